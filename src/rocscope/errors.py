@@ -1,0 +1,79 @@
+"""The kinds of error that rocscope raises.
+
+Every message is one line and says what was expected, what was found and how to go on::
+
+    y_score: expected one score per label (4), got 3; pass labels and scores of the same rows
+
+The command line prints that line and exits with code 2.
+"""
+
+
+class RocscopeError(Exception):
+    """Base of every error that rocscope raises on purpose.
+
+    Parameters
+    ----------
+    subject : str
+        What is wrong: an argument, a column, a file; or the whole message.
+    expected, got, hint : str, optional
+        What was expected, what was found, how to go on.
+
+    Examples
+    --------
+    >>> print(ShapeError("y_score", expected="4 scores", got="3", hint="pass the same rows"))
+    y_score: expected 4 scores, got 3; pass the same rows
+    """
+
+    def __init__(self, subject: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
+        message = subject
+        if expected:
+            message += f": expected {expected}" + (f", got {got}" if got else "")
+        elif got:
+            message += f": got {got}"
+        if hint:
+            message += f"; {hint}"
+        super().__init__(message)
+
+
+class InputError(RocscopeError, ValueError):
+    """A value that was passed in cannot be used."""
+
+
+class ShapeError(InputError):
+    """Arrays are empty, not one-dimensional, or of different lengths."""
+
+
+class LabelError(InputError):
+    """Labels are not two classes, or which of them is positive is not known."""
+
+
+class ScoreError(InputError):
+    """Scores are missing, infinite, or not numbers."""
+
+
+class WeightError(InputError):
+    """Weights are negative, missing, infinite, or all zero."""
+
+
+class OneClassError(InputError):
+    """A quantity that needs both classes was asked of data that hold one."""
+
+
+class PairingError(InputError):
+    """Results that must come from the same rows do not."""
+
+
+class ColumnError(RocscopeError, LookupError):
+    """A column that was named is not in the data."""
+
+
+class InexactCountsError(RocscopeError):
+    """An exact answer was asked of counts that are approximate."""
+
+
+class MissingDependencyError(RocscopeError, ImportError):
+    """An optional library is not installed; the message names the extra that brings it."""
+
+
+class EngineError(RocscopeError):
+    """A file, a database or a cluster could not be read."""
