@@ -7,7 +7,8 @@ from pathlib import Path
 LIMIT = 400
 SUFFIXES = {".py", ".ts"}
 
-tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+listing = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+tracked = listing.stdout.splitlines()
 lengths = {name: len(Path(name).read_text().splitlines()) for name in tracked if Path(name).suffix in SUFFIXES}
 too_long = {name: length for name, length in lengths.items() if length > LIMIT}
 for name, length in too_long.items():

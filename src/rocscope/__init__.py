@@ -1,1 +1,60 @@
-"""From scores to decisions."""
+"""rocscope: from the labels and scores of classifiers to decisions.
+
+Importing it loads NumPy and nothing heavier; every public name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rocscope import datasets as datasets
+    from rocscope import errors as errors
+    from rocscope import metrics as metrics
+    from rocscope.core.context import Context as Context
+    from rocscope.core.counts import ThresholdCounts as ThresholdCounts
+    from rocscope.core.point import OperatingPoint as OperatingPoint
+    from rocscope.core.predictions import Predictions as Predictions
+    from rocscope.curves.detection import det as det
+    from rocscope.curves.lift import gain as gain
+    from rocscope.curves.lift import lift as lift
+    from rocscope.curves.lift import lift_chart as lift_chart
+    from rocscope.curves.precision_recall import precision_recall as precision_recall
+    from rocscope.curves.roc import auc as auc
+    from rocscope.curves.roc import roc as roc
+    from rocscope.decisions.choose import choose as choose
+    from rocscope.reliability.bins import calibration as calibration
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Context": "core.context",
+    "OperatingPoint": "core.point",
+    "Predictions": "core.predictions",
+    "ThresholdCounts": "core.counts",
+    "auc": "curves.roc",
+    "calibration": "reliability.bins",
+    "choose": "decisions.choose",
+    "det": "curves.detection",
+    "gain": "curves.lift",
+    "lift": "curves.lift",
+    "lift_chart": "curves.lift",
+    "precision_recall": "curves.precision_recall",
+    "roc": "curves.roc",
+}
+_MODULES = ("datasets", "errors", "metrics")
+
+__all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"rocscope.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'rocscope' has no attribute {name!r}")
+    value = getattr(import_module(f"rocscope.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

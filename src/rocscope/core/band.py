@@ -1,0 +1,59 @@
+"""Band: an interval of y for each x, as it is drawn around a curve."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.jsonable import jsonable
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Band:
+    """Lower and upper ends of y over x.
+
+    Parameters
+    ----------
+    x, low, high : arrays of one length
+    level : float
+        Confidence level, such as 0.95.
+    method : str
+        How it was made, as the legend and the report name it.
+    simultaneous : bool
+        True where the whole curve lies inside with that confidence; False where each point does.
+
+    Examples
+    --------
+    >>> Band([0.0, 1.0], [0.1, 0.9], [0.3, 1.0], level=0.95, method="Wilson")
+    Band(2 points, 95 % pointwise, Wilson)
+    """
+
+    x: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    level: float
+    method: str
+    simultaneous: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("x", "low", "high"):
+            object.__setattr__(self, name, check.read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+
+    @property
+    def label(self) -> str:
+        """What a legend says."""
+        kind = "simultaneous" if self.simultaneous else "pointwise"
+        return f"{100 * self.level:g} % {kind}, {self.method}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return columns and facts, safe for JSON."""
+        return jsonable(dict(vars(self)))
+
+    def __repr__(self) -> str:
+        return f"Band({self.x.size} points, {self.label})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"

@@ -1,0 +1,337 @@
+"""ThresholdCounts: the sufficient statistic of one model's ranking."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope import kernels
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, rank
+from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
+
+Array = NDArray[Any]
+Ties = Literal["half", "lower", "upper"]
+
+_INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a positive and a negative: how many are ranked right, tied, and in all.
+
+    Examples
+    --------
+    >>> pairs = Pairs(concordant=5, tied=1, total=6)
+    >>> pairs.auc(), pairs.auc("lower"), pairs.fraction()
+    (0.9166666666666666, 0.8333333333333334, Fraction(11, 12))
+    """
+
+    concordant: float
+    tied: float
+    total: float
+
+    def _right(self, ties: Ties) -> tuple[float, float]:
+        credit = {"lower": 0, "half": 1, "upper": 2}
+        if ties not in credit:
+            raise InputError("ties", expected="'half', 'lower' or 'upper'", got=repr(ties))
+        return 2 * self.concordant + credit[ties] * self.tied, 2 * self.total
+
+    def auc(self, ties: Ties = "half") -> float:
+        """Share of pairs ranked right, a tied pair counting 1/2, 0 (`lower`) or 1 (`upper`)."""
+        right, total = self._right(ties)
+        return right / total
+
+    def fraction(self, ties: Ties = "half") -> Fraction:
+        """The same as an exact fraction of the counts."""
+        right, total = self._right(ties)
+        return Fraction(right) / Fraction(total)
+
+
+class ThresholdCounts:
+    """How many positives and negatives have each distinct score: all that any curve needs to know.
+
+    Parameters
+    ----------
+    threshold : array of k scores, strictly decreasing
+    pos, neg : arrays of k counts
+        Positives and negatives with exactly that score; integers, or floats where rows are weighted. Levels at
+        which both are 0 are left out.
+
+    Raises
+    ------
+    ShapeError, ScoreError, WeightError
+        If lengths differ, thresholds do not decrease strictly, or a count is negative or not finite.
+
+    Notes
+    -----
+    ``a + b`` is the statistic of the union of two samples; so chunks, files, threads and streams can be counted
+    apart and added. Rates are never stored: division happens in the curves.
+
+    From large unweighted data the object keeps one sorted integer a row, as wide as the score, and makes its
+    arrays when one is asked for; AUC and hull need none.
+
+    Examples
+    --------
+    >>> counts = ThresholdCounts.from_scores([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2])
+    >>> counts.threshold, counts.pos, counts.neg
+    (array([0.9, 0.6, 0.4, 0.2]), array([1, 1, 1, 0]), array([0, 0, 1, 1]))
+    >>> counts.tp, counts.fp
+    (array([1, 2, 3, 3]), array([0, 0, 1, 2]))
+    """
+
+    def __init__(self, threshold: Any, pos: Any, neg: Any) -> None:
+        scores = check.check_scores(threshold, name="threshold")
+        if (scores[1:] >= scores[:-1]).any():
+            raise ScoreError("threshold", expected="strictly decreasing scores", got=repr(scores[:5].tolist()))
+        counts = [_check_counts(values, name, scores.size) for name, values in (("pos", pos), ("neg", neg))]
+        if counts[0].dtype != counts[1].dtype:
+            counts = [values.astype(np.float64) for values in counts]
+        used = (counts[0] > 0) | (counts[1] > 0)
+        if not used.any():
+            raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
+        self._ranking: Ranking = Levels(scores[used], counts[0][used], counts[1][used])
+
+    @classmethod
+    def from_ranking(cls, ranking: Ranking) -> "ThresholdCounts":
+        """Wrap levels that are ranked already."""
+        counts = cls.__new__(cls)
+        counts._ranking = ranking
+        return counts
+
+    @classmethod
+    def from_scores(
+        cls, y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
+    ) -> "ThresholdCounts":
+        """Count the labels at each distinct score.
+
+        Parameters
+        ----------
+        y_true : array of n labels
+            {0, 1}, {-1, 1} or {False, True}; any two with `pos_label`.
+        y_score : array of n scores
+            Higher means more positive. Kept in its own type: float32, float64 and integers are never cast.
+        pos_label : label, optional
+            The positive one.
+        sample_weight : array of n weights, optional
+            Non-negative; integer weights equal repeated rows.
+
+        Raises
+        ------
+        ShapeError, LabelError, ScoreError, WeightError
+            If the columns do not fit each other or hold what cannot be ranked.
+
+        Notes
+        -----
+        O(n log n): one sort of a packed integer for each row.
+        """
+        positive = check.check_labels(y_true, pos_label)
+        scores = check.check_scores(y_score, positive.size)
+        return cls.from_checked(positive, scores, check.check_weights(sample_weight, positive.size))
+
+    @classmethod
+    def from_checked(cls, positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> "ThresholdCounts":
+        """Count columns that have passed `_validation` already."""
+        return cls.from_ranking(rank(positive, scores, weight))
+
+    @classmethod
+    def from_point(cls, point: OperatingPoint) -> "ThresholdCounts":
+        """Return the two levels, 1 and 0, of a crisp classifier of which only the confusion matrix is known.
+
+        Examples
+        --------
+        >>> counts = ThresholdCounts.from_point(OperatingPoint(tp=300, fp=500, fn=200, tn=99_000))
+        >>> counts.pairs().concordant, counts.tp
+        (29700000, array([300, 500]))
+        """
+        return cls([1, 0], [point.tp, point.fn], [point.fp, point.tn])
+
+    @cached_property
+    def _levels(self) -> Levels:
+        levels = self._ranking.levels()
+        self._ranking = levels
+        return Levels(*(check.read_only(array) for array in (levels.threshold, levels.pos, levels.neg)))
+
+    @property
+    def threshold(self) -> Array:
+        """The k distinct scores, strictly decreasing, in the type they came in."""
+        return self._levels.threshold
+
+    @property
+    def pos(self) -> Array:
+        """Positives at each level."""
+        return self._levels.pos
+
+    @property
+    def neg(self) -> Array:
+        """Negatives at each level."""
+        return self._levels.neg
+
+    @cached_property
+    def tp(self) -> Array:
+        """Positives at or above each threshold."""
+        return check.read_only(np.cumsum(self.pos))
+
+    @cached_property
+    def fp(self) -> Array:
+        """Negatives at or above each threshold."""
+        return check.read_only(np.cumsum(self.neg))
+
+    @property
+    def fn(self) -> Array:
+        """Positives below each threshold."""
+        return self.n_pos - self.tp
+
+    @property
+    def tn(self) -> Array:
+        """Negatives below each threshold."""
+        return self.n_neg - self.fp
+
+    @cached_property
+    def _totals(self) -> tuple[float, float]:
+        return self._ranking.totals()
+
+    @property
+    def n_pos(self) -> float:
+        """Number of positives (sum of their weights)."""
+        return self._totals[0]
+
+    @property
+    def n_neg(self) -> float:
+        """Number of negatives (sum of their weights)."""
+        return self._totals[1]
+
+    @property
+    def n(self) -> float:
+        """Number of rows (sum of all weights)."""
+        return self.n_pos + self.n_neg
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives in the sample."""
+        return self.n_pos / self.n
+
+    @property
+    def ranking(self) -> Ranking:
+        """The levels as a stream of blocks, for algorithms that need one pass."""
+        return self._ranking
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether counts are whole numbers that 64 bits hold, so that geometry is decided in integers."""
+        return isinstance(self.n, int) and self.n_pos * self.n_neg <= _INT64_MAX
+
+    def require_both_classes(self, what: str) -> None:
+        """Raise OneClassError unless there are positives and negatives."""
+        if not (self.n_pos and self.n_neg):
+            missing = "negatives" if self.n_pos else "positives"
+            raise OneClassError(what, expected="both classes", got=f"no {missing} among {self.n:g} rows")
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """Return the operating point that predicts positive iff ``score >= threshold``.
+
+        The comparison is exact: a threshold is not rounded to the type of the scores.
+
+        Examples
+        --------
+        >>> ThresholdCounts([0.9, 0.6, 0.4], [1, 1, 1], [0, 0, 1]).at(0.5)
+        OperatingPoint(tp=2, fp=0, fn=1, tn=1, threshold=0.5)
+        """
+        if threshold != threshold:
+            raise ScoreError("threshold", expected="a number", got="NaN")
+        level = count_at_least(self.threshold, threshold)
+        tp, fp = (values[level - 1].item() if level else values.dtype.type(0).item() for values in (self.tp, self.fp))
+        return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, threshold)
+
+    def pairs(self) -> Pairs:
+        """Count the pairs of a positive and a negative that are ranked right, and those that are tied.
+
+        Examples
+        --------
+        >>> ThresholdCounts([0.9, 0.6, 0.4, 0.2], [1, 1, 1, 0], [0, 0, 1, 1]).pairs()
+        Pairs(concordant=5, tied=1, total=6)
+        """
+        concordant = tied = 0
+        if isinstance(self._ranking, Levels):
+            pos, neg = self._ranking.pos, self._ranking.neg
+            if not self.is_exact and pos.dtype.kind == "i":
+                pos, neg = pos.astype(object), neg.astype(object)
+            above = np.cumsum(pos) - pos
+            concordant, tied = _plain(neg @ above), _plain(neg @ pos)
+        else:
+            tp = fp = 0
+            for block in self._ranking.blocks():
+                right, equal = kernels.count_pairs(tp, fp, block.tp, block.fp)
+                concordant, tied = concordant + right, tied + equal
+                tp, fp = block.tp[-1], block.fp[-1]
+        return Pairs(concordant, tied, self.n_pos * self.n_neg)
+
+    def __add__(self, other: object) -> "ThresholdCounts":
+        if not isinstance(other, ThresholdCounts):
+            return NotImplemented
+        score = np.concatenate([_mergeable(self, other), _mergeable(other, self)])
+        order = np.argsort(score, kind="stable")[::-1]
+        pos = np.concatenate([self.pos, other.pos])[order]
+        neg = np.concatenate([self.neg, other.neg])[order]
+        return ThresholdCounts.from_ranking(collapse(score[order], pos, neg))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ThresholdCounts):
+            return NotImplemented
+        return all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in (
+                (self.threshold, other.threshold),
+                (self.pos, other.pos),
+                (self.neg, other.neg),
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+    def __len__(self) -> int:
+        return self.threshold.size
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the levels, safe for JSON."""
+        return jsonable({"threshold": self.threshold, "pos": self.pos, "neg": self.neg})
+
+    def __repr__(self) -> str:
+        return f"ThresholdCounts(n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, levels={len(self)})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+def _check_counts(values: Any, name: str, n: int) -> Array:
+    counts = check.check_column(values, name, n)
+    if counts.dtype.kind not in "iuf":
+        raise WeightError(name, expected="counts of at most 63 bits", got=f"values of type {counts.dtype}")
+    if not (np.isfinite(counts).all() and (counts >= 0).all()):
+        raise WeightError(name, expected="finite counts of at least 0", got=repr(counts[:5].tolist()))
+    return counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
+
+
+def _plain(number: Any) -> float:
+    return number.item() if hasattr(number, "item") else number
+
+
+def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:
+    """Return the thresholds in a type that holds those of both exactly."""
+    mine, theirs = counts.threshold.dtype, other.threshold.dtype
+    common = np.promote_types(mine, theirs)
+    widest_integer = max((dtype.itemsize for dtype in (mine, theirs) if dtype.kind != "f"), default=0)
+    if common.kind == "f" and widest_integer > common.itemsize // 2:
+        raise ScoreError(
+            "cannot merge counts",
+            expected="scores of one type",
+            got=f"{mine} and {theirs}",
+            hint="no type holds both exactly; convert the scores first",
+        )
+    return counts.threshold.astype(common)

@@ -1,0 +1,187 @@
+"""Curve: points in order of decreasing threshold, and what their axes mean."""
+
+from functools import cached_property
+from html import escape
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.errors import MissingDependencyError
+
+Array = NDArray[Any]
+
+
+class Curve:
+    """Points (x, y), each with the threshold that it belongs to.
+
+    Parameters
+    ----------
+    x, y, threshold : arrays of one length
+        In order of decreasing threshold; the first is infinite where nothing is predicted positive.
+
+    Examples
+    --------
+    >>> curve = Curve([0.0, 0.5, 1.0], [0.0, 0.8, 1.0], [np.inf, 0.7, 0.1])
+    >>> curve.at(0.25), curve.area()
+    (0.4, 0.65)
+    """
+
+    title: ClassVar[str] = "curve"
+    x_name: ClassVar[str] = "x"
+    y_name: ClassVar[str] = "y"
+
+    def __init__(self, x: Any, y: Any, threshold: Any) -> None:
+        columns = (np.asarray(column) for column in (x, y, threshold))
+        self.x, self.y, self.threshold = (check.read_only(column) for column in columns)
+
+    x: Array
+    y: Array
+    threshold: Array
+
+    def at(self, x: Any) -> Any:
+        """Return y at `x` on the straight lines between points; where the curve is vertical, its upper end.
+
+        NaN outside the range of the curve.
+        """
+        return interpolate(self.x, self.y, x)
+
+    def area(self) -> float:
+        """Return the area under the straight lines between points."""
+        return float(np.trapezoid(self.y, self.x))
+
+    def plot(self, ax: Any = None, **line: Any) -> Any:
+        """Draw the curve with matplotlib; keyword arguments go to the line. Returns the Axes."""
+        from rocscope.plotting import plot_curve
+
+        return plot_curve(self, ax, **line)
+
+    def columns(self) -> dict[str, Array]:
+        """Return the points as named columns."""
+        return {self.x_name: self.x, self.y_name: self.y, "threshold": self.threshold}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the points as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The library of the frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If that library is not installed.
+        """
+        import narwhals as nw
+
+        try:
+            return nw.from_dict(self.columns(), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
+        except ModuleNotFoundError as error:
+            raise MissingDependencyError(
+                f"to_frame(backend={backend!r})",
+                expected=f"{backend} to be installed",
+                hint=f"pip install 'rocscope[{backend}]'",
+            ) from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return title and columns, safe for JSON (infinite thresholds and NaN become None)."""
+        return jsonable({"curve": self.title} | self.columns())
+
+    def _facts(self) -> str:
+        return f"{self.x.size} points"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._facts()})"
+
+    def _repr_html_(self) -> str:
+        return f"<figure>{sparkline(self.x, self.y)}<figcaption>{escape(repr(self))}</figcaption></figure>"
+
+
+class CountCurve(Curve):
+    """A curve as a pair of functions of the counts, evaluated at every level when first asked for.
+
+    Subclasses give `_xy`. The first point predicts nothing positive and has the threshold infinity.
+    """
+
+    def __init__(self, counts: ThresholdCounts) -> None:
+        self.counts = counts
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array]:
+        x, y = self._xy(*cumulative(self.counts))
+        return check.read_only(x), check.read_only(y)
+
+    @property
+    def x(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Abscissae, from the highest threshold to the lowest."""
+        return self._points[0]
+
+    @property
+    def y(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Ordinates, from the highest threshold to the lowest."""
+        return self._points[1]
+
+    @cached_property
+    def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Infinity, then the scores in decreasing order (Python integers where float64 would round)."""
+        scores = self.counts.threshold
+        exact = scores.dtype.kind == "f" or scores.itemsize <= 4 or bool((abs(scores[[0, -1]]) <= 2**53).all())
+        dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
+        return check.read_only(np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)]))
+
+    def _facts(self) -> str:
+        return f"n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
+
+
+def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
+    """Return true and false positives from (0, 0) on, one point more than there are levels."""
+    return tuple(np.concatenate([values[:1] * 0, values]) for values in (counts.tp, counts.fp))  # type: ignore[return-value]
+
+
+def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
+    """Return the counts of labels and scores, of a confusion matrix (OperatingPoint), or counts as they are."""
+    if isinstance(y_true, ThresholdCounts):
+        return y_true
+    if isinstance(y_true, OperatingPoint):
+        return ThresholdCounts.from_point(y_true)
+    return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+
+
+def interpolate(x: Array, y: Array, at: Any) -> Any:
+    """Interpolate between points of non-decreasing x; the last of several points of one x counts."""
+    at = np.asarray(at, dtype=np.float64)
+    after = cast(Array, np.searchsorted(x, at, side="right"))
+    left = (after - 1).clip(0, x.size - 1)
+    right = np.minimum(left + 1, x.size - 1)
+    width = np.where(x[right] > x[left], x[right] - x[left], 1.0)
+    share = np.where(at == x[left], 0.0, (at - x[left]) / width)
+    with np.errstate(invalid="ignore"):
+        value = np.where(share == 0, y[left], y[left] + share * (y[right] - y[left]))
+    return scalar(np.where((at >= x[0]) & (at <= x[-1]), value, np.nan))
+
+
+def scalar(array: Array) -> Any:
+    """Return the number in an array without dimensions; any other array as it is."""
+    return array.item() if array.ndim == 0 else array
+
+
+def sparkline(x: Array, y: Array, *, width: int = 120, height: int = 80, most: int = 200) -> str:
+    """Return a small inline SVG of at most `most` points."""
+    shown = np.unique(np.linspace(0, x.size - 1, min(most, x.size)).astype(int))
+    points = np.column_stack([x[shown], y[shown]]).astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
+    scaled = (points - low) / np.where(span > 0, span, 1.0)
+    path = " ".join(f"{width * px:.1f},{height * (1 - py):.1f}" for px, py in scaled)
+    return (
+        f'<svg width="{width}" height="{height}" viewBox="-2 -2 {width + 4} {height + 4}" role="img">'
+        f'<polyline points="{path}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
+    )

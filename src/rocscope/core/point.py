@@ -1,0 +1,161 @@
+"""OperatingPoint: a classifier at one threshold, as four counts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+from rocscope import metrics
+from rocscope.core.jsonable import jsonable
+from rocscope.errors import InputError
+
+
+class _Rate(property):
+    """A metric of `rocscope.metrics` as a property of a point."""
+
+
+def _rate(metric: Callable[..., Any]) -> property:
+    def value(self: "OperatingPoint") -> float:
+        return float(metric(self.tp, self.fp, self.fn, self.tn))
+
+    return _Rate(value, doc=metric.__doc__)
+
+
+@dataclass(frozen=True, repr=False)
+class OperatingPoint:
+    """True and false positives and negatives of a classifier at one threshold.
+
+    Parameters
+    ----------
+    tp, fp, fn, tn : int or float
+        Counts (sums of weights where rows are weighted), each at least 0.
+    threshold : float, optional
+        Cases are predicted positive iff ``score >= threshold``; NaN for a crisp classifier.
+
+    Raises
+    ------
+    InputError
+        If a count is negative or not a number.
+
+    Notes
+    -----
+    Each rate is a property and a function of `rocscope.metrics`; 0/0 is NaN.
+
+    Examples
+    --------
+    >>> point = OperatingPoint(tp=300, fp=500, fn=200, tn=99_000)
+    >>> point.tpr, point.precision, point.error
+    (0.6, 0.375, 0.007)
+    """
+
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    threshold: float = float("nan")
+
+    def __post_init__(self) -> None:
+        for name in ("tp", "fp", "fn", "tn"):
+            count = getattr(self, name)
+            if not 0 <= count < float("inf"):
+                raise InputError(name, expected="a finite count of at least 0", got=repr(count))
+
+    tpr = _rate(metrics.tpr)
+    fnr = _rate(metrics.fnr)
+    fpr = _rate(metrics.fpr)
+    tnr = _rate(metrics.tnr)
+    prevalence = _rate(metrics.prevalence)
+    depth = _rate(metrics.depth)
+    precision = _rate(metrics.precision)
+    npv = _rate(metrics.npv)
+    accuracy = _rate(metrics.accuracy)
+    error = _rate(metrics.error)
+    balanced_accuracy = _rate(metrics.balanced_accuracy)
+    break_even = _rate(metrics.break_even)
+    jaccard = _rate(metrics.jaccard)
+    lift = _rate(metrics.lift)
+    youden = _rate(metrics.youden)
+    markedness = _rate(metrics.markedness)
+    mcc = _rate(metrics.mcc)
+    kappa = _rate(metrics.kappa)
+    lr_positive = _rate(metrics.lr_positive)
+    lr_negative = _rate(metrics.lr_negative)
+    odds_ratio = _rate(metrics.odds_ratio)
+
+    @property
+    def n_pos(self) -> float:
+        """Positives: tp + fn."""
+        return self.tp + self.fn
+
+    @property
+    def n_neg(self) -> float:
+        """Negatives: fp + tn."""
+        return self.fp + self.tn
+
+    @property
+    def n(self) -> float:
+        """All cases."""
+        return self.n_pos + self.n_neg
+
+    @property
+    def informedness(self) -> float:
+        """Another name of `youden`, the counterpart of `markedness`."""
+        return self.youden
+
+    def macro_average(self, mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic") -> float:
+        """Mean of tpr and tnr; see `rocscope.metrics.macro_average`."""
+        return float(metrics.macro_average(self.tp, self.fp, self.fn, self.tn, mean=mean))
+
+    def f_score(self, beta: float = 1) -> float:
+        """F_β; see `rocscope.metrics.f_score`."""
+        return float(metrics.f_score(self.tp, self.fp, self.fn, self.tn, beta=beta))
+
+    def weighted_accuracy(self, *, w_tp: float = 1, w_fp: float = 1, w_fn: float = 1, w_tn: float = 1) -> float:
+        """Weight of the correct cells over the weight of all; see `rocscope.metrics.weighted_accuracy`."""
+        weights = {"w_tp": w_tp, "w_fp": w_fp, "w_fn": w_fn, "w_tn": w_tn}
+        return float(metrics.weighted_accuracy(self.tp, self.fp, self.fn, self.tn, **weights))
+
+    def at_prevalence(self, target_prevalence: float, n: float = 1) -> "OperatingPoint":
+        """Return the expected counts among `n` cases of which the share `target_prevalence` is positive.
+
+        The rates within each class stay; precision, npv, lift and accuracy change.
+
+        Raises
+        ------
+        InputError
+            If the prevalence is not from 0 to 1 or `n` is negative.
+
+        Examples
+        --------
+        >>> OperatingPoint(tp=8, fp=1, fn=2, tn=9).at_prevalence(0.5, n=1000)
+        OperatingPoint(tp=400, fp=50, fn=100, tn=450)
+        """
+        if not 0 <= target_prevalence <= 1:
+            raise InputError("target_prevalence", expected="a share from 0 to 1", got=repr(target_prevalence))
+        n_pos, n_neg = target_prevalence * n, (1 - target_prevalence) * n
+        return OperatingPoint(n_pos * self.tpr, n_neg * self.fpr, n_pos * self.fnr, n_neg * self.tnr, self.threshold)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts, threshold and rates, safe for JSON (NaN and infinity become None)."""
+        counts = {name: getattr(self, name) for name in ("threshold", "tp", "fp", "fn", "tn")}
+        return jsonable(counts | {name: getattr(self, name) for name in RATES})
+
+    def __repr__(self) -> str:
+        cells = f"tp={self.tp:.6g}, fp={self.fp:.6g}, fn={self.fn:.6g}, tn={self.tn:.6g}"
+        at = "" if self.threshold != self.threshold else f", threshold={self.threshold:.6g}"
+        return f"OperatingPoint({cells}{at})"
+
+    def _repr_html_(self) -> str:
+        def row(name: str, positive: float, negative: float) -> str:
+            return f"<tr><th>{escape(name)}</th><td>{positive:g}</td><td>{negative:g}</td></tr>"
+
+        return (
+            "<table><tr><th></th><th>positive</th><th>negative</th></tr>"
+            + row("predicted positive", self.tp, self.fp)
+            + row("predicted negative", self.fn, self.tn)
+            + "</table>"
+        )
+
+
+RATES = tuple(name for name, member in vars(OperatingPoint).items() if isinstance(member, _Rate))
+"""Names of the properties of an OperatingPoint that are rates."""

@@ -1,0 +1,220 @@
+"""Predictions: labels and the scores of one or more models, row by row."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from html import escape
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.jsonable import jsonable
+from rocscope.errors import ColumnError, InputError, ShapeError
+
+Array = NDArray[Any]
+
+
+class Predictions:
+    """Labels and scores of the same rows, with their weights, folds and segments.
+
+    Parameters
+    ----------
+    y_true : array of n labels
+        {0, 1}, {-1, 1} or {False, True}; any two with `pos_label`.
+    scores : array of n scores, mapping from model name to array, or data frame with a column a model
+        An array is one model named "score". Higher means more positive.
+    pos_label : label, optional
+        The positive one.
+    sample_weight : array of n weights, optional
+        Non-negative.
+    fold, segment : array of n labels, optional
+        The cross-validation fold and the group that a row belongs to.
+
+    Raises
+    ------
+    ShapeError, LabelError, ScoreError, WeightError
+        If the columns do not fit each other or hold what cannot be ranked.
+
+    Examples
+    --------
+    >>> preds = Predictions([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [1, 2, 3, 4]}, segment=["x", "x", "y", "y"])
+    >>> preds
+    Predictions(n=4, n_pos=2, n_neg=2, models=['a', 'b'])
+    >>> preds.counts("a").tp
+    array([1, 1, 2, 2])
+    >>> list(preds.by_segment())
+    ['x', 'y']
+    """
+
+    def __init__(
+        self,
+        y_true: Any,
+        scores: Any,
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        fold: Any = None,
+        segment: Any = None,
+    ) -> None:
+        self.y_true = check.read_only(check.check_labels(y_true, pos_label))
+        n = self.y_true.size
+        columns = _score_columns(scores)
+        if not columns:
+            raise ShapeError("scores", expected="at least one model", got="none")
+        self.scores = {
+            name: check.read_only(check.check_scores(column, n, f"scores[{name!r}]" if len(columns) > 1 else name))
+            for name, column in columns.items()
+        }
+        weight = check.check_weights(sample_weight, n)
+        self.sample_weight = None if weight is None else check.read_only(weight)
+        self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
+        self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
+        self._counts: dict[str, ThresholdCounts] = {}
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models, in the order given."""
+        return list(self.scores)
+
+    @property
+    def n_pos(self) -> float:
+        """Number of positive rows (sum of their weights)."""
+        return self._total(self.y_true)
+
+    @property
+    def n_neg(self) -> float:
+        """Number of negative rows (sum of their weights)."""
+        return self._total(~self.y_true)
+
+    @property
+    def n(self) -> float:
+        """Number of rows (sum of their weights)."""
+        return self.n_pos + self.n_neg
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives."""
+        return self.n_pos / self.n
+
+    def _total(self, rows: NDArray[np.bool_]) -> float:
+        return int(rows.sum()) if self.sample_weight is None else self.sample_weight[rows].sum().item()
+
+    def __len__(self) -> int:
+        return self.y_true.size
+
+    def counts(self, model: str | None = None) -> ThresholdCounts:
+        """Return the ranked counts of a model, which may be left out when there is only one.
+
+        Raises
+        ------
+        ColumnError
+            If there is no such model, or several and none was named.
+        """
+        name = self._model(model)
+        if name not in self._counts:
+            counts = ThresholdCounts.from_checked(self.y_true, self.scores[name], self.sample_weight)
+            self._counts[name] = counts
+        return self._counts[name]
+
+    def _model(self, model: str | None) -> str:
+        if model is None and len(self.scores) == 1:
+            return next(iter(self.scores))
+        if model is None:
+            raise ColumnError("model", expected=f"one of {self.models}", got="no name", hint="name the model")
+        if model not in self.scores:
+            raise ColumnError("model", expected=check.one_of(model, self.models), got=repr(model))
+        return model
+
+    def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "Predictions":
+        """Return the rows where a mask is true, of the models named; everything when both are left out.
+
+        Raises
+        ------
+        ShapeError
+            If no row is selected, or the mask does not have an entry a row.
+        ColumnError
+            If a model is not there.
+
+        Examples
+        --------
+        >>> Predictions([1, 0, 1], [3, 2, 1]).select([True, True, False])
+        Predictions(n=2, n_pos=1, n_neg=1, models=['score'])
+        """
+        mask = slice(None) if rows is None else self._mask(rows)
+        chosen = self.models if models is None else [self._model(name) for name in models]
+        return Predictions(
+            self.y_true[mask],
+            {name: self.scores[name][mask] for name in chosen},
+            sample_weight=None if self.sample_weight is None else self.sample_weight[mask],
+            fold=None if self.fold is None else self.fold[mask],
+            segment=None if self.segment is None else self.segment[mask],
+        )
+
+    def _mask(self, rows: Any) -> Array:
+        mask = check.check_column(rows, "rows", len(self))
+        if mask.dtype != np.bool_:
+            raise ShapeError("rows", expected="a mask of True and False", got=f"values of type {mask.dtype}")
+        if not mask.any():
+            raise ShapeError("rows", expected="at least one row selected", got="none")
+        return mask
+
+    def by_segment(self) -> dict[Hashable, "Predictions"]:
+        """Return the rows of each segment.
+
+        Raises
+        ------
+        InputError
+            If there is no segment column.
+        """
+        return self._split("segment", self.segment)
+
+    def by_fold(self) -> dict[Hashable, "Predictions"]:
+        """Return the rows of each fold.
+
+        Raises
+        ------
+        InputError
+            If there is no fold column.
+        """
+        return self._split("fold", self.fold)
+
+    def _split(self, name: str, column: Array | None) -> dict[Hashable, "Predictions"]:
+        if column is None:
+            raise InputError(f"there is no {name} column", hint=f"pass {name}= to Predictions or rocscope.read")
+        return {value: self.select(column == value) for value in cast(list[Hashable], np.unique(column).tolist())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the totals (not the rows), safe for JSON."""
+        totals = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "prevalence", "models")}
+        return jsonable(totals)
+
+    def __repr__(self) -> str:
+        return f"Predictions(n={self.n:g}, n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, models={self.models})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{value}</td></tr>" for name, value in self._facts().items())
+        return f"<table>{rows}</table>"
+
+    def _facts(self) -> dict[str, str]:
+        return {
+            "rows": f"{len(self):,}",
+            "positives": f"{self.n_pos:,g}",
+            "negatives": f"{self.n_neg:,g}",
+            "models": escape(", ".join(self.models)),
+        }
+
+
+def _score_columns(scores: Any) -> dict[str, Any]:
+    """Return scores by model name from an array, a mapping or any data frame."""
+    if isinstance(scores, Mapping):
+        named = {str(name): column for name, column in cast(Mapping[Any, Any], scores).items()}
+        if len(named) < len(cast(Mapping[Any, Any], scores)):
+            raise InputError("scores", expected="a different name for each model", got="names that are equal as text")
+        return named
+    if hasattr(scores, "columns") or hasattr(scores, "column_names"):
+        import narwhals as nw
+
+        frame = nw.from_native(scores, eager_only=True)
+        return {str(name): frame[name].to_numpy() for name in frame.columns}
+    return {"score": scores}

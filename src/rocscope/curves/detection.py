@@ -1,0 +1,72 @@
+"""Detection error trade-off: the two error rates against each other."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.curve import CountCurve, as_counts
+
+Array = NDArray[Any]
+
+
+class DetCurve(CountCurve):
+    """False-negative rate (y) against false-positive rate (x), drawn on normal-deviate axes.
+
+    Made by `rocscope.det`.
+    """
+
+    title = "DET curve"
+    x_name = "fpr"
+    y_name = "fnr"
+
+    def __init__(self, counts: ThresholdCounts) -> None:
+        counts.require_both_classes(self.title)
+        super().__init__(counts)
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        return fp / self.counts.n_neg, (self.counts.n_pos - tp) / self.counts.n_pos
+
+    @cached_property
+    def equal_error_rate(self) -> float:
+        """The rate at which fpr equals fnr, on the straight line between the two points around it."""
+        right = int(np.argmax(self.x >= self.y))
+        (x0, x1), (y0, y1) = self.x[right - 1 : right + 1], self.y[right - 1 : right + 1]
+        share = (y0 - x0) / ((y0 - x0) + (x1 - y1))
+        return float(x0 + share * (x1 - x0))
+
+    def _facts(self) -> str:
+        return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"
+
+
+def det(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> DetCurve:
+    """DET curve of labels and scores, or of a ThresholdCounts.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_score : array of n scores
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    DetCurve
+
+    Raises
+    ------
+    InputError
+        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    References
+    ----------
+    Martin et al. 1997, "The DET curve in assessment of detection task performance", Eurospeech.
+
+    Examples
+    --------
+    >>> curve = det([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> curve.y, curve.equal_error_rate
+    (array([1. , 0.5, 0.5, 0. , 0. ]), 0.5)
+    """
+    return DetCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))

@@ -1,0 +1,100 @@
+"""Precision–recall curve."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.curve import CountCurve, as_counts, cumulative, scalar
+from rocscope.errors import OneClassError
+
+Array = NDArray[Any]
+
+
+class PrecisionRecallCurve(CountCurve):
+    """Precision (y) against recall (x), one point for each distinct score; precision is NaN where nothing is predicted.
+
+    Made by `rocscope.precision_recall`. Straight lines between its points would promise what no classifier can
+    give (Davis & Goadrich 2006), so `at` interpolates counts and `area` is the average precision.
+    """
+
+    title = "precision–recall curve"
+    x_name = "recall"
+    y_name = "precision"
+
+    def __init__(self, counts: ThresholdCounts) -> None:
+        if not counts.n_pos:
+            raise OneClassError(self.title, expected="positives", got=f"none among {counts.n:g} rows")
+        super().__init__(counts)
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        with np.errstate(invalid="ignore"):
+            return tp / self.counts.n_pos, tp / (tp + fp)
+
+    @property
+    def average_precision(self) -> float:
+        """Sum over levels of the recall gained times the precision there (no interpolation)."""
+        return float(np.sum(np.diff(self.x) * self.y[1:]))
+
+    def area(self) -> float:
+        """Return the average precision."""
+        return self.average_precision
+
+    def at(self, x: Any) -> Any:
+        """Return the precision at a recall, with false positives interpolated between the points.
+
+        That is what a random mixture of the two neighbouring thresholds attains. At a recall that several points
+        have, the first (of highest precision) counts.
+
+        Examples
+        --------
+        >>> curve = precision_recall([1, 0, 0, 1], [4, 3, 2, 1])
+        >>> curve.at(0.5), curve.at(0.75)
+        (1.0, 0.42857142857142855)
+        """
+        tp, fp = cumulative(self.counts)
+        wanted = np.asarray(x, dtype=np.float64) * self.counts.n_pos
+        after = np.searchsorted(tp, wanted, side="left").clip(max=tp.size - 1)
+        before = np.maximum(after - 1, 0)
+        share = (wanted - tp[before]) / np.maximum(tp[after] - tp[before], 1)
+        false = fp[before] + share * (fp[after] - fp[before])
+        with np.errstate(invalid="ignore"):
+            precision = wanted / (wanted + false)
+        return scalar(np.where((wanted >= 0) & (wanted <= tp[-1]), precision, np.nan))
+
+    def _facts(self) -> str:
+        return f"average_precision={self.average_precision:.6g}, {super()._facts()}"
+
+
+def precision_recall(
+    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+) -> PrecisionRecallCurve:
+    """Precision–recall curve of labels and scores, or of a ThresholdCounts.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_score : array of n scores
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    PrecisionRecallCurve
+
+    Raises
+    ------
+    InputError
+        See `ThresholdCounts.from_scores`; OneClassError without positives.
+
+    References
+    ----------
+    Davis & Goadrich 2006, "The relationship between precision-recall and ROC curves", ICML.
+
+    Examples
+    --------
+    >>> curve = precision_recall([1, 0, 1], [3, 2, 1])
+    >>> curve.x, curve.average_precision
+    (array([0. , 0.5, 0.5, 1. ]), 0.8333333333333333)
+    """
+    return PrecisionRecallCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))

@@ -1,0 +1,146 @@
+"""Geometry of ROC space and lift chart: hull, tangent, iso-performance line.
+
+A lift chart is an affine image of ROC space, so both have the same hull and, for one context, the same touching
+point. A hull is again a ThresholdCounts: the levels between two vertices are pooled into one. That is also what
+isotonic regression (pooling of adjacent violators) does to the labels.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+
+from rocscope import kernels
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.point import OperatingPoint
+from rocscope.core.ranking import Levels
+from rocscope.errors import InputError
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through (x, y) with a slope.
+
+    Examples
+    --------
+    >>> Line(0.5, 0.75, slope=0.5).at(0.0)
+    0.5
+    """
+
+    x: float
+    y: float
+    slope: float
+
+    def at(self, x: float) -> float:
+        """Return the height of the line at `x`."""
+        return self.y + self.slope * (x - self.x)
+
+
+def pool(counts: ThresholdCounts) -> ThresholdCounts:
+    """Return the upper convex hull, as counts whose levels are the hull's segments.
+
+    Notes
+    -----
+    Decided in exact integer arithmetic for unweighted data; no three vertices are collinear. O(k) after ranking.
+
+    Examples
+    --------
+    >>> counts = ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
+    >>> hull = pool(counts)
+    >>> hull.threshold, hull.tp, hull.fp
+    (array([5, 1]), array([2, 3]), array([0, 3]))
+    """
+    ranking = counts.ranking
+    whole = isinstance(counts.n, int)
+    if (isinstance(ranking, Levels) and ranking.threshold.size < kernels.SMALL) or (whole and not counts.is_exact):
+        return _pool_in_python(ranking.levels())
+    dtype = np.int64 if whole else np.float64
+    tp, fp, code = np.zeros(1, dtype), np.zeros(1, dtype), np.zeros(1, np.uint64)
+    top = 0
+    for block in ranking.blocks():
+        needed = top + block.tp.size + 1
+        if needed > tp.size:
+            tp, fp, code = (np.concatenate([stack, np.zeros(needed, stack.dtype)]) for stack in (tp, fp, code))
+        top = kernels.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
+    vertices = slice(0, top + 1)
+    pos, neg = np.diff(tp[vertices]), np.diff(fp[vertices])
+    return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1 : top + 1]), pos, neg))
+
+
+def _pool_in_python(levels: Levels) -> ThresholdCounts:
+    size = levels.threshold.size
+    tp, fp, code = [0] * (size + 1), [0] * (size + 1), [0] * (size + 1)
+    block_tp, block_fp = (list(accumulate(column.tolist())) for column in (levels.pos, levels.neg))
+    top = kernels.push_hull.python(tp, fp, code, 0, block_tp, block_fp, range(size))
+    vertex = code[1 : top + 1]
+    return ThresholdCounts.from_ranking(
+        Levels(
+            levels.threshold[vertex],
+            np.diff(np.array(tp[: top + 1], levels.pos.dtype)),
+            np.diff(np.array(fp[: top + 1], levels.neg.dtype)),
+        )
+    )
+
+
+def touching_point(hull: ThresholdCounts, context: Context) -> OperatingPoint:
+    """Return the vertex of a hull where the iso-performance line of a context touches it.
+
+    Where the line lies along a segment, the end with fewer positive predictions is taken.
+
+    Parameters
+    ----------
+    hull : ThresholdCounts
+        As `pool` returns it.
+    context : Context
+
+    Raises
+    ------
+    OneClassError
+        If the counts hold one class only.
+    InputError
+        If errors of both kinds are rewarded: then the best classifier is a bad one.
+
+    Notes
+    -----
+    Exact: a binary search over the segments, whose gain and cost are compared as fractions.
+
+    Examples
+    --------
+    >>> hull = pool(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]))
+    >>> touching_point(hull, Context())
+    OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=5)
+    """
+    hull.require_both_classes("best point")
+    gain, cost = context.rates_of_exchange(hull.n_pos, hull.n_neg)
+    if gain < 0 and cost < 0:
+        raise InputError(
+            "context",
+            expected="errors to cost more than correct predictions",
+            got=f"{context!r}, which rewards errors of both kinds",
+            hint="check the signs of the costs (gains are negative)",
+        )
+    if cost < 0:
+        return vertex(hull, len(hull))
+    low, high = 0, len(hull)
+    while low < high:
+        middle = (low + high) // 2
+        if _worth(hull, middle, gain, cost):
+            low = middle + 1
+        else:
+            high = middle
+    return vertex(hull, low)
+
+
+def _worth(hull: ThresholdCounts, segment: int, gain: Fraction, cost: Fraction) -> bool:
+    pos, neg = hull.pos[segment].item(), hull.neg[segment].item()
+    return Fraction(pos) * gain > Fraction(neg) * cost
+
+
+def vertex(hull: ThresholdCounts, index: int) -> OperatingPoint:
+    """Return the vertex before segment `index`; 0 is "nobody positive", with threshold infinity."""
+    if index == 0:
+        return hull.at(np.inf)
+    tp, fp = hull.tp[index - 1].item(), hull.fp[index - 1].item()
+    return OperatingPoint(tp, fp, hull.n_pos - tp, hull.n_neg - fp, hull.threshold[index - 1].item())

@@ -1,0 +1,156 @@
+"""The compiled loops, and nothing else.
+
+Each is a plain Python function that numba compiles on the first large call, so that small inputs never
+wait for a compiler: they run the same function on lists, where Python's integers cannot overflow.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+SMALL = 50_000
+"""Below this many rows or levels NumPy and plain Python answer sooner than a compiler is loaded."""
+
+
+class Kernel:
+    """A loop that is compiled (cached on disk, free of the GIL) when it is first called."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.python = function
+        self.__doc__ = function.__doc__
+
+    @cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        import numba
+
+        return numba.njit(cache=True, nogil=True)(self.python)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._compiled(*args)
+
+
+@Kernel
+def pack(bits, positive, kind, keys):
+    """Write order-preserving bits of each score with its label in the lowest bit.
+
+    The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is
+    0 are written from the front of `keys`, the others from the back. `kind` is 0 for unsigned, 1 for signed
+    and 2 for floating-point scores; -0.0 becomes 0.0. Returns the border and the number of positives.
+    """
+    one = bits.dtype.type(1)
+    zero = bits.dtype.type(0)
+    top = one << bits.dtype.type(bits.itemsize * 8 - 1)
+    low = 0
+    high = keys.size
+    n_pos = 0
+    for i in range(bits.size):
+        b = bits[i]
+        if kind == 2:
+            if b == top:
+                b = zero
+            b = ~b if b & top else b | top
+        elif kind == 1:
+            b ^= top
+        n_pos += positive[i]
+        key = (b << one) | bits.dtype.type(positive[i])
+        if b & top:
+            high -= 1
+            keys[high] = key
+        else:
+            keys[low] = key
+            low += 1
+    return low, n_pos
+
+
+@Kernel
+def scan(keys, last, tp, rows, code, block_tp, block_fp):
+    """Count cumulatively, downwards from `keys[last]`, until the block is full of distinct scores.
+
+    A level is overwritten until its last row, which costs no branch. Returns the number of levels written, the index
+    to go on from, and the positives and rows so far.
+    """
+    one = keys.dtype.type(1)
+    previous = ~(keys[last] >> one)
+    level = -1
+    i = last
+    while i >= 0:
+        value = keys[i] >> one
+        level += np.int64(value != previous)
+        if level == code.size:
+            break
+        previous = value
+        tp += np.int64(keys[i] & one)
+        rows += 1
+        code[level] = value
+        block_tp[level] = tp
+        block_fp[level] = rows - tp
+        i -= 1
+    return min(level + 1, code.size), i, tp, rows
+
+
+@Kernel
+def sum_weights(order, scores, weight, threshold, pos, neg):
+    """Sum the weights of each distinct score, downwards; returns the number of levels.
+
+    `scores` increase; `weight[order]` belongs to them and is negative for negative rows, so that each row costs one
+    access out of order and not three.
+    """
+    level = -1
+    for j in range(order.size - 1, -1, -1):
+        if level < 0 or scores[j] != threshold[level]:
+            level += 1
+            threshold[level] = scores[j]
+            pos[level] = 0
+            neg[level] = 0
+        w = weight[order[j]]
+        if w > 0:
+            pos[level] += w
+        else:
+            neg[level] -= w
+    return level + 1
+
+
+@Kernel
+def count_pairs(tp, fp, block_tp, block_fp):
+    """Return the concordant and the tied pairs of the negatives in a block that begins after `tp` and `fp`."""
+    concordant = 0
+    tied = 0
+    for i in range(len(block_tp)):
+        neg = block_fp[i] - fp
+        concordant += neg * tp
+        tied += neg * (block_tp[i] - tp)
+        tp = block_tp[i]
+        fp = block_fp[i]
+    return concordant, tied
+
+
+@Kernel
+def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
+    """Extend an upper hull, held as a stack of (tp, fp, code) with its top at `top`, by a block of points.
+
+    A vertex is dropped when the next point lies on or above the line through it, so no three are collinear. Only
+    corners, reached upwards and left to the right, can be vertices: sorting them out first without a branch halves
+    the time.
+    """
+    n = len(block_tp)
+    corner = np.empty(n, np.int64)
+    corners = 0
+    before = tp[top]
+    for i in range(n - 1):
+        corner[corners] = i
+        corners += (block_tp[i] > before) & (block_fp[i + 1] > block_fp[i])
+        before = block_tp[i]
+    corner[corners] = n - 1
+    for j in range(corners + 1):
+        i = corner[j]
+        t = block_tp[i]
+        f = block_fp[i]
+        while top > 0 and (tp[top] - tp[top - 1]) * (f - fp[top]) <= (t - tp[top]) * (fp[top] - fp[top - 1]):
+            top -= 1
+        top += 1
+        tp[top] = t
+        fp[top] = f
+        code[top] = block_code[i]
+    return top

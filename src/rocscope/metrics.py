@@ -1,0 +1,280 @@
+"""Metrics of a 2 × 2 table, each a function of the four counts.
+
+Every function takes ``(tp, fp, fn, tn)`` as numbers or as arrays of one shape and returns a float or an array of
+that shape, so that one definition serves a point, a whole curve and a bootstrap matrix. 0/0 is NaN.
+
+Metrics that depend on the class mix take `target_prevalence`: the share of positives where the classifier will be
+used. Each class is then re-weighted to that share; without it the sample's own mix counts.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.errors import InputError
+
+Counts = NDArray[Any] | float
+"""A count or an array of counts."""
+
+Metric = Callable[..., Any]
+
+
+def _ratio(numerator: Counts, denominator: Counts) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.true_divide(numerator, denominator)
+
+
+def _at_prevalence(
+    tp: Counts, fp: Counts, fn: Counts, tn: Counts, target_prevalence: float | None
+) -> tuple[Any, Any, Any, Any]:
+    """Return the four cells, as shares of all cases when a target prevalence is given."""
+    if target_prevalence is None:
+        return tp, fp, fn, tn
+    if not 0 <= target_prevalence <= 1:
+        raise InputError("target_prevalence", expected="a share from 0 to 1", got=repr(target_prevalence))
+    return (
+        target_prevalence * tpr(tp, fp, fn, tn),
+        (1 - target_prevalence) * fpr(tp, fp, fn, tn),
+        target_prevalence * fnr(tp, fp, fn, tn),
+        (1 - target_prevalence) * tnr(tp, fp, fn, tn),
+    )
+
+
+def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """True-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
+
+    >>> float(tpr(6, 1, 2, 3))
+    0.75
+    """
+    return _ratio(tp, tp + fn)
+
+
+def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """False-negative rate, fn/(tp + fn) = 1 − tpr: share of the positives that are missed."""
+    return _ratio(fn, tp + fn)
+
+
+def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """False-positive rate, fp/(fp + tn): share of the negatives that raise a false alarm."""
+    return _ratio(fp, fp + tn)
+
+
+def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """True-negative rate, tn/(fp + tn) = 1 − fpr (specificity)."""
+    return _ratio(tn, fp + tn)
+
+
+def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """Share of positives among all cases, (tp + fn)/n."""
+    return _ratio(tp + fn, tp + fp + fn + tn)
+
+
+def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Share of all cases that are predicted positive, (tp + fp)/n (Yrate, percent contacted)."""
+    tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
+    return _ratio(tp + fp, tp + fp + fn + tn)
+
+
+def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Share of true among positive predictions, tp/(tp + fp) (PPV); NaN where nothing is predicted positive.
+
+    >>> float(precision(300, 500, 200, 99000))
+    0.375
+    """
+    tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
+    return _ratio(tp, tp + fp)
+
+
+def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Share of true among negative predictions, tn/(tn + fn); NaN where nothing is predicted negative."""
+    tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
+    return _ratio(tn, tn + fn)
+
+
+def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Share of correct predictions, (tp + tn)/n.
+
+    >>> float(accuracy(5, 1, 5, 9))
+    0.7
+    """
+    tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
+    return _ratio(tp + tn, tp + fp + fn + tn)
+
+
+def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Share of wrong predictions, (fp + fn)/n = 1 − accuracy."""
+    tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
+    return _ratio(fp + fn, tp + fp + fn + tn)
+
+
+def weighted_accuracy(
+    tp: Counts,
+    fp: Counts,
+    fn: Counts,
+    tn: Counts,
+    *,
+    w_tp: float = 1,
+    w_fp: float = 1,
+    w_fn: float = 1,
+    w_tn: float = 1,
+) -> Any:
+    """Weight of the correct cells over that of all four (Tan et al.); accuracy with equal weights.
+
+    >>> float(weighted_accuracy(6, 1, 2, 3, w_fn=5))
+    0.45
+    """
+    hits = w_tp * tp + w_tn * tn
+    return _ratio(hits, hits + w_fp * fp + w_fn * fn)
+
+
+def macro_average(
+    tp: Counts,
+    fp: Counts,
+    fn: Counts,
+    tn: Counts,
+    *,
+    mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic",
+) -> Any:
+    """Mean of tpr and tnr; the arithmetic one is the AUC of a crisp classifier.
+
+    >>> float(macro_average(300, 500, 200, 99500 - 500))
+    0.7974874371859296
+    """
+    hit, correct_rejection = tpr(tp, fp, fn, tn), tnr(tp, fp, fn, tn)
+    if mean == "arithmetic":
+        return (hit + correct_rejection) / 2
+    if mean == "geometric":
+        return np.sqrt(hit * correct_rejection)
+    if mean == "harmonic":
+        return _harmonic(hit, correct_rejection)
+    raise InputError("mean", expected="'arithmetic', 'geometric' or 'harmonic'", got=repr(mean))
+
+
+def _harmonic(a: Any, b: Any) -> Any:
+    with np.errstate(invalid="ignore"):
+        both_zero = (a == 0) & (b == 0)
+        return np.where(both_zero, 0.0, _ratio(2 * a * b, np.where(both_zero, 1, a + b)))[()]
+
+
+def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """(tpr + tnr)/2: accuracy if both classes were equally frequent."""
+    return macro_average(tp, fp, fn, tn)
+
+
+def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """(precision + tpr)/2, the point where both are equal when the two meet (Hernández-Orallo 2004)."""
+    return (precision(tp, fp, fn, tn) + tpr(tp, fp, fn, tn)) / 2
+
+
+def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:
+    """F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp): harmonic mean of precision and tpr, tpr weighted β².
+
+    >>> float(f_score(6, 2, 2, 3))
+    0.75
+    """
+    if not beta > 0:
+        raise InputError("beta", expected="a number above 0", got=repr(beta))
+    hits = (1 + beta**2) * tp
+    return _ratio(hits, hits + beta**2 * fn + fp)
+
+
+def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """tp/(tp + fp + fn): overlap of the positives with the positive predictions."""
+    return _ratio(tp, tp + fp + fn)
+
+
+def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Lift factor, precision/prevalence = tpr/depth: how much richer in positives the predicted ones are.
+
+    >>> float(lift(400, 99_600, 600, 899_400))
+    4.0
+    """
+    tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
+    return _ratio(_ratio(tp, tp + fp), _ratio(tp + fn, tp + fp + fn + tn))
+
+
+def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """Youden's J = tpr − fpr (informedness): height above the diagonal of ROC space."""
+    return tpr(tp, fp, fn, tn) - fpr(tp, fp, fn, tn)
+
+
+def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """precision + npv − 1."""
+    tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
+    return precision(tp, fp, fn, tn) + npv(tp, fp, fn, tn) - 1
+
+
+def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Matthews correlation of labels and predictions; NaN where a row or column of the table is empty.
+
+    >>> float(mcc(6, 1, 2, 3))
+    0.47809144373375734
+    """
+    tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in _at_prevalence(tp, fp, fn, tn, target_prevalence))
+    margins = np.sqrt(tp + fp) * np.sqrt(tp + fn) * np.sqrt(tn + fp) * np.sqrt(tn + fn)
+    return _ratio(tp * tn - fp * fn, margins)
+
+
+def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
+    """Cohen's kappa: accuracy beyond what the margins alone would give, (po − pe)/(1 − pe).
+
+    >>> float(kappa(20, 5, 10, 15))
+    0.4
+    """
+    tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in _at_prevalence(tp, fp, fn, tn, target_prevalence))
+    agreement = 2 * (tp * tn - fp * fn)
+    return _ratio(agreement, (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+
+def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """Positive likelihood ratio tpr/fpr: slope from (0, 0) to the point; infinite where fpr = 0 < tpr."""
+    return _ratio(tpr(tp, fp, fn, tn), fpr(tp, fp, fn, tn))
+
+
+def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """Negative likelihood ratio fnr/tnr: slope from the point to (1, 1); infinite where tnr = 0 < fnr."""
+    return _ratio(fnr(tp, fp, fn, tn), tnr(tp, fp, fn, tn))
+
+
+def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
+    """Diagnostic odds ratio, tp·tn/(fp·fn); infinite where only the denominator is 0.
+
+    >>> float(odds_ratio(6, 1, 2, 3))
+    9.0
+    """
+    tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in (tp, fp, fn, tn))
+    return _ratio(tp * tn, fp * fn)
+
+
+METRICS: dict[str, Metric] = {
+    metric.__name__: metric
+    for metric in (
+        tpr,
+        fnr,
+        fpr,
+        tnr,
+        prevalence,
+        depth,
+        precision,
+        npv,
+        accuracy,
+        error,
+        weighted_accuracy,
+        macro_average,
+        balanced_accuracy,
+        break_even,
+        f_score,
+        jaccard,
+        lift,
+        youden,
+        markedness,
+        mcc,
+        kappa,
+        lr_positive,
+        lr_negative,
+        odds_ratio,
+    )
+}
+"""Every metric by name."""
