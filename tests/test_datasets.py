@@ -31,6 +31,7 @@ CLASS_COUNTS = {
     "shuttle-landing-control": {1: 108, 2: 145},  # the rules counted out; UCI states the 253 situations
     "tic_tac_toe": {"p": 626, "n": 332},
     "titanic": {"yes": 711, "no": 1490},  # Dawson (1995)
+    "wdbc": {"M": 212, "B": 357},
 }
 POSITIVE = {
     "car": None,
@@ -41,6 +42,7 @@ POSITIVE = {
     "shuttle-landing-control": 2,
     "tic_tac_toe": "p",
     "titanic": "yes",
+    "wdbc": "M",
 }
 # How NumPy abbreviates the types: U for strings, i for integers, f for floats.
 ATTRIBUTE_KIND = dict.fromkeys(CLASS_COUNTS, "U") | {
@@ -48,8 +50,9 @@ ATTRIBUTE_KIND = dict.fromkeys(CLASS_COUNTS, "U") | {
     "monks-2": "i",
     "monks-3": "i",
     "shuttle-landing-control": "i",
+    "wdbc": "f",
 }
-CLASS_KIND = ATTRIBUTE_KIND
+CLASS_KIND = ATTRIBUTE_KIND | {"wdbc": "U"}
 
 every_set = pytest.mark.parametrize("name", CLASS_COUNTS)
 
@@ -227,6 +230,18 @@ def test_titanic_marginal_counts_are_those_of_dawson():
     assert Counter(titanic.X["sex"].tolist()) == {"male": 1731, "female": 470}
     survivors = titanic.X["status"][titanic.y == "yes"]
     assert Counter(survivors.tolist()) == {"first": 203, "second": 118, "third": 178, "crew": 212}
+
+
+def test_wdbc_columns_carry_the_right_names():
+    wdbc = datasets.load("wdbc")
+    measures = list(wdbc.X)[:10]
+    assert list(wdbc.X) == [prefix + measure for prefix in ("", "se_", "worst_") for measure in measures]
+    for measure in measures:
+        mean, error, worst = (wdbc.X[prefix + measure] for prefix in ("", "se_", "worst_"))
+        assert np.all(worst >= mean)
+        assert np.median(error) < np.median(mean) < np.median(worst)
+    malignant = wdbc.y == "M"
+    assert wdbc.X["radius"][malignant].mean() > wdbc.X["radius"][~malignant].mean()
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,15 @@
 """Real data sets that need no download.
 
-They follow from what was published about them, a few rules or a table of counts, and are generated row by row.
-Rows and columns are in the order of the published files.
+Most of them follow from what was published about them, a few rules or a table of counts, and are generated
+row by row; the breast cancer data come with scikit-learn. Rows and columns are in the order of the published
+files.
 """
 
 import difflib
 from collections.abc import Callable
 from functools import partial
 
-from rocscope.datasets import car, monks, nursery, shuttle, tic_tac_toe, titanic
+from rocscope.datasets import car, monks, nursery, shuttle, tic_tac_toe, titanic, wdbc
 from rocscope.datasets.dataset import Dataset
 from rocscope.errors import InputError
 
@@ -23,6 +24,7 @@ _MAKERS: dict[str, Callable[[], Dataset]] = {
     "shuttle-landing-control": shuttle.make,
     "tic_tac_toe": tic_tac_toe.make,
     "titanic": titanic.make,
+    "wdbc": wdbc.make,
 }
 
 
@@ -38,7 +40,7 @@ def names() -> list[str]:
     --------
     >>> names()
     ['car', 'monks-1', 'monks-2', 'monks-3', 'nursery', 'shuttle-landing-control',
-     'tic_tac_toe', 'titanic']
+     'tic_tac_toe', 'titanic', 'wdbc']
     """
     return list(_MAKERS)
 
