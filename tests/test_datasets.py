@@ -213,9 +213,7 @@ def test_hierarchies_are_full_grids_monotone_in_their_attributes(name, shape, or
     assert len(set(zip(*dataset.X.values(), strict=True))) == dataset.n == np.prod(shape)
     # Both models order the values of each attribute; moving along that order never turns the class back ...
     rank = np.array([order.index(label) for label in dataset.y.tolist()]).reshape(shape)
-    turned_back = {
-        attribute: np.argwhere(np.diff(rank, axis=axis) < 0) for axis, attribute in enumerate(dataset.X)
-    }
+    turned_back = {attribute: np.argwhere(np.diff(rank, axis=axis) < 0) for axis, attribute in enumerate(dataset.X)}
     # ... save that more than four persons are worse off than four in a car of two doors and a small boot.
     crowded = turned_back.pop("persons", np.empty((0, len(shape))))
     assert (name == "car") == (len(crowded) > 0)
