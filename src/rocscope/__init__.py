@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
     from rocscope.reliability.bins import calibration as calibration
+    from rocscope.report import Report as Report
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ _HOME = {
     "Context": "core.context",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
+    "Report": "report",
     "ThresholdCounts": "core.counts",
     "auc": "curves.roc",
     "calibration": "reliability.bins",

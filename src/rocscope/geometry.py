@@ -10,10 +10,12 @@ from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.curve import cumulative
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels
 from rocscope.errors import InputError
@@ -144,3 +146,46 @@ def vertex(hull: ThresholdCounts, index: int) -> OperatingPoint:
         return hull.at(np.inf)
     tp, fp = hull.tp[index - 1].item(), hull.fp[index - 1].item()
     return OperatingPoint(tp, fp, hull.n_pos - tp, hull.n_neg - fp, hull.threshold[index - 1].item())
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """The points of a curve that are enough to draw it.
+
+    Attributes
+    ----------
+    index : array of increasing point numbers; 0 is "nobody positive", i the i-th level
+    deviation : float
+        How far any point left out lies from the lines between those kept, in tpr and fpr alike.
+    """
+
+    index: NDArray[np.intp]
+    deviation: float
+
+
+def thin(counts: ThresholdCounts, most: int = 500) -> Thinned:
+    """Choose about `most` points, evenly along the ROC curve, and all vertices of its hull.
+
+    Notes
+    -----
+    Along a ROC curve s = fpr + tpr increases strictly and d = tpr − fpr tells how far it is from the diagonal, so
+    points are spread evenly in s and the deviation is half the largest error in d.
+
+    Examples
+    --------
+    >>> counts = ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
+    >>> kept = thin(counts, most=2)
+    >>> kept.index, round(kept.deviation, 3)
+    (array([0, 2, 6]), 0.25)
+    """
+    counts.require_both_classes("thinning")
+    tp, fp = cumulative(counts)
+    if tp.size <= most:
+        return Thinned(np.arange(tp.size), 0.0)
+    tpr, fpr = tp / tp[-1], fp / fp[-1]
+    along, above = tpr + fpr, tpr - fpr
+    even = np.searchsorted(along, np.linspace(0, along[-1], most))
+    corners = 1 + np.searchsorted(-counts.threshold, -pool(counts).threshold)
+    index = np.unique(np.concatenate([[0, tp.size - 1], even.clip(max=tp.size - 1), corners]))
+    error = np.abs(np.interp(along, along[index], above[index]) - above)
+    return Thinned(index, float(error.max()) / 2)

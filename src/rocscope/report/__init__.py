@@ -1,0 +1,5 @@
+"""One HTML file that opens offline: charts, models, best points, conventions."""
+
+from rocscope.report.report import Report
+
+__all__ = ["Report"]

@@ -1,0 +1,112 @@
+"""rocscope demo: the demonstration of Vuk & Curk (2006), §7, from data to report."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from rocscope._output import write_file
+from rocscope.cli import options as opt
+from rocscope.cli.console import note, print_table
+
+FOLDS = 10
+SETS = ("tic_tac_toe", "wdbc")
+MODELS = ["naive Bayes", "tree"]
+PUBLISHED = {("tic_tac_toe", "naive Bayes"): (0.695, 0.752, 0.403)}
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--folder", "-o", help="Where the files go.")] = Path("demo"),
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the folds.")] = 0,
+    force: opt.Force = False,
+) -> None:
+    """Naive Bayes and a decision tree on tic-tac-toe and wdbc: cross-validated predictions, then the report."""
+    from rocscope.engines import read
+    from rocscope.report import Report
+    from rocscope.report.model import report_data
+
+    folder.mkdir(parents=True, exist_ok=True)
+    table = _table()
+    for name in SETS:
+        source = folder / f"{name}.parquet"
+        _write_parquet(source, cross_validated(name, seed), force)
+        predictions = read(source, label="label", scores=MODELS, fold="fold")
+        data = report_data(predictions, title=name)
+        for model in data.models:
+            table.add_row(*_row(name, model))
+        page = Report(predictions, title=f"{name}: ten-fold cross-validated")
+        note(f"Predictions: {source}   Report: {page.save(folder / f'{name}.html', force=force)}")
+    print_table(table)
+
+
+def _table() -> Any:
+    from rich.table import Table
+
+    table = Table(title="Accuracy at threshold 0.5 and at the best threshold", title_justify="left")
+    for heading in ("data", "model", "AUC", "at 0.5", "at best", "best threshold", "in the paper"):
+        table.add_column(heading)
+    return table
+
+
+def _row(name: str, model: Any) -> list[str]:
+    published = PUBLISHED.get((name, model.name))
+    return [
+        name,
+        model.name,
+        f"{model.auc['half']:.3f}",
+        f"{model.default.accuracy:.1%}",
+        f"{model.best.accuracy:.1%}",
+        f"{model.best.threshold:.3f}",
+        "{:.1%}, {:.1%}, {:.3f}".format(*published) if published else "",
+    ]
+
+
+def cross_validated(name: str, seed: int) -> dict[str, NDArray[Any]]:
+    """Return labels, folds and the out-of-fold probabilities of both models."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    from rocscope.datasets import load
+
+    data = load(name)
+    label = (data.y == data.positive).astype(np.int8)
+    features = np.column_stack([np.unique(column, return_inverse=True)[1] for column in data.X.values()])
+    numeric = all(column.dtype.kind == "f" for column in data.X.values())
+    if numeric:
+        features = np.column_stack(list(data.X.values()))
+    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(features, label))
+    fold = np.zeros(label.size, np.int8)
+    for number, (_, test) in enumerate(folds):
+        fold[test] = number
+    scores = {
+        model: cross_val_predict(learner, features, label, cv=folds, method="predict_proba")[:, 1]
+        for model, learner in _learners(numeric, seed).items()
+    }
+    return {"label": label, "fold": fold} | scores
+
+
+def _learners(numeric: bool, seed: int) -> dict[str, Any]:
+    """Naive Bayes over categories or five bins of equal frequency, learned in each fold; a tree of leaves of two."""
+    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    bayes = CategoricalNB(min_categories=5)
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=seed)
+    if numeric:
+        bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+        return {"naive Bayes": make_pipeline(bins, bayes), "tree": tree}
+    return {"naive Bayes": bayes, "tree": make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree)}
+
+
+def _write_parquet(path: Path, columns: dict[str, NDArray[Any]], force: bool) -> None:
+    import io
+
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table(columns), buffer)
+    write_file(path, buffer.getvalue(), force=force)

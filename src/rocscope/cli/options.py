@@ -1,0 +1,109 @@
+"""Options that several commands share, each with one name, one help text and one environment variable."""
+
+from typing import Annotated, Any
+
+import typer
+
+_COLUMNS = "Columns"
+_CONTEXT = "Costs and class mix"
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Arrow; a pattern such as 'part-*.parquet'; - for stdin."
+    ),
+]
+Label = Annotated[
+    str | None,
+    typer.Option("--label", "-l", envvar="ROCSCOPE_LABEL", help="Column of the true labels.", rich_help_panel=_COLUMNS),
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--score",
+        "-s",
+        envvar="ROCSCOPE_SCORE",
+        help="Column of a model's scores; repeat it for several models.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", envvar="ROCSCOPE_WEIGHT", help="Column of row weights.", rich_help_panel=_COLUMNS),
+]
+Fold = Annotated[
+    str | None,
+    typer.Option("--fold", envvar="ROCSCOPE_FOLD", help="Column of the fold.", rich_help_panel=_COLUMNS),
+]
+Segment = Annotated[
+    str | None,
+    typer.Option("--segment", envvar="ROCSCOPE_SEGMENT", help="Column of the segment.", rich_help_panel=_COLUMNS),
+]
+PosLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--pos-label",
+        envvar="ROCSCOPE_POS_LABEL",
+        help="The positive label, where labels are not 0/1, -1/1 or true/false.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Where = Annotated[
+    str | None,
+    typer.Option("--where", help="Keep the rows for which this SQL condition holds.", rich_help_panel=_COLUMNS),
+]
+Missing = Annotated[
+    str,
+    typer.Option("--missing", help="What to do with rows that lack a value: error or drop.", rich_help_panel=_COLUMNS),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="Format of stdin or of a file without a telling name: csv, tsv, jsonl, parquet, arrow."
+    ),
+]
+CostFp = Annotated[
+    float,
+    typer.Option("--cost-fp", envvar="ROCSCOPE_COST_FP", help="Cost of a false positive.", rich_help_panel=_CONTEXT),
+]
+CostFn = Annotated[
+    float,
+    typer.Option("--cost-fn", envvar="ROCSCOPE_COST_FN", help="Cost of a false negative.", rich_help_panel=_CONTEXT),
+]
+CostTp = Annotated[
+    float,
+    typer.Option(
+        "--cost-tp",
+        envvar="ROCSCOPE_COST_TP",
+        help="Cost of a true positive; a gain is negative.",
+        rich_help_panel=_CONTEXT,
+    ),
+]
+CostTn = Annotated[
+    float,
+    typer.Option(
+        "--cost-tn",
+        envvar="ROCSCOPE_COST_TN",
+        help="Cost of a true negative; a gain is negative.",
+        rich_help_panel=_CONTEXT,
+    ),
+]
+TargetPrevalence = Annotated[
+    float | None,
+    typer.Option(
+        "--target-prevalence",
+        envvar="ROCSCOPE_TARGET_PREVALENCE",
+        help="Share of positives where the classifier will be used; the sample's own by default.",
+        rich_help_panel=_CONTEXT,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one versioned JSON object.")]
+Output = Annotated[str, typer.Option("--output", "-o", help="File to write; - for stdout.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
+
+
+def read_predictions(file: str, *, label: str | None, scores: list[str] | None, **options: Any) -> Any:
+    """Read the predictions that the shared options describe."""
+    from rocscope.engines import read
+
+    return read(file, label=label, scores=scores or None, **options)

@@ -1,0 +1,96 @@
+"""rocscope summary: how good each model is and where to cut."""
+
+from typing import Annotated, Any
+
+import typer
+
+from rocscope.cli import options as opt
+from rocscope.cli.console import note, print_json, print_table
+from rocscope.errors import InputError
+
+_COLUMNS = {
+    "AUC": lambda model: f"{model.auc['half']:.4f}",
+    "KS": lambda model: f"{model.ks:.4f}",
+    "average precision": lambda model: f"{model.average_precision:.4f}",
+    "best threshold": lambda model: f"{model.best.threshold:.6g}",
+    "accuracy there": lambda model: f"{model.best.accuracy:.2%}",
+    "TPR": lambda model: f"{model.best.tpr:.2%}",
+    "FPR": lambda model: f"{model.best.fpr:.2%}",
+    "cost per case": lambda model: f"{model.best_cost:.4g}",
+    "accuracy at 0.5": lambda model: f"{model.default.accuracy:.2%}",
+}
+
+
+def summary(
+    file: opt.File,
+    label: opt.Label = None,
+    score: opt.Scores = None,
+    weight: opt.Weight = None,
+    pos_label: opt.PosLabel = None,
+    where: opt.Where = None,
+    missing: opt.Missing = "error",
+    file_format: opt.Format = None,
+    cost_fp: opt.CostFp = 1,
+    cost_fn: opt.CostFn = 1,
+    cost_tp: opt.CostTp = 0,
+    cost_tn: opt.CostTn = 0,
+    target_prevalence: opt.TargetPrevalence = None,
+    json: opt.Json = False,
+    markdown: Annotated[bool, typer.Option("--md", help="Print a Markdown table.")] = False,
+) -> None:
+    """Show how good each model is, the best threshold, and what the default of 0.5 would give.
+
+    Example: rocscope summary scores.parquet --label y --score a --score b
+    """
+    from rocscope.core.context import Context
+    from rocscope.report.model import report_data
+
+    if json and markdown:
+        raise InputError("--json and --md", expected="one of them")
+    context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
+    predictions = opt.read_predictions(
+        file,
+        label=label,
+        scores=score,
+        weight=weight,
+        pos_label=pos_label,
+        where=where,
+        missing=missing,
+        format=file_format,
+    )
+    data = report_data(predictions, context=context, title=file)
+    if json:
+        print_json("summary", data.to_dict())
+    elif markdown:
+        print(_markdown(data))
+    else:
+        _print(data)
+
+
+def _rows(data: Any) -> list[list[str]]:
+    return [[model.name, *(cell(model) for cell in _COLUMNS.values())] for model in data.models]
+
+
+def _print(data: Any) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    first = data.models[0]
+    table = Table(title=f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives", title_justify="left")
+    table.add_column("model", overflow="fold")
+    for heading in _COLUMNS:
+        table.add_column(heading, justify="right")
+    for model, row in zip(data.models, _rows(data), strict=True):
+        chosen = model.name == data.decision.model
+        table.add_row(*(Text(cell, style="bold" if chosen else "") for cell in row))
+    print_table(table)
+    note(data.verdict)
+
+
+def _markdown(data: Any) -> str:
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    headings = ["model", *_COLUMNS]
+    rule = ["---", *("---:" for _ in _COLUMNS)]
+    return "\n".join([line(headings), line(rule), *(line(row) for row in _rows(data))])

@@ -1,0 +1,77 @@
+"""Report: predictions in, one HTML file out."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from rocscope._output import write_file
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
+from rocscope.decisions.choose import by_model
+from rocscope.report.html import render
+from rocscope.report.model import ReportData, report_data
+
+
+class Report:
+    """ROC curve, lift chart and calibration plot of several models with their best points, in one offline file.
+
+    Parameters
+    ----------
+    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    context : Context, optional
+        Prevalence and costs; the sample's prevalence and equal costs by default.
+    title, notes : str
+        Plain text.
+
+    Raises
+    ------
+    OneClassError
+        If the rows hold one class only.
+
+    Examples
+    --------
+    >>> report = Report(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]), title="five rows")
+    >>> report.data.decision.threshold
+    0.6
+    """
+
+    def __init__(
+        self,
+        predictions: Predictions | ThresholdCounts | Mapping[str, ThresholdCounts],
+        *,
+        context: Context | None = None,
+        title: str = "",
+        notes: str = "",
+    ) -> None:
+        self._counts = by_model(predictions)
+        self.data: ReportData = report_data(predictions, context=context, title=title, notes=notes)
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page."""
+        return render(self.data, self._counts)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the page, whole or not at all, and return its path.
+
+        Raises
+        ------
+        InputError
+            If the file exists and `force` is not set, or cannot be written.
+        """
+        return write_file(path, self.html, force=force)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the data of the report, safe for JSON."""
+        return self.data.to_dict()
+
+    def __repr__(self) -> str:
+        return f"Report({self.data.title!r}, models={[model.name for model in self.data.models]})"
+
+    def _repr_html_(self) -> str:
+        frame = 'style="width:100%;height:60em;border:0" sandbox="allow-scripts"'
+        return f'<iframe {frame} title="{escape(self.data.title)}" srcdoc="{escape(self.html)}"></iframe>'
