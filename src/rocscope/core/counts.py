@@ -1,5 +1,6 @@
 """ThresholdCounts: the sufficient statistic of one model's ranking."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -222,6 +223,23 @@ class ThresholdCounts:
         """The levels as a stream of blocks, for algorithms that need one pass."""
         return self._ranking
 
+    def points(self) -> Iterator[tuple[Array, Array]]:
+        """Yield true and false positives cumulatively, in blocks.
+
+        The first block begins with (0, 0), every other one with the last point of the block before it, so that
+        differences within blocks are all there are. What is yielded is valid until the next block is asked for.
+
+        Examples
+        --------
+        >>> [(tp.tolist(), fp.tolist()) for tp, fp in ThresholdCounts([3, 2], [1, 1], [0, 2]).points()]
+        [([0, 1, 2], [0, 0, 2])]
+        """
+        last_tp = last_fp = 0
+        for block in self._ranking.blocks():
+            tp, fp = np.concatenate([[last_tp], block.tp]), np.concatenate([[last_fp], block.fp])
+            yield tp, fp
+            last_tp, last_fp = tp[-1], fp[-1]
+
     @property
     def is_exact(self) -> bool:
         """Whether counts are whole numbers that 64 bits hold, so that geometry is decided in integers."""
@@ -245,8 +263,14 @@ class ThresholdCounts:
         """
         if threshold != threshold:
             raise ScoreError("threshold", expected="a number", got="NaN")
-        level = count_at_least(self.threshold, threshold)
-        tp, fp = (values[level - 1].item() if level else values.dtype.type(0).item() for values in (self.tp, self.fp))
+        tp = fp = 0
+        for block in self._ranking.blocks():
+            scores = self._ranking.decode(block.code)
+            level = count_at_least(scores, threshold)
+            if level:
+                tp, fp = block.tp[level - 1].item(), block.fp[level - 1].item()
+            if level < scores.size:
+                break
         return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, threshold)
 
     def pairs(self) -> Pairs:
@@ -295,8 +319,12 @@ class ThresholdCounts:
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
+    @cached_property
+    def _size(self) -> int:
+        return sum(block.code.size for block in self._ranking.blocks())
+
     def __len__(self) -> int:
-        return self.threshold.size
+        return self._size
 
     def to_dict(self) -> dict[str, Any]:
         """Return the levels, safe for JSON."""

@@ -70,7 +70,6 @@ class Predictions:
         self.sample_weight = None if weight is None else check.read_only(weight)
         self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
         self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
-        self._counts: dict[str, ThresholdCounts] = {}
 
     @property
     def models(self) -> list[str]:
@@ -104,18 +103,16 @@ class Predictions:
         return self.y_true.size
 
     def counts(self, model: str | None = None) -> ThresholdCounts:
-        """Return the ranked counts of a model, which may be left out when there is only one.
+        """Rank the scores of a model, which may be left out when there is only one, and return its counts.
+
+        Each call ranks anew, so that memory is the caller's to keep or to free.
 
         Raises
         ------
         ColumnError
             If there is no such model, or several and none was named.
         """
-        name = self._model(model)
-        if name not in self._counts:
-            counts = ThresholdCounts.from_checked(self.y_true, self.scores[name], self.sample_weight)
-            self._counts[name] = counts
-        return self._counts[name]
+        return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
 
     def _model(self, model: str | None) -> str:
         if model is None and len(self.scores) == 1:

@@ -51,7 +51,7 @@ class LiftChart(CountCurve):
         if kind == "trapezoid":
             return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
         if kind == "step":
-            ordered_positives = n_pos * n_pos - (self.counts.pos @ self.counts.pos).item()
+            ordered_positives = n_pos * n_pos - sum(_sum_of_squares(tp) for tp, _ in self.counts.points())
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
         raise InputError("kind", expected="'trapezoid' or 'step'", got=repr(kind))
 
@@ -80,6 +80,11 @@ class LiftChart(CountCurve):
         context = _at_sample_prevalence(context)
         point = self.best(context)
         return Line(point.depth, point.tp, context.lift_slope(self.counts.n))
+
+
+def _sum_of_squares(cumulative: Array) -> float:
+    steps = np.diff(cumulative)
+    return (steps @ steps).item()
 
 
 def _at_sample_prevalence(context: Context | None) -> Context:

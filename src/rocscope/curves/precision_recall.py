@@ -1,5 +1,6 @@
 """Precision–recall curve."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,11 @@ class PrecisionRecallCurve(CountCurve):
         with np.errstate(invalid="ignore"):
             return tp / self.counts.n_pos, tp / (tp + fp)
 
-    @property
+    @cached_property
     def average_precision(self) -> float:
         """Sum over levels of the recall gained times the precision there (no interpolation)."""
-        return float(np.sum(np.diff(self.x) * self.y[1:]))
+        gained = (np.diff(tp) @ (tp[1:] / (tp + fp)[1:]) for tp, fp in self.counts.points())
+        return float(sum(gained)) / self.counts.n_pos
 
     def area(self) -> float:
         """Return the average precision."""
