@@ -1,4 +1,4 @@
-"""Slow, exact answers, found by other means than the library's: nothing is sorted once, packed, accumulated or compiled.
+"""Slow, exact answers, found by other means than the library's: nothing is sorted once, packed or compiled.
 
 Everything is plain Python on `Fraction`s. Pairs are counted pair by pair, a confusion matrix by looking at every row,
 a hull by gift wrapping, a best point by looking at every threshold.

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from rocscope import ThresholdCounts, kernels
 
-DTYPES = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool >f4 >f8 >i4".split()
+DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
+DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 
 both_paths = pytest.mark.parametrize("path", ["small", "compiled"])
 """NumPy and plain Python, as small inputs take, and the compiled loops, as large ones do."""

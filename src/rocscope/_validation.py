@@ -16,6 +16,7 @@ Array = NDArray[Any]
 
 _BINARY_LABELS = ({0, 1}, {-1, 1}, {0}, {1}, {-1})
 _MOST_NAMED = 6
+_MOST_WHOLE = 2**62
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
@@ -154,6 +155,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     weight = check_column(sample_weight, "sample_weight", n)
     if weight.dtype.kind not in "biuf":
         raise WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
+    check_total("sample_weight", weight)
     weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
@@ -165,6 +167,19 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     if not weight.any():
         raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
     return weight
+
+
+def check_total(subject: str, *columns: Array) -> None:
+    """Refuse whole weights or counts whose running sums 64 bits might not hold."""
+    if all(column.dtype.kind != "f" for column in columns):
+        total = sum(column.sum(dtype=np.float64).item() for column in columns)
+        if total > _MOST_WHOLE:
+            raise WeightError(
+                subject,
+                expected="whole numbers that sum to at most 2^62",
+                got=f"{total:.6g}",
+                hint="scale them down or pass them as floats",
+            )
 
 
 def read_only(array: Array) -> Array:

@@ -11,6 +11,7 @@ from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.text import number
 from rocscope.errors import MissingDependencyError
 
 Array = NDArray[Any]
@@ -138,7 +139,7 @@ class CountCurve(Curve):
         return check.read_only(np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)]))
 
     def _facts(self) -> str:
-        return f"n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
+        return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"
 
 
 def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:

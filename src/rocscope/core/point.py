@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from rocscope import metrics
 from rocscope.core.jsonable import jsonable
+from rocscope.core.text import number
 from rocscope.errors import InputError
 
 
@@ -141,13 +142,12 @@ class OperatingPoint:
         return jsonable(counts | {name: getattr(self, name) for name in RATES})
 
     def __repr__(self) -> str:
-        cells = f"tp={self.tp:.6g}, fp={self.fp:.6g}, fn={self.fn:.6g}, tn={self.tn:.6g}"
-        at = "" if self.threshold != self.threshold else f", threshold={self.threshold:.6g}"
-        return f"OperatingPoint({cells}{at})"
+        shown = ["tp", "fp", "fn", "tn"] + ["threshold"] * (self.threshold == self.threshold)
+        return f"OperatingPoint({', '.join(f'{name}={number(getattr(self, name))}' for name in shown)})"
 
     def _repr_html_(self) -> str:
         def row(name: str, positive: float, negative: float) -> str:
-            return f"<tr><th>{escape(name)}</th><td>{positive:g}</td><td>{negative:g}</td></tr>"
+            return f"<tr><th>{escape(name)}</th><td>{number(positive)}</td><td>{number(negative)}</td></tr>"
 
         return (
             "<table><tr><th></th><th>positive</th><th>negative</th></tr>"

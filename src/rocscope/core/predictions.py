@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
+from rocscope.core.text import number
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 Array = NDArray[Any]
@@ -187,7 +188,8 @@ class Predictions:
         return jsonable(totals)
 
     def __repr__(self) -> str:
-        return f"Predictions(n={self.n:g}, n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, models={self.models})"
+        totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
+        return f"Predictions({totals}, models={self.models})"
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{value}</td></tr>" for name, value in self._facts().items())
@@ -195,9 +197,9 @@ class Predictions:
 
     def _facts(self) -> dict[str, str]:
         return {
-            "rows": f"{len(self):,}",
-            "positives": f"{self.n_pos:,g}",
-            "negatives": f"{self.n_neg:,g}",
+            "rows": number(len(self)),
+            "positives": number(self.n_pos),
+            "negatives": number(self.n_neg),
             "models": escape(", ".join(self.models)),
         }
 

@@ -9,6 +9,7 @@ from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import CountCurve, as_counts, scalar
 from rocscope.core.point import OperatingPoint
+from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, pool, touching_point
 
@@ -144,7 +145,7 @@ class LiftCurve(CountCurve):
 
 def _require_positives(counts: ThresholdCounts, what: str) -> None:
     if not counts.n_pos:
-        raise OneClassError(what, expected="positives", got=f"none among {counts.n:g} rows")
+        raise OneClassError(what, expected="positives", got=f"none among {number(counts.n)} rows")
 
 
 def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> LiftChart:

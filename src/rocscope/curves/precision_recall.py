@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import CountCurve, as_counts, cumulative, scalar
+from rocscope.core.text import number
 from rocscope.errors import OneClassError
 
 Array = NDArray[Any]
@@ -26,7 +27,7 @@ class PrecisionRecallCurve(CountCurve):
 
     def __init__(self, counts: ThresholdCounts) -> None:
         if not counts.n_pos:
-            raise OneClassError(self.title, expected="positives", got=f"none among {counts.n:g} rows")
+            raise OneClassError(self.title, expected="positives", got=f"none among {number(counts.n)} rows")
         super().__init__(counts)
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:

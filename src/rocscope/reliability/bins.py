@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import Curve, as_counts
+from rocscope.core.text import number
 from rocscope.errors import InputError, ScoreError
 
 Array = NDArray[Any]
@@ -52,7 +53,7 @@ class CalibrationCurve(Curve):
         raise InputError("a calibration plot has no area that means anything")
 
     def _facts(self) -> str:
-        return f"{self.x.size} bins, n={self.counts.n:g}"
+        return f"{self.x.size} bins, n={number(self.counts.n)}"
 
 
 def calibration(
@@ -130,7 +131,7 @@ def check_probabilities(counts: ThresholdCounts) -> None:
         raise ScoreError(
             "scores",
             expected="probabilities from 0 to 1",
-            got=f"{rows:g} outside, such as {counts.threshold[outside][0]!r}",
+            got=f"{number(rows)} outside, such as {counts.threshold[outside][0]!r}",
             hint="calibration needs probabilities; recalibrate the scores first",
         )
 
