@@ -37,6 +37,10 @@ class Predictions:
     ShapeError, LabelError, ScoreError, WeightError
         If the columns do not fit each other or hold what cannot be ranked.
 
+    Notes
+    -----
+    Columns are not copied where they can be used as they are; do not write to them afterwards.
+
     Examples
     --------
     >>> preds = Predictions([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [1, 2, 3, 4]}, segment=["x", "x", "y", "y"])
@@ -180,7 +184,8 @@ class Predictions:
     def _split(self, name: str, column: Array | None) -> dict[Hashable, "Predictions"]:
         if column is None:
             raise InputError(f"there is no {name} column", hint=f"pass {name}= to Predictions or rocscope.read")
-        return {value: self.select(column == value) for value in cast(list[Hashable], np.unique(column).tolist())}
+        check.check_present(column, name, InputError)
+        return {value: self.select(column == value) for value in check.distinct(column)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""
