@@ -5,6 +5,7 @@ Nothing behind this module checks its input again.
 
 import difflib
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,11 @@ def check_total(subject: str, *columns: Array) -> None:
                 got=f"{total:.6g}",
                 hint="scale them down or pass them as floats",
             )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number and not NaN."""
+    return isinstance(value, Real) and value == value
 
 
 def read_only(array: Array) -> Array:

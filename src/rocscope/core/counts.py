@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
-from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,8 +264,10 @@ class ThresholdCounts:
         >>> ThresholdCounts([0.9, 0.6, 0.4], [1, 1, 1], [0, 0, 1]).at(0.5)
         OperatingPoint(tp=2, fp=0, fn=1, tn=1, threshold=0.5)
         """
-        if not isinstance(threshold, Real) or threshold != threshold:
+        if not check.is_number(threshold):
             raise ScoreError("threshold", expected="a number", got=repr(threshold))
+        if isinstance(threshold, np.generic):  # whose comparisons would round
+            threshold = cast(float, threshold.item())
         tp = fp = 0
         for block in self._ranking.blocks():
             scores = self._ranking.decode(block.code)
@@ -288,10 +289,7 @@ class ThresholdCounts:
         concordant = tied = 0
         if isinstance(self._ranking, Levels):
             pos, neg = self._ranking.pos, self._ranking.neg
-            if not self.is_exact and pos.dtype.kind == "i":
-                pos, neg = pos.astype(object), neg.astype(object)
-            above = np.cumsum(pos) - pos
-            concordant, tied = _plain(neg @ above), _plain(neg @ pos)
+            concordant, tied = dot(neg, np.cumsum(pos) - pos), dot(neg, pos)
         else:
             tp = fp = 0
             for block in self._ranking.blocks():
@@ -351,8 +349,12 @@ def _check_counts(values: Any, name: str, n: int) -> Array:
     return counts
 
 
-def _plain(number: Any) -> float:
-    return number.item() if hasattr(number, "item") else number
+def dot(a: Array, b: Array) -> float:
+    """Return the sum of products of counts, in Python's integers where 64 bits might not hold it."""
+    if a.dtype.kind == "i" and a.sum().item() * b.max().item() > _INT64_MAX:
+        a = a.astype(object)
+    total = cast(Any, a @ b)
+    return total.item() if isinstance(total, np.generic) else total
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
+from rocscope import _validation as check
 from rocscope import metrics
 from rocscope.core.jsonable import jsonable
 from rocscope.core.text import number
@@ -58,7 +59,7 @@ class OperatingPoint:
     def __post_init__(self) -> None:
         for name in ("tp", "fp", "fn", "tn"):
             count = getattr(self, name)
-            if not 0 <= count < float("inf"):
+            if not (check.is_number(count) and 0 <= count < float("inf")):
                 raise InputError(name, expected="a finite count of at least 0", got=repr(count))
 
     tpr = _rate(metrics.tpr)
@@ -142,7 +143,7 @@ class OperatingPoint:
         return jsonable(counts | {name: getattr(self, name) for name in RATES})
 
     def __repr__(self) -> str:
-        shown = ["tp", "fp", "fn", "tn"] + ["threshold"] * (self.threshold == self.threshold)
+        shown = ["tp", "fp", "fn", "tn", *(["threshold"] if self.threshold == self.threshold else [])]
         return f"OperatingPoint({', '.join(f'{name}={number(getattr(self, name))}' for name in shown)})"
 
     def _repr_html_(self) -> str:

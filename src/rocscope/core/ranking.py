@@ -173,8 +173,6 @@ def collapse(score: Array, pos: Array, neg: Array) -> Levels:
 
 def count_at_least(threshold: Array, cut: float) -> int:
     """Count the levels whose score is at least `cut`, comparing exactly: `cut` is not rounded to their type."""
-    if isinstance(cut, np.generic):
-        cut = cast(float, cut.item())
     dtype = threshold.dtype
     if dtype.kind == "f":
         lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
