@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from operator import mul
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -352,9 +353,8 @@ def _check_counts(values: Any, name: str, n: int) -> Array:
 def dot(a: Array, b: Array) -> float:
     """Return the sum of products of counts, in Python's integers where 64 bits might not hold it."""
     if a.dtype.kind == "i" and a.sum().item() * b.max().item() > _INT64_MAX:
-        a = a.astype(object)
-    total = cast(Any, a @ b)
-    return total.item() if isinstance(total, np.generic) else total
+        return sum(map(mul, a.tolist(), b.tolist()))
+    return (a @ b).item()
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:

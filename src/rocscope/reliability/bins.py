@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import Curve, as_counts
+from rocscope.core.curve import Curve, as_counts, interpolate
 from rocscope.core.text import number
 from rocscope.errors import InputError, ScoreError
 
@@ -48,6 +48,11 @@ class CalibrationCurve(Curve):
             self.x_name: self.x,
             self.y_name: self.y,
         }
+
+    def at(self, x: Any) -> Any:
+        """Return the share of positives at a score, on straight lines between the bins that hold any."""
+        filled = self.pos + self.neg > 0
+        return interpolate(self.x[filled], self.y[filled], x)
 
     def area(self) -> float:
         raise InputError("a calibration plot has no area that means anything")
