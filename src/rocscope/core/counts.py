@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
-from typing import Any, Literal
+from operator import mul
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from rocscope import _validation as check
 from rocscope import kernels
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, rank
+from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, rank, without_signed_zeros
+from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
 
 Array = NDArray[Any]
@@ -92,12 +94,14 @@ class ThresholdCounts:
         if (scores[1:] >= scores[:-1]).any():
             raise ScoreError("threshold", expected="strictly decreasing scores", got=repr(scores[:5].tolist()))
         counts = [_check_counts(values, name, scores.size) for name, values in (("pos", pos), ("neg", neg))]
+        check.check_total("pos and neg", *counts)
+        counts = [values.astype(np.float64 if values.dtype.kind == "f" else np.int64) for values in counts]
         if counts[0].dtype != counts[1].dtype:
             counts = [values.astype(np.float64) for values in counts]
         used = (counts[0] > 0) | (counts[1] > 0)
         if not used.any():
             raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
-        self._ranking: Ranking = Levels(scores[used], counts[0][used], counts[1][used])
+        self._ranking: Ranking = Levels(without_signed_zeros(scores)[used], counts[0][used], counts[1][used])
 
     @classmethod
     def from_ranking(cls, ranking: Ranking) -> "ThresholdCounts":
@@ -249,7 +253,7 @@ class ThresholdCounts:
         """Raise OneClassError unless there are positives and negatives."""
         if not (self.n_pos and self.n_neg):
             missing = "negatives" if self.n_pos else "positives"
-            raise OneClassError(what, expected="both classes", got=f"no {missing} among {self.n:g} rows")
+            raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
     def at(self, threshold: float) -> OperatingPoint:
         """Return the operating point that predicts positive iff ``score >= threshold``.
@@ -261,8 +265,10 @@ class ThresholdCounts:
         >>> ThresholdCounts([0.9, 0.6, 0.4], [1, 1, 1], [0, 0, 1]).at(0.5)
         OperatingPoint(tp=2, fp=0, fn=1, tn=1, threshold=0.5)
         """
-        if threshold != threshold:
-            raise ScoreError("threshold", expected="a number", got="NaN")
+        if not check.is_number(threshold):
+            raise ScoreError("threshold", expected="a number", got=repr(threshold))
+        if isinstance(threshold, np.generic):  # whose comparisons would round
+            threshold = cast(float, threshold.item())
         tp = fp = 0
         for block in self._ranking.blocks():
             scores = self._ranking.decode(block.code)
@@ -284,10 +290,7 @@ class ThresholdCounts:
         concordant = tied = 0
         if isinstance(self._ranking, Levels):
             pos, neg = self._ranking.pos, self._ranking.neg
-            if not self.is_exact and pos.dtype.kind == "i":
-                pos, neg = pos.astype(object), neg.astype(object)
-            above = np.cumsum(pos) - pos
-            concordant, tied = _plain(neg @ above), _plain(neg @ pos)
+            concordant, tied = dot(neg, np.cumsum(pos) - pos), dot(neg, pos)
         else:
             tp = fp = 0
             for block in self._ranking.blocks():
@@ -299,6 +302,7 @@ class ThresholdCounts:
     def __add__(self, other: object) -> "ThresholdCounts":
         if not isinstance(other, ThresholdCounts):
             return NotImplemented
+        check.check_total("cannot merge counts", np.array([self.n]), np.array([other.n]))
         score = np.concatenate([_mergeable(self, other), _mergeable(other, self)])
         order = np.argsort(score, kind="stable")[::-1]
         pos = np.concatenate([self.pos, other.pos])[order]
@@ -331,7 +335,7 @@ class ThresholdCounts:
         return jsonable({"threshold": self.threshold, "pos": self.pos, "neg": self.neg})
 
     def __repr__(self) -> str:
-        return f"ThresholdCounts(n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, levels={len(self)})"
+        return f"ThresholdCounts(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -340,14 +344,17 @@ class ThresholdCounts:
 def _check_counts(values: Any, name: str, n: int) -> Array:
     counts = check.check_column(values, name, n)
     if counts.dtype.kind not in "iuf":
-        raise WeightError(name, expected="counts of at most 63 bits", got=f"values of type {counts.dtype}")
+        raise WeightError(name, expected="numbers", got=f"values of type {counts.dtype}")
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise WeightError(name, expected="finite counts of at least 0", got=repr(counts[:5].tolist()))
-    return counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
+    return counts
 
 
-def _plain(number: Any) -> float:
-    return number.item() if hasattr(number, "item") else number
+def dot(a: Array, b: Array) -> float:
+    """Return the sum of products of counts, in Python's integers where 64 bits might not hold it."""
+    if a.dtype.kind == "i" and a.sum().item() * b.max().item() > _INT64_MAX:
+        return sum(map(mul, a.tolist(), b.tolist()))
+    return (a @ b).item()
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:

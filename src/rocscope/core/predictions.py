@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
+from rocscope.core.text import number
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 Array = NDArray[Any]
@@ -35,6 +36,10 @@ class Predictions:
     ------
     ShapeError, LabelError, ScoreError, WeightError
         If the columns do not fit each other or hold what cannot be ranked.
+
+    Notes
+    -----
+    Columns are not copied where they can be used as they are; do not write to them afterwards.
 
     Examples
     --------
@@ -179,7 +184,8 @@ class Predictions:
     def _split(self, name: str, column: Array | None) -> dict[Hashable, "Predictions"]:
         if column is None:
             raise InputError(f"there is no {name} column", hint=f"pass {name}= to Predictions or rocscope.read")
-        return {value: self.select(column == value) for value in cast(list[Hashable], np.unique(column).tolist())}
+        check.check_present(column, name, InputError)
+        return {value: self.select(column == value) for value in check.distinct(column)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""
@@ -187,7 +193,8 @@ class Predictions:
         return jsonable(totals)
 
     def __repr__(self) -> str:
-        return f"Predictions(n={self.n:g}, n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, models={self.models})"
+        totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
+        return f"Predictions({totals}, models={self.models})"
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{value}</td></tr>" for name, value in self._facts().items())
@@ -195,9 +202,9 @@ class Predictions:
 
     def _facts(self) -> dict[str, str]:
         return {
-            "rows": f"{len(self):,}",
-            "positives": f"{self.n_pos:,g}",
-            "negatives": f"{self.n_neg:,g}",
+            "rows": number(len(self)),
+            "positives": number(self.n_pos),
+            "negatives": number(self.n_neg),
             "models": escape(", ".join(self.models)),
         }
 

@@ -125,7 +125,7 @@ class RocCurve(CountCurve):
         }
         given = [part for part in parts.values() if part is not None]
         if len(given) != 1:
-            raise InputError(f"partial_auc: give exactly one of {', '.join(parts)}", got=f"{len(given)} of them")
+            raise InputError("partial_auc", expected=f"exactly one of {', '.join(parts)}", got=f"{len(given)} of them")
         axis, low, high = given[0]
         if not 0 <= low < high <= 1:
             raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for the {axis}", got=f"{low} to {high}")
