@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
+from rocscope.core.provenance import Provenance
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 Array = NDArray[Any]
@@ -30,6 +31,8 @@ class Predictions:
         Non-negative.
     fold, segment : array of n labels, optional
         The cross-validation fold and the group that a row belongs to.
+    source : Provenance, optional
+        Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
 
     Raises
     ------
@@ -56,6 +59,7 @@ class Predictions:
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        source: Provenance | None = None,
     ) -> None:
         self.y_true = check.read_only(check.check_labels(y_true, pos_label))
         n = self.y_true.size
@@ -70,6 +74,7 @@ class Predictions:
         self.sample_weight = None if weight is None else check.read_only(weight)
         self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
         self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
+        self.source = source
 
     @property
     def models(self) -> list[str]:
@@ -146,6 +151,7 @@ class Predictions:
             sample_weight=None if self.sample_weight is None else self.sample_weight[mask],
             fold=None if self.fold is None else self.fold[mask],
             segment=None if self.segment is None else self.segment[mask],
+            source=self.source,
         )
 
     def _mask(self, rows: Any) -> Array:
@@ -184,7 +190,7 @@ class Predictions:
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""
         totals = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "prevalence", "models")}
-        return jsonable(totals)
+        return jsonable(totals | {"source": self.source and self.source.to_dict()})
 
     def __repr__(self) -> str:
         return f"Predictions(n={self.n:g}, n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, models={self.models})"
@@ -194,12 +200,15 @@ class Predictions:
         return f"<table>{rows}</table>"
 
     def _facts(self) -> dict[str, str]:
-        return {
+        facts = {
             "rows": f"{len(self):,}",
             "positives": f"{self.n_pos:,g}",
             "negatives": f"{self.n_neg:,g}",
             "models": escape(", ".join(self.models)),
         }
+        if self.source is not None:
+            facts |= {"source": escape(self.source.name), "rows dropped": f"{self.source.rows_dropped:,}"}
+        return facts
 
 
 def _score_columns(scores: Any) -> dict[str, Any]:
