@@ -18,9 +18,8 @@ from rocscope.engines import text_files
 from rocscope.engines.arrow import open_ipc
 from rocscope.engines.database import Relation, connect, literal_path, text
 from rocscope.engines.source import Source, one_line_errors
-from rocscope.errors import EngineError, InputError
+from rocscope.errors import EngineError
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 _FORMAT_OF = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -36,12 +35,6 @@ _FORMAT_OF = {
     ".ipc": "arrow",
 }
 _MAGIC_SUFFIX = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
-
-
-def check_format(format: str | None) -> None:
-    """Raise InputError unless the format is known or left out."""
-    if format is not None and format not in FORMATS:
-        raise InputError("format", expected=f"one of {', '.join(FORMATS)}", got=repr(format))
 
 
 def open_files(paths: Sequence[str], format: str | None = None, *, origin: Sequence[str] = ()) -> Source:
@@ -97,7 +90,7 @@ def _common_format(paths: Sequence[str]) -> str:
     for path in paths:
         by_format.setdefault(_format_of(Path(path)), path)
     if None in by_format:
-        hint = f"give format= {' | '.join(FORMATS)}"
+        hint = f"give format= {' | '.join(_OPENERS)}"
         raise EngineError(f"{by_format[None]}: the name does not tell the format", hint=hint)
     if len(by_format) > 1:
         got = " and ".join(f"{known} ({path})" for known, path in by_format.items())

@@ -1,6 +1,7 @@
 """Source: named columns that can be fetched as Arrow data, wherever they are kept."""
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
@@ -62,9 +63,6 @@ def mentioned(columns: Sequence[str], where: str) -> list[str]:
 @contextmanager
 def one_line_errors(subject: str) -> Iterator[None]:
     """Turn what DuckDB, Arrow, narwhals and the system raise into one line that names the subject."""
-    import duckdb
-    from narwhals.exceptions import NarwhalsError
-
     try:
         yield
     except OSError as error:
@@ -72,11 +70,18 @@ def one_line_errors(subject: str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         got = f"byte {error.object[error.start]:#04x} at position {error.start}"
         raise EngineError(subject, expected="UTF-8 text", got=got, hint="save it as UTF-8") from None
-    except (duckdb.Error, pa.ArrowException, NarwhalsError, OverflowError) as error:
+    except _library_errors() as error:
         raise EngineError(f"{subject}: {condense(str(error))}") from None
     except ModuleNotFoundError as error:
         hint = f"pip install 'rocscope[{error.name}]'" if error.name in _EXTRAS else f"pip install {error.name}"
         raise MissingDependencyError(f"{subject}: {error.name} is not installed", hint=hint) from None
+
+
+def _library_errors() -> tuple[type[Exception], ...]:
+    """Return what the libraries raise that are loaded by now; `except` asks only once something was raised."""
+    duckdb, narwhals = sys.modules.get("duckdb"), sys.modules.get("narwhals.exceptions")
+    errors = [getattr(duckdb, "Error", None), getattr(narwhals, "NarwhalsError", None)]
+    return pa.ArrowException, OverflowError, *(error for error in errors if error is not None)
 
 
 def condense(message: str) -> str:
