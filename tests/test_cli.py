@@ -46,7 +46,7 @@ def test_summary_prints_a_table_on_stdout_and_the_verdict_on_stderr(run, scores)
     assert code == 0
     assert "0.8333" in out
     assert "83.33%" in out
-    assert err == "Best: a at threshold 0.6, expected cost 0.1667 per case, accuracy 83.33% (83.33% at 0.5).\n"
+    assert err == "Best: a at threshold 0.6, expected cost 0.1667 per case, accuracy 83.33% (66.67% at 0.5).\n"
 
 
 def test_summary_json_is_one_versioned_object(run, scores):

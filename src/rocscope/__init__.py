@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import auc as auc
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
+    from rocscope.engines.reading import read as read
     from rocscope.reliability.bins import calibration as calibration
     from rocscope.report import Report as Report
 
@@ -41,6 +42,7 @@ _HOME = {
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
     "precision_recall": "curves.precision_recall",
+    "read": "engines.reading",
     "roc": "curves.roc",
 }
 _MODULES = ("datasets", "errors", "metrics")

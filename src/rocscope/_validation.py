@@ -17,6 +17,7 @@ Array = NDArray[Any]
 
 _MOST_NAMED = 6
 _MOST_WHOLE = 2**62
+_MOST_NAMES = 24
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
@@ -47,28 +48,28 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     return array
 
 
-def check_labels(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
+def check_labels(y_true: Any, pos_label: Any = None, name: str = "y_true") -> NDArray[np.bool_]:
     """Return True where a label is the positive one.
 
     Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood.
     """
-    labels = check_column(y_true, "y_true")
-    check_present(labels, "y_true", LabelError)
+    labels = check_column(y_true, name)
+    check_present(labels, name, LabelError)
     if pos_label is None:
-        return _binary_labels(labels)
+        return _binary_labels(labels, name)
     positive = np.asarray(labels == pos_label)
     if positive.shape != labels.shape:
         positive = np.zeros(labels.shape, dtype=bool)
     others = labels[~positive]
     if others.size and not np.asarray(others == others[0]).all():
-        seen = _listing([*distinct(others), *([pos_label] if positive.any() else [])])
+        seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
             raise LabelError(f"pos_label={pos_label!r} is not among the labels", got=seen)
-        raise LabelError("y_true", expected="two classes", got=seen, hint="keep the rows of two classes first")
+        raise LabelError(name, expected="two classes", got=seen, hint="keep the rows of two classes first")
     return positive.astype(np.bool_, copy=False)
 
 
-def _binary_labels(labels: Array) -> NDArray[np.bool_]:
+def _binary_labels(labels: Array, name: str) -> NDArray[np.bool_]:
     if labels.dtype == np.bool_:
         return labels
     if labels.dtype.kind in "iufO":
@@ -77,7 +78,7 @@ def _binary_labels(labels: Array) -> NDArray[np.bool_]:
             return positive
     seen = distinct(labels)
     hint = "name the positive class with pos_label" if len(seen) <= 2 else "keep the rows of two classes first"
-    raise LabelError("y_true", expected="labels 0/1, -1/1 or False/True", got=_listing(seen), hint=hint)
+    raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=listing(seen), hint=hint)
 
 
 def check_present(column: Array, subject: str, error: type[InputError]) -> None:
@@ -92,7 +93,7 @@ def check_present(column: Array, subject: str, error: type[InputError]) -> None:
         raise error(
             subject,
             expected="a value in every row",
-            got=_count_and_first(missing, "missing"),
+            got=count_and_first(missing, "missing"),
             hint="drop those rows first",
         )
 
@@ -110,13 +111,15 @@ def distinct(values: Array) -> list[Any]:
         return list({repr(value): value for value in values.tolist()}.values())
 
 
-def _listing(values: Sequence[Any]) -> str:
-    shown = ", ".join(repr(value) for value in values[:_MOST_NAMED])
-    rest = len(values) - _MOST_NAMED
+def listing(values: Sequence[Any], most: int = _MOST_NAMED) -> str:
+    """Return the first values, and how many more there are."""
+    shown = ", ".join(repr(value) for value in values[:most])
+    rest = len(values) - most
     return shown + (f" and {rest} more" if rest > 0 else "")
 
 
-def _count_and_first(bad: NDArray[np.bool_], what: str) -> str:
+def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
+    """Return the words for "got": how many rows are bad, and the first, counted from 0."""
     return f"{int(bad.sum())} {what}, the first in row {int(bad.argmax())}"
 
 
@@ -133,7 +136,7 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
         raise ScoreError(
             name,
             expected="finite scores",
-            got=_count_and_first(~finite, "missing or infinite"),
+            got=count_and_first(~finite, "missing or infinite"),
             hint="drop those rows first (rocscope.read has missing='drop')",
         )
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
@@ -170,7 +173,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         raise WeightError(
             "sample_weight",
             expected="finite weights of at least 0",
-            got=_count_and_first(bad, "negative, missing or infinite"),
+            got=count_and_first(bad, "negative, missing or infinite"),
         )
     if not weight.any():
         raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
@@ -203,7 +206,8 @@ def read_only(array: Array) -> Array:
 
 
 def one_of(name: str, known: Sequence[str]) -> str:
-    """Return the words for "expected": the closest of the known names first."""
-    close = difflib.get_close_matches(name, known, n=1)
-    listed = "one of " + ", ".join(repr(entry) for entry in known)
+    """Return the words for "expected": the known names, and the closest of them whatever its case."""
+    by_folded = {entry.casefold(): entry for entry in reversed(known)}
+    close = [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded, n=1)]
+    listed = "one of " + listing(known, _MOST_NAMES)
     return f"{listed} (closest: {close[0]!r})" if close else listed

@@ -11,6 +11,7 @@ from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.text import number
+from rocscope.core.provenance import Provenance
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 Array = NDArray[Any]
@@ -31,6 +32,8 @@ class Predictions:
         Non-negative.
     fold, segment : array of n labels, optional
         The cross-validation fold and the group that a row belongs to.
+    source : Provenance, optional
+        Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class Predictions:
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        source: Provenance | None = None,
     ) -> None:
         self.y_true = check.read_only(check.check_labels(y_true, pos_label))
         n = self.y_true.size
@@ -75,6 +79,7 @@ class Predictions:
         self.sample_weight = None if weight is None else check.read_only(weight)
         self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
         self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
+        self.source = source
 
     @property
     def models(self) -> list[str]:
@@ -151,6 +156,7 @@ class Predictions:
             sample_weight=None if self.sample_weight is None else self.sample_weight[mask],
             fold=None if self.fold is None else self.fold[mask],
             segment=None if self.segment is None else self.segment[mask],
+            source=self.source,
         )
 
     def _mask(self, rows: Any) -> Array:
@@ -190,7 +196,7 @@ class Predictions:
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""
         totals = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "prevalence", "models")}
-        return jsonable(totals)
+        return jsonable(totals | {"source": self.source and self.source.to_dict()})
 
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
@@ -201,12 +207,15 @@ class Predictions:
         return f"<table>{rows}</table>"
 
     def _facts(self) -> dict[str, str]:
-        return {
+        facts = {
             "rows": number(len(self)),
             "positives": number(self.n_pos),
             "negatives": number(self.n_neg),
             "models": escape(", ".join(self.models)),
         }
+        if self.source is not None:
+            facts |= {"source": escape(self.source.name), "rows dropped": number(self.source.rows_dropped)}
+        return facts
 
 
 def _score_columns(scores: Any) -> dict[str, Any]:
