@@ -25,7 +25,8 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     title : str
         Name of the picture for screen readers; escaped.
     prefix : str, optional
-        What ids begin with; by default a hash of the picture, so that only equal pictures in a page share ids.
+        What ids begin with; by default a hash of the picture, so that only equal pictures in a page share ids. Ids to
+        which nothing refers are left out.
 
     Returns
     -------
@@ -56,20 +57,31 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
 
 
 def _clean(root: ElementTree.Element, prefix: str) -> None:
-    """Drop the style sheet, prefix ids and references, and turn style attributes into plain ones."""
+    """Leave nothing but shapes and text, each with plain attributes, and the ids that one of them refers to."""
+    used: set[str] = set()
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
         for child in [child for child in element if child.tag.endswith(("}style", "}metadata"))]:
             element.remove(child)
         attributes = element.attrib
         attributes |= _plain_style(attributes.pop("style", ""))
-        if "id" in attributes:
-            attributes["id"] = prefix + attributes["id"]
         if _HREF in attributes:
-            attributes["href"] = attributes.pop(_HREF).replace("#", f"#{prefix}", 1)
+            attributes["href"] = attributes.pop(_HREF)
         for name, value in attributes.items():
-            if value.startswith("url(#"):
-                attributes[name] = value.replace("#", f"#{prefix}", 1)
+            if target := _target(name, value):
+                used.add(target)
+                attributes[name] = value.replace(f"#{target}", f"#{prefix}{target}")
+    for element in root.iter():
+        name = element.attrib.pop("id", None)
+        if name in used:
+            element.set("id", f"{prefix}{name}")
+
+
+def _target(name: str, value: str) -> str:
+    """Return the id that an attribute refers to, or nothing."""
+    if name == "href" and value.startswith("#"):
+        return value[1:]
+    return value[5:-1] if value.startswith("url(#") else ""
 
 
 def _share_font(root: ElementTree.Element) -> None:

@@ -36,10 +36,20 @@ def _charts(data: ReportData, counts: Mapping[str, ThresholdCounts]) -> list[dic
     from rocscope.plotting import plot_calibration, plot_lift_chart, plot_roc, svg
 
     probabilities = {model.name: counts[model.name] for model in data.models if model.calibration}
-    charts = [("ROC curve", plot_roc(counts, context=data.context)), ("Lift chart", plot_lift_chart(counts))]
+    charts = {
+        "ROC curve": plot_roc(counts, context=data.context, legend="beside", ax=_paper()),
+        "Lift chart": plot_lift_chart(counts, context=data.context, legend="beside", ax=_paper()),
+    }
     if probabilities:
-        charts.append(("Calibration plot", plot_calibration(probabilities)))
-    return [{"title": title, "svg": Markup(svg(figure))} for title, figure in charts]
+        charts["Calibration plot"] = plot_calibration(probabilities, legend="beside", ax=_paper())
+    return [{"title": title, "svg": Markup(svg(ax, title=title))} for title, ax in charts.items()]
+
+
+def _paper() -> Any:
+    """Return an Axes that pyplot does not know, so that no window opens and no figure stays behind."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(5.0, 4.8), layout="constrained").subplots()
 
 
 def _row(model: ModelSummary) -> dict[str, str]:
