@@ -9,10 +9,10 @@ from rocscope.core.band import Band
 from rocscope.core.curve import Curve
 from rocscope.curves.outline import outline
 from rocscope.plotting import theme
-from rocscope.plotting.rugs import has_rug
+from rocscope.plotting.legends import GUIDE, place_legend
 from rocscope.plotting.styles import Quantity, quantity, style_of
 
-CURVE, GUIDE = "rocscope-curve", "rocscope-guide"
+CURVE = "rocscope-curve"
 _MARGIN = 0.02
 
 
@@ -84,29 +84,3 @@ def _fit(ax: Any, x: Quantity, y: Quantity) -> None:
         high = seen[1] if known.high is None else known.high
         margin = _MARGIN * ((high - known.low) or 1)
         set_limits(known.low - margin, high + margin)
-
-
-def legend_entries(ax: Any) -> list[tuple[str, Any]]:
-    """Return labels with their artists, reference lines last."""
-    artists, labels = ax.get_legend_handles_labels()
-    return sorted(zip(labels, artists, strict=True), key=lambda entry: entry[1].get_gid() == GUIDE)
-
-
-def place_legend(ax: Any, **where: Any) -> None:
-    """Put the legend where it hides least, and never over a rug, unless it is said where."""
-    if not where:
-        where = {"loc": "best"}
-        if has_rug(ax):
-            where |= {"bbox_to_anchor": (0, 0, 1, 1), "bbox_transform": ax.transData}
-    labels, artists = zip(*legend_entries(ax), strict=True)
-    ax.legend(artists, labels, **LEGEND | where)
-
-
-LEGEND: dict[str, Any] = {
-    "fontsize": "small",
-    "labelcolor": theme.INK,
-    "edgecolor": theme.GRID,
-    "framealpha": 0.92,
-    "fancybox": False,
-    "handlelength": 2.4,
-}

@@ -1,9 +1,7 @@
 """Figures in one call: one or several models as ROC curves, lift charts and calibration plots."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
-
-from matplotlib.lines import Line2D
+from typing import Any, Literal, get_args
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
@@ -14,16 +12,15 @@ from rocscope.curves.roc import roc
 from rocscope.decisions.choose import by_model
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
-from rocscope.plotting.curves import GUIDE, LEGEND, legend_entries, place_legend
+from rocscope.plotting.legends import make_room, place_legend, shared_legend
 from rocscope.plotting.marks import Mark, label_marks
 from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
 from rocscope.plotting.rugs import has_rug
 from rocscope.reliability.bins import Strategy, calibration
 
 Legend = Literal["inside", "beside", "none"]
+_LEGENDS: tuple[Legend, ...] = get_args(Legend)
 Models = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
-
-_LEGEND_ROWS = 4
 
 
 def plot_roc(
@@ -69,6 +66,19 @@ def plot_roc(
     References
     ----------
     Vuk & Curk 2006, §4 and figure 9.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_roc(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
+    >>> for text in ax.get_legend().get_texts():
+    ...     print(text.get_text())
+    score (AUC 0.833)
+    convex hull
+    iso-performance line
+    best accuracy: score ≥ 0.6
+    threshold 0.5
+    chance
     """
     chosen = _select(predictions, models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
@@ -107,6 +117,13 @@ def plot_lift_chart(
     References
     ----------
     Vuk & Curk 2006, §5.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_lift_chart(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
+    >>> ax.get_ylabel(), ax.lines[-1].get_label()
+    ('True positives (positives found)', 'threshold 0.5')
     """
     chosen = _select(predictions, models)
     curves = {name: lift_chart(counts) for name, counts in chosen.items()}
@@ -146,6 +163,14 @@ def plot_calibration(
     References
     ----------
     Vuk & Curk 2006, §6 and figures 8 and 10.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> predictions = Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8])
+    >>> ax = plot_calibration(predictions, bins=2, ax=Figure().subplots())
+    >>> ax.lines[-1].get_xydata().tolist()
+    [[0.2, 0.5], [0.7, 0.5]]
     """
     chosen = _select(predictions, models)
     curves = {name: calibration(counts, bins=bins, strategy=strategy) for name, counts in chosen.items()}
@@ -190,6 +215,13 @@ def plot_three(
     References
     ----------
     Vuk & Curk 2006.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = plot_three(Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8]), figure=Figure(figsize=(12, 5)))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['ROC curve', 'Lift chart', 'Calibration plot']
     """
     chosen = _select(predictions, models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
@@ -197,6 +229,8 @@ def plot_three(
     plots = {name: calibration(counts, bins=bins, strategy=strategy) for name, counts in chosen.items()}
     what, labels = Marking(hull, context, thresholds), _with_auc(curves)
     figure = theme.new_figure(12.6, 5.0) if figure is None else figure
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
     roc_axes, lift_axes, calibration_axes = figure.subplots(1, 3)
     marks = {
         roc_axes: draw_counts(roc_axes, curves, labels, what),
@@ -207,7 +241,7 @@ def plot_three(
         axes.set_title(name, fontsize="medium", loc="left", fontweight="bold")
     if title is not None:
         figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.INK)
-    _shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
+    shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
     figure.draw_without_rendering()
     for axes, its_marks in marks.items():
         label_marks(axes, its_marks)
@@ -233,40 +267,15 @@ def _with_auc(curves: Mapping[str, Any]) -> list[str]:
 def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:
     """Draw on an Axes, or on that of a new figure, with the legend inside or beside it."""
     legend = legend or ("beside" if ax is None else "inside")
+    if legend not in _LEGENDS:
+        raise InputError("legend", expected=check.one_of(legend, _LEGENDS), got=repr(legend))
     ax = theme.new_axes() if ax is None else ax
     marks = draw(ax)
     if legend == "beside":
         below_rug = 0.88 if has_rug(ax) else 1.0
         place_legend(ax, loc="upper left", bbox_to_anchor=(1.03, below_rug), borderaxespad=0, frameon=False)
-        _make_room(ax)
+        make_room(ax)
     elif legend == "inside":
         place_legend(ax)
     label_marks(ax, marks or [])
     return ax
-
-
-def _make_room(ax: Any) -> None:
-    """Widen a figure by its legend, so that the plot keeps its size, and settle the layout."""
-    figure = ax.figure
-    if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
-        figure.set_figwidth(figure.get_figwidth() + ax.get_legend().get_window_extent().width / figure.dpi)
-        figure.draw_without_rendering()
-
-
-def _shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
-    """Put one legend below: models, marks and reference lines each in columns of their own."""
-    entries: dict[str, Any] = {}
-    for axes in all_axes[1:]:
-        entries |= dict(legend_entries(axes)[models:])
-    first = legend_entries(all_axes[0])
-    entries = dict(first[models:]) | entries
-    guides = [entry for entry in entries.items() if entry[1].get_gid() == GUIDE]
-    marks = [entry for entry in entries.items() if entry not in guides]
-    rows = max(_LEGEND_ROWS, (models + 1) // 2, len(marks), len(guides))
-    blank = ("", Line2D([], [], linestyle="none"))
-    columns: list[tuple[str, Any]] = []
-    for group in (first[:models], marks, guides):
-        columns += group + [blank] * (-len(group) % rows)
-    labels, artists = zip(*columns, strict=True)
-    where = {"loc": "outside lower center", "ncols": len(columns) // rows, "frameon": False}
-    figure.legend(artists, labels, **LEGEND | where)

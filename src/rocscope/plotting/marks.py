@@ -10,7 +10,7 @@ from rocscope.core.point import OperatingPoint
 from rocscope.geometry import Line
 from rocscope.plotting import theme
 
-_OFFSETS = tuple((side, height) for height in (-4, -16, 5, -28, 17, -40) for side in (9, -9))
+_OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
 """Where a label may stand, in points: right of and below its mark first, which is under a good curve."""
 
 
