@@ -2,6 +2,7 @@
 
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -199,10 +200,9 @@ def test_an_internal_error_is_one_line_and_exit_code_101(run, scores, monkeypatc
     assert "internal error: RuntimeError: two lines" in err
 
 
-def test_all_worked_rankings_through_the_command_line(run, tmp_path, worked_examples):
-    from fractions import Fraction
-
-    for case in worked_examples["ranking"]:
+def test_all_worked_rankings_through_the_command_line(run, tmp_path):
+    examples = json.loads((Path(__file__).parent / "reference" / "worked_examples.json").read_text(encoding="utf-8"))
+    for case in examples["ranking"]:
         path = tmp_path / f"{case['name']}.parquet"
         parquet.write_table(pa.table({"y": case["y"], "s": np.array(case["score"])}), path)
         _, out, _ = run("summary", path, "--label", "y", "--score", "s", "--json")

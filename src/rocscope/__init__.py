@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
     from rocscope.engines.reading import read as read
+    from rocscope.plotting.figures import plot_calibration as plot_calibration
+    from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
+    from rocscope.plotting.figures import plot_roc as plot_roc
+    from rocscope.plotting.figures import plot_three as plot_three
     from rocscope.reliability.bins import calibration as calibration
     from rocscope.report import Report as Report
 
@@ -41,6 +45,10 @@ _HOME = {
     "gain": "curves.lift",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "plot_calibration": "plotting.figures",
+    "plot_lift_chart": "plotting.figures",
+    "plot_roc": "plotting.figures",
+    "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
     "read": "engines.reading",
     "roc": "curves.roc",

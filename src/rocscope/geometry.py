@@ -5,9 +5,11 @@ point. A hull is again a ThresholdCounts: the levels between two vertices are po
 isotonic regression (pooling of adjacent violators) does to the labels.
 """
 
+import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -223,3 +225,82 @@ def _deviation(counts: ThresholdCounts, tp: Array, fp: Array) -> float:
         for points in counts.points()
     )
     return float(max(errors)) / 2
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """The points of a polyline that were kept, and how far any other lies at most from the lines between them."""
+
+    index: Array
+    deviation: float
+
+
+def simplify(x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = ()) -> Simplified:
+    """Choose points of a polyline so that it looks the same when only they are joined.
+
+    Parameters
+    ----------
+    x, y : arrays of n finite numbers
+        Each is measured in units of its own range, so for a ROC curve in rates.
+    most : int
+        How many points may remain; the first, the last and those of `keep` always do.
+    keep : indices
+        Points that must stay, such as the vertices of the hull.
+
+    Returns
+    -------
+    Simplified
+        Increasing `index` of the chosen points, and the `deviation`: the largest distance of any point from the
+        straight line between the two chosen ones around it.
+
+    Notes
+    -----
+    Ramer–Douglas–Peucker, the worst segment first: each is split at its farthest point until `most` points are
+    chosen or nothing deviates. About O(n log most).
+
+    References
+    ----------
+    Douglas & Peucker 1973, "Algorithms for the reduction of the number of points", Cartographica 10:112–122.
+
+    Examples
+    --------
+    >>> simplify([0, 1, 2, 3, 4], [0, 0, 4, 4, 4], most=4)
+    Simplified(index=array([0, 1, 2, 4]), deviation=0.0)
+    """
+    points = np.column_stack([_in_own_range(np.asarray(axis, dtype=np.float64)) for axis in (x, y)])
+    chosen = set(np.asarray(keep, dtype=np.intp).tolist()) | {0, len(points) - 1}
+    segments = [_farthest(points, *ends) for ends in pairwise(sorted(chosen))] or [(0.0, 0, 0, 0)]
+    heapq.heapify(segments)
+    while len(chosen) < most and segments[0][0] < 0:
+        _, first, middle, last = segments[0]
+        chosen.add(middle)
+        heapq.heapreplace(segments, _farthest(points, first, middle))
+        heapq.heappush(segments, _farthest(points, middle, last))
+    return Simplified(np.array(sorted(chosen), dtype=np.intp), abs(segments[0][0]))
+
+
+def _in_own_range(axis: Array) -> Array:
+    return (axis - axis.min()) / (np.ptp(axis) or 1.0)
+
+
+def _farthest(points: Array, first: int, last: int) -> tuple[float, int, int, int]:
+    """Return minus the distance, so that a heap has the worst on top, and the point that is farthest from a chord."""
+    if last - first < 2:
+        return 0.0, first, first, last
+    distance = distance_to_chord(points[first + 1 : last], points[first], points[last])
+    middle = int(distance.argmax())
+    return -float(distance[middle]), first, first + 1 + middle, last
+
+
+def distance_to_chord(points: Array, start: Array, end: Array) -> Array:
+    """Return how far points lie from the straight piece between `start` and `end`; the last axis holds x and y.
+
+    Examples
+    --------
+    >>> distance_to_chord(np.array([[0.5, 1.0], [2.0, 0.0]]), np.array([0.0, 0.0]), np.array([1.0, 0.0]))
+    array([1., 1.])
+    """
+    chord, offset = end - start, points - start
+    length = (chord * chord).sum(axis=-1)
+    along = (offset * chord).sum(axis=-1) / np.where(length > 0, length, 1.0)
+    return np.linalg.norm(offset - along.clip(0.0, 1.0)[..., None] * chord, axis=-1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
@@ -57,11 +58,25 @@ class Curve:
         """Return the area under the straight lines between points."""
         return float(np.trapezoid(self.y, self.x))
 
-    def plot(self, ax: Any = None, **line: Any) -> Any:
-        """Draw the curve with matplotlib; keyword arguments go to the line. Returns the Axes."""
+    def plot(self, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
+        """Draw the curve with matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure when left out.
+        band : Band, optional
+            An interval around the curve, drawn as a fill; the legend names its level and method.
+        **line
+            For the line, as in ``Axes.plot``: ``label``, ``color``, …
+
+        Returns
+        -------
+        Axes
+        """
         from rocscope.plotting import plot_curve
 
-        return plot_curve(self, ax, **line)
+        return plot_curve(self, ax, band=band, **line)
 
     def columns(self) -> dict[str, Array]:
         """Return the points as named columns."""
@@ -141,6 +156,19 @@ class CountCurve(Curve):
         exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
         dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
         return check.read_only(np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)]))
+
+    def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        """Return x and y of cumulative counts, also of such that no threshold gives.
+
+        Counts between those of two neighbouring thresholds are what a random mixture of the two attains.
+
+        Examples
+        --------
+        >>> from rocscope import precision_recall
+        >>> precision_recall([1, 0, 0, 1], [4, 3, 2, 1]).of(tp=np.array([1.5]), fp=np.array([2.0]))
+        (array([0.75]), array([0.42857143]))
+        """
+        return self._xy(tp, fp)
 
     def _facts(self) -> str:
         return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
-from rocscope.core.text import number
 from rocscope.core.provenance import Provenance
+from rocscope.core.text import number
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 Array = NDArray[Any]
