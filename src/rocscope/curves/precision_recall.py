@@ -37,7 +37,7 @@ class PrecisionRecallCurve(CountCurve):
     @cached_property
     def average_precision(self) -> float:
         """Sum over levels of the recall gained times the precision there (no interpolation)."""
-        gained = (np.diff(tp) @ (tp[1:] / (tp + fp)[1:]) for tp, fp in self.counts.points())
+        gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in self.counts.points())
         return float(sum(gained)) / self.counts.n_pos
 
     def area(self) -> float:
