@@ -213,8 +213,8 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
     0.47809144373375745
     """
     tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in _at_prevalence(tp, fp, fn, tn, target_prevalence))
-    # In these pairs the root is exact for a perfect table, so that no rounding exceeds 1.
-    return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)))
+    # Both products are equal where all are right or all wrong, and the root of a square is exact: never beyond ±1.
+    return _ratio(tp * tn - fp * fn, np.sqrt(((tp + fp) * (tn + fn)) * ((tp + fn) * (tn + fp))))
 
 
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
