@@ -62,7 +62,8 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
     x, y = np.asarray(curve.x), np.asarray(curve.y)
     if x.size <= most or not np.isfinite(y).all():
         return Outline(x, y)
-    shown = simplify(x, y, most=most).index
+    scale = scale or _as_it_is
+    shown = simplify(scale(x), scale(y), most=most).index
     return Outline(x[shown], y[shown])
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.curve import Curve
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.lift import LiftChart
 from rocscope.curves.roc import RocCurve
@@ -13,7 +14,6 @@ from rocscope.decisions.choose import DEFAULT_THRESHOLD, choose
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.marks import Mark, draw_line, draw_mark, name_marks, position
-from rocscope.reliability.bins import CalibrationCurve
 
 HULL = "rocscope-hull"
 _MOST_RUGS = 3
@@ -77,7 +77,7 @@ def _thresholds(counts: ThresholdCounts, wanted: Sequence[float] | None) -> Sequ
     return (DEFAULT_THRESHOLD,) if are_shares else ()
 
 
-def draw_calibration(ax: Any, curves: Mapping[str, CalibrationCurve], labels: Sequence[str]) -> None:
+def draw_calibration(ax: Any, curves: Mapping[str, Curve], labels: Sequence[str]) -> None:
     """Draw calibration plots, with a rug each as long as there is room."""
     for curve, label in zip(curves.values(), labels, strict=True):
         draw(curve, ax, label=label, decorated=len(curves) <= _MOST_RUGS)

@@ -7,7 +7,6 @@ from matplotlib.collections import PolyCollection
 from numpy.typing import NDArray
 
 from rocscope.plotting.theme import MUTED
-from rocscope.reliability.bins import CalibrationCurve
 from rocscope.reliability.rug import rug
 
 RUG = "rocscope-rug"
@@ -22,8 +21,8 @@ def has_rug(ax: Any) -> bool:
     return any(artist.get_gid() == RUG for artist in ax.collections)
 
 
-def draw_rug(ax: Any, curve: CalibrationCurve, colour: Any) -> None:
-    """Draw a tick in each narrow cell of the score that holds a row, longer where there are more.
+def draw_rug(ax: Any, curve: Any, colour: Any) -> None:
+    """Draw a tick in each narrow cell of a calibration plot's scores that holds a row, longer where there are more.
 
     Lengths go with the square root of the count, relative to the fullest cell of the same class, and never below a
     visible minimum: a single row among millions shows, and so does the shape of millions.
