@@ -1,7 +1,7 @@
 """rocscope validate: what a file holds, before anything is computed from it."""
 
 from rocscope.cli import options as opt
-from rocscope.cli.console import print_json, print_table
+from rocscope.cli.console import note, print_json, print_table
 
 
 def validate(
@@ -32,3 +32,5 @@ def validate(
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     print_table(table)
+    for problem in description.problems:
+        note(problem)
