@@ -66,6 +66,21 @@ class ColumnFacts:
             return False
         return self.distinct > 2 and self.minimum >= 0 and self.maximum <= 1
 
+    def cells(self) -> tuple[str, ...]:
+        """Return the facts as a row of `Description.table`."""
+        counts = ("" if count is None else f"{count:,}" for count in (self.missing, self.infinite, self.distinct))
+        tied = "" if self.tied is None else f"{self.tied:.1%}"
+        ends = ("" if end is None else f"{end:.6g}" for end in (self.minimum, self.maximum))
+        return self.name, self.type, *counts, tied, *ends, self._use()
+
+    def _use(self) -> str:
+        if self.is_binary and self.classes:
+            total = sum(self.classes.values())
+            return "label: " + ", ".join(f"{value!r} {n / total:.1%}" for value, n in self.classes.items())
+        if self.is_probability_like:
+            return "probability"
+        return "score" if self.is_number and (self.distinct or 0) > 2 else ""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the facts, safe for JSON; classes as a list, so that 1 and "1" stay apart."""
         classes = self.classes and [{"value": _plain(value), "rows": n} for value, n in self.classes.items()]
@@ -117,11 +132,14 @@ class Description:
         facts = f"rows={self.rows}, columns={len(self.columns)}, label_candidates={self.label_candidates}"
         return f"Description({brief(self.origin)}, {facts}, problems={len(self.problems)})"
 
+    def table(self) -> list[tuple[str, ...]]:
+        """Return the facts as text: a heading, then a row for each column."""
+        heading = ("column", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum", "could be")
+        return [heading, *(column.cells() for column in self.columns)]
+
     def _repr_html_(self) -> str:
-        heads = ("name", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum")
-        rows = [[getattr(column, head) for head in heads] for column in self.columns]
-        body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
-        return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
+        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.table())
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def describe(
@@ -238,7 +256,7 @@ def _facts_of_names(name: str, column: pa.ChunkedArray) -> ColumnFacts:
 
 def _label_problems(label: ColumnFacts) -> list[str]:
     bad = label.missing + label.infinite
-    problems = [f"label {label.name!r}: {bad} values are missing or infinite"] if bad else []
+    problems = [f"label {label.name!r}: {bad} missing or infinite"] if bad else []
     if not label.is_binary:
         found = "more than 20" if label.distinct is None else label.distinct
         problems.append(f"label {label.name!r}: expected two classes, got {found}")
@@ -249,13 +267,9 @@ def _score_problems(score: ColumnFacts) -> list[str]:
     if not score.is_number:
         return [f"score {score.name!r}: expected numbers, got values of type {score.type}"]
     bad = score.missing + score.infinite
-    problems = [f"score {score.name!r}: {bad} values are missing or infinite"] if bad else []
+    problems = [f"score {score.name!r}: {bad} missing or infinite"] if bad else []
     return problems + ([f"score {score.name!r}: all values are equal"] if score.distinct == 1 else [])
 
 
 def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
-
-
-def _cell(value: Any) -> str:
-    return escape("" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value))
