@@ -120,7 +120,9 @@ class Description:
     def _repr_html_(self) -> str:
         heads = ("name", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum")
         rows = [heads, *([_cell(getattr(column, head)) for head in heads] for column in self.columns)]
-        return f"<table>{''.join('<tr>' + ''.join(f'<td>{cell}</td>' for cell in row) + '</tr>' for row in rows)}</table>"
+        return (
+            f"<table>{''.join('<tr>' + ''.join(f'<td>{cell}</td>' for cell in row) + '</tr>' for row in rows)}</table>"
+        )
 
 
 def describe(
