@@ -18,7 +18,7 @@ import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, ShapeError, WeightError
 
-same_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_folder = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 odd_names = st.sampled_from(
     [

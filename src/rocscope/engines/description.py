@@ -66,21 +66,6 @@ class ColumnFacts:
             return False
         return self.distinct > 2 and self.minimum >= 0 and self.maximum <= 1
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the facts as a row of `Description.table`."""
-        counts = ("" if count is None else f"{count:,}" for count in (self.missing, self.infinite, self.distinct))
-        tied = "" if self.tied is None else f"{self.tied:.1%}"
-        ends = ("" if end is None else f"{end:.6g}" for end in (self.minimum, self.maximum))
-        return self.name, self.type, *counts, tied, *ends, self._use()
-
-    def _use(self) -> str:
-        if self.is_binary and self.classes:
-            total = sum(self.classes.values())
-            return "label: " + ", ".join(f"{value!r} {n / total:.1%}" for value, n in self.classes.items())
-        if self.is_probability_like:
-            return "probability"
-        return "score" if self.is_number and (self.distinct or 0) > 2 else ""
-
     def to_dict(self) -> dict[str, Any]:
         """Return the facts, safe for JSON; classes as a list, so that 1 and "1" stay apart."""
         classes = self.classes and [{"value": _plain(value), "rows": n} for value, n in self.classes.items()]
@@ -132,14 +117,12 @@ class Description:
         facts = f"rows={self.rows}, columns={len(self.columns)}, label_candidates={self.label_candidates}"
         return f"Description({brief(self.origin)}, {facts}, problems={len(self.problems)})"
 
-    def table(self) -> list[tuple[str, ...]]:
-        """Return the facts as text: a heading, then a row for each column."""
-        heading = ("column", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum", "could be")
-        return [heading, *(column.cells() for column in self.columns)]
-
     def _repr_html_(self) -> str:
-        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.table())
-        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+        heads = ("name", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum")
+        rows = [heads, *([_cell(getattr(column, head)) for head in heads] for column in self.columns)]
+        return (
+            f"<table>{''.join('<tr>' + ''.join(f'<td>{cell}</td>' for cell in row) + '</tr>' for row in rows)}</table>"
+        )
 
 
 def describe(
@@ -273,3 +256,7 @@ def _score_problems(score: ColumnFacts) -> list[str]:
 
 def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
+
+
+def _cell(value: Any) -> str:
+    return escape("" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value))
