@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from rocscope import metrics as metrics
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
+    from rocscope.core.estimate import Comparison as Comparison
+    from rocscope.core.estimate import Comparisons as Comparisons
+    from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
     from rocscope.curves.detection import det as det
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import auc as auc
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
+    from rocscope.inference.auc import auc_interval as auc_interval
+    from rocscope.inference.compare import compare as compare
+    from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
     from rocscope.reliability.bins import calibration as calibration
     from rocscope.report import Report as Report
 
@@ -35,7 +41,13 @@ _HOME = {
     "ThresholdCounts": "core.counts",
     "auc": "curves.roc",
     "calibration": "reliability.bins",
+    "Comparison": "core.estimate",
+    "Comparisons": "core.estimate",
+    "Estimate": "core.estimate",
+    "adjust_p_values": "inference.multiplicity",
+    "auc_interval": "inference.auc",
     "choose": "decisions.choose",
+    "compare": "inference.compare",
     "det": "curves.detection",
     "gain": "curves.lift",
     "lift": "curves.lift",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope.errors import LabelError, ScoreError, ShapeError, WeightError
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 
 Array = NDArray[Any]
 
@@ -165,6 +165,21 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     if not weight.any():
         raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
     return weight
+
+
+def check_level(level: float) -> float:
+    """Return a confidence level, a number between 0 and 1."""
+    if not 0 < level < 1:
+        hint = f"write {level:g} % as {level / 100:g}" if 1 < level < 100 else ""
+        raise InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
+    return float(level)
+
+
+def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
+    """Return `value` if it is one of the known names."""
+    if value not in known:
+        raise InputError(name, expected=one_of(str(value), known), got=repr(value))
+    return value
 
 
 def read_only(array: Array) -> Array:
