@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
     from rocscope.inference.auc import auc_interval as auc_interval
+    from rocscope.inference.bootstrap import bootstrap as bootstrap
     from rocscope.inference.compare import compare as compare
     from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
     from rocscope.reliability.bins import calibration as calibration
@@ -46,6 +47,7 @@ _HOME = {
     "Estimate": "core.estimate",
     "adjust_p_values": "inference.multiplicity",
     "auc_interval": "inference.auc",
+    "bootstrap": "inference.bootstrap",
     "choose": "decisions.choose",
     "compare": "inference.compare",
     "det": "curves.detection",

@@ -1,7 +1,7 @@
 """Is B better than A: the differences of several models, paired or not, with their tests."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from math import hypot, inf, sqrt
 from typing import Any
@@ -14,6 +14,7 @@ from rocscope.core.estimate import Comparison, Comparisons, Estimate
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError, RocscopeWarning
 from rocscope.inference.auc import estimate, newcombe, normal_quantile
+from rocscope.inference.differences import differences
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
@@ -32,8 +33,10 @@ def compare(
     cluster: Any = None,
     folds: Folds | None = None,
     weights: WeightKind = "auto",
+    statistic: Callable[[ThresholdCounts], Any] | None = None,
+    **bootstrap: Any,
 ) -> Comparisons:
-    """Differences of the AUCs of two or more models, second − first, with intervals and tests.
+    """Differences of the AUC, or of any statistic, between models: second − first, with intervals and tests.
 
     Parameters
     ----------
@@ -53,6 +56,10 @@ def compare(
     cluster : array of n labels, or mapping from name to one, optional
         The patient or customer that a row belongs to.
     folds, weights : see `auc_interval`
+    statistic : function of one ThresholdCounts, optional
+        What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
+    **bootstrap
+        Options of the bootstrap: replicates, method, stratified, seed, threads, progress; see `rocscope.bootstrap`.
 
     Returns
     -------
@@ -76,7 +83,8 @@ def compare(
     -----
     Paired: z = (D − D₀)/√(V₁ + V₂ − 2C), with the covariance C of the two estimates (DeLong; Obuchowski for clusters).
     Unpaired: t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)).
-    Intervals D ± z·se are cut at −1 and 1.
+    Intervals D ± z·se are cut at −1 and 1. With a statistic, se is the standard deviation of the replicates of D (as
+    pROC tests a partial area), and the interval is that of their quantiles.
 
     The test asks whether areas differ; two curves of one area may cross: see `compare_curves`.
 
@@ -93,7 +101,14 @@ def compare(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
-    samples = _samples(predictions, paired, cluster, folds, weights)
+    arms, cluster = _arms(predictions, paired, cluster)
+    if statistic is not None:
+        if folds == "mean":
+            raise InputError("folds='mean'", expected="none with a statistic of your own")
+        return differences(arms, statistic, hypothesis, correction, cluster=cluster, weights=weights, **bootstrap)
+    if bootstrap:
+        raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
+    samples = _samples(arms, cluster, folds, weights)
     if isinstance(samples, AucSample):
         names = samples.models
         pairs = [_paired(samples, i, j, hypothesis) for i, j in combinations(range(len(names)), 2)]
@@ -104,35 +119,45 @@ def compare(
         pairs = [_unpaired(a, samples[a], b, samples[b], hypothesis) for a, b in combinations(names, 2)]
         estimates = {name: estimate(sample, 0, "logit", level) for name, sample in samples.items()}
         covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
-    if len(names) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(names)}")
     return Comparisons("AUC", estimates, covariance, with_adjusted(pairs, correction), correction)
 
 
-def _samples(
-    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts],
-    paired: bool | None,
-    cluster: Any,
-    folds: Folds | None,
-    weights: WeightKind,
-) -> AucSample | dict[str, AucSample]:
-    """Return one sample of all models, or one sample a model where they are unpaired."""
+def _arms(
+    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts], paired: bool | None, cluster: Any
+) -> tuple[Predictions | dict[str, Predictions | ThresholdCounts], Any]:
+    """Return Predictions of all models where they are paired, or one sample a model; and the clusters of either."""
     if isinstance(predictions, Predictions):
         if paired is False:
             hint = "pass a mapping from name to Predictions to treat them as two samples"
             raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
-        return sample_of_rows(predictions, cluster=cluster, folds=folds, weights=weights)
-    if not isinstance(predictions, Mapping):
+        names = predictions.models
+    elif isinstance(predictions, Mapping):
+        names = list(predictions)
+    else:
         raise InputError("predictions", expected="Predictions, or a mapping", got=type(predictions).__name__)
+    if len(names) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(names)}")
+    if isinstance(predictions, Predictions):
+        return predictions, cluster
     if paired:
-        joined, cluster = join_rows(predictions, cluster)
-        return sample_of_rows(joined, cluster=cluster, folds=folds, weights=weights)
-    clusters = _clusters_of_arms(predictions, cluster)
+        return join_rows(predictions, cluster)
+    arms = {n: only_model(data, n) if isinstance(data, Predictions) else data for n, data in predictions.items()}
+    return arms, _clusters_of_arms(arms, cluster)
+
+
+def _samples(
+    arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
+    cluster: Any,
+    folds: Folds | None,
+    weights: WeightKind,
+) -> AucSample | dict[str, AucSample]:
+    if isinstance(arms, Predictions):
+        return sample_of_rows(arms, cluster=cluster, folds=folds, weights=weights)
     return {
         name: sample_of_counts(data, name)
         if isinstance(data, ThresholdCounts)
-        else sample_of_rows(only_model(data, name), cluster=clusters.get(name), folds=folds, weights=weights)
-        for name, data in predictions.items()
+        else sample_of_rows(data, cluster=cluster.get(name), folds=folds, weights=weights)
+        for name, data in arms.items()
     }
 
 

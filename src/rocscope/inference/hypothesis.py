@@ -1,7 +1,7 @@
 """What a test of a difference is to show, and the test itself once the standard error is known."""
 
 from dataclasses import dataclass
-from math import inf, isinf
+from math import inf, isinf, nan
 from typing import Literal
 
 from scipy import stats
@@ -61,8 +61,9 @@ class Hypothesis:
     def compare(self, first: str, second: str, difference: Estimate, *, df: float = inf, method: str) -> Comparison:
         """Test a difference by its standard error."""
         excess = difference.value - self.null
-        # Where nothing varies a difference of nothing shows nothing, whatever the standard error.
-        statistic = excess / difference.standard_error if excess else 0.0
+        # Where nothing varies a difference of nothing shows nothing, and any other cannot be judged.
+        scale = difference.standard_error or nan
+        statistic = excess / scale if excess else 0.0
         p_value = self.p_value(statistic, df)
         return Comparison(first, second, difference, statistic, p_value, method, self.alternative, self.margin, df)
 

@@ -77,7 +77,7 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score") -> AucSample
     """Return the AUC of ranked counts and its DeLong variance; counts are repeated rows."""
     counts.require_both_classes("AUC interval")
     pos, neg = counts.pos, counts.neg
-    _require_whole(pos, neg)
+    require_whole(pos, neg)
     n_pos, n_neg = counts.n_pos, counts.n_neg
     auc = counts.pairs().auc()
     above = (counts.tn + (counts.tn + neg)) / (2 * n_neg) - auc
@@ -86,7 +86,8 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score") -> AucSample
     return AucSample((model,), np.array([auc]), np.array([[variance]]), n_pos, n_neg, counts.n)
 
 
-def _require_whole(*counts: Array) -> None:
+def require_whole(*counts: Array) -> None:
+    """Raise unless counts are whole: they stand for rows."""
     if any((values % 1 != 0).any() for values in counts if values.dtype.kind == "f"):
         raise WeightError(
             "counts",
