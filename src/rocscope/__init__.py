@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
     from rocscope.inference.auc import auc_interval as auc_interval
+    from rocscope.inference.bands import band as band
     from rocscope.inference.bootstrap import bootstrap as bootstrap
     from rocscope.inference.compare import compare as compare
     from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
+    from rocscope.inference.proportions import joint_region as joint_region
+    from rocscope.inference.proportions import rate_intervals as rate_intervals
     from rocscope.reliability.bins import calibration as calibration
     from rocscope.report import Report as Report
 
@@ -47,14 +50,17 @@ _HOME = {
     "Estimate": "core.estimate",
     "adjust_p_values": "inference.multiplicity",
     "auc_interval": "inference.auc",
+    "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
     "choose": "decisions.choose",
     "compare": "inference.compare",
     "det": "curves.detection",
     "gain": "curves.lift",
+    "joint_region": "inference.proportions",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
     "precision_recall": "curves.precision_recall",
+    "rate_intervals": "inference.proportions",
     "roc": "curves.roc",
 }
 _MODULES = ("datasets", "errors", "metrics")
