@@ -25,13 +25,19 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import auc as auc
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
+    from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
     from rocscope.inference.bootstrap import bootstrap as bootstrap
     from rocscope.inference.compare import compare as compare
+    from rocscope.inference.costs import compare_costs as compare_costs
+    from rocscope.inference.crisp import compare_errors as compare_errors
+    from rocscope.inference.crisp import mcnemar as mcnemar
     from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
+    from rocscope.inference.permutation import compare_curves as compare_curves
     from rocscope.inference.proportions import joint_region as joint_region
     from rocscope.inference.proportions import rate_intervals as rate_intervals
+    from rocscope.inference.rank_test import mann_whitney as mann_whitney
     from rocscope.reliability.bins import calibration as calibration
     from rocscope.report import Report as Report
 
@@ -54,23 +60,33 @@ _HOME = {
     "bootstrap": "inference.bootstrap",
     "choose": "decisions.choose",
     "compare": "inference.compare",
+    "compare_costs": "inference.costs",
+    "compare_curves": "inference.permutation",
+    "compare_errors": "inference.crisp",
     "det": "curves.detection",
     "gain": "curves.lift",
     "joint_region": "inference.proportions",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "mann_whitney": "inference.rank_test",
+    "mcnemar": "inference.crisp",
     "precision_recall": "curves.precision_recall",
     "rate_intervals": "inference.proportions",
     "roc": "curves.roc",
 }
-_MODULES = ("datasets", "errors", "metrics")
+_MODULES = {
+    "datasets": "datasets",
+    "errors": "errors",
+    "metrics": "metrics",
+    "planning": "inference.planning",
+}
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"rocscope.{name}")
+        return import_module(f"rocscope.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'rocscope' has no attribute {name!r}")
     value = getattr(import_module(f"rocscope.{_HOME[name]}"), name)

@@ -194,7 +194,7 @@ def _clustered(rows: _Rows, cluster: NDArray[np.intp], auc: Array, residual: Arr
     sums, totals, holding = [], [], []
     for mask in (rows.positive, ~rows.positive):
         total_weight = weight[mask].sum()
-        sums.append(_sum_by(cluster[mask], residual[mask] * weight[mask, None] / total_weight, n_clusters))
+        sums.append(sum_by(cluster[mask], residual[mask] * weight[mask, None] / total_weight, n_clusters))
         totals.append(total_weight)
         holding.append(int(np.unique(cluster[mask]).size))
     covariance = np.full((auc.size, auc.size), np.nan)
@@ -208,7 +208,8 @@ def _clustered(rows: _Rows, cluster: NDArray[np.intp], auc: Array, residual: Arr
     return AucSample(tuple(rows.scores), auc, covariance, n_pos, n_neg, rows.positive.size, note)
 
 
-def _sum_by(code: NDArray[np.intp], values: Array, size: int) -> Array:
+def sum_by(code: NDArray[np.intp], values: Array, size: int) -> Array:
+    """Return the sums of each column over the rows of each code."""
     return np.column_stack([np.bincount(code, weights=column, minlength=size) for column in values.T])
 
 
@@ -229,7 +230,7 @@ def _mean_over_folds(rows: _Rows, fold: NDArray[np.intp]) -> AucSample:
     n_pos, n_neg = int(rows.positive.sum()), int((~rows.positive).sum())
     spread = influence * (np.sqrt(weight) if rows.frequency else weight)[:, None]
     if rows.cluster is not None:
-        spread = _sum_by(rows.cluster, influence * weight[:, None], int(rows.cluster.max()) + 1)
+        spread = sum_by(rows.cluster, influence * weight[:, None], int(rows.cluster.max()) + 1)
         n_pos, n_neg = (int(np.unique(rows.cluster[mask]).size) for mask in (rows.positive, ~rows.positive))
         note += f", {spread.shape[0]} clusters"
     return AucSample(tuple(rows.scores), aucs.mean(axis=0), spread.T @ spread, n_pos, n_neg, rows.positive.size, note)

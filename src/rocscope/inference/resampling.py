@@ -194,17 +194,34 @@ def replicate(
     progress: bool = True,
 ) -> Array:
     """Return the statistic of each replicate, a row each."""
+    compiled = design.draws * replicates >= _COMPILED_FROM
+
+    def work(rng: np.random.Generator, size: int) -> Array:
+        return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
+
+    threads = threads if statistic.function is None else 1
+    return in_chunks(work, replicates, design.chunk, seed=seed, threads=threads, progress=progress)
+
+
+def in_chunks(
+    work: Callable[[np.random.Generator, int], Array],
+    replicates: int,
+    chunk: int,
+    *,
+    seed: Any,
+    threads: int | None,
+    progress: bool,
+) -> Array:
+    """Return what `work` makes of each chunk's own generator and size, one after the other."""
     if replicates < 1:
         raise InputError("replicates", expected="at least 1", got=repr(replicates))
-    compiled = design.draws * replicates >= _COMPILED_FROM
-    sizes = [min(design.chunk, replicates - done) for done in range(0, replicates, design.chunk)]
+    sizes = [min(chunk, replicates - done) for done in range(0, replicates, chunk)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
 
-    def work(chunk: int) -> Array:
-        drawn = design.draw(np.random.Generator(np.random.SFC64(seeds[chunk])), sizes[chunk], compiled)
-        return statistic.of_matrices(tally_all(design, drawn), design, compiled)
+    def one(number: int) -> Array:
+        return work(np.random.Generator(np.random.SFC64(seeds[number])), sizes[number])
 
-    parts = _in_threads(work, len(sizes), threads if statistic.function is None else 1)
+    parts = _in_threads(one, len(sizes), threads)
     return np.concatenate(list(_with_bar(parts, len(sizes), progress)))
 
 
