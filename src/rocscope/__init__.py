@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import auc as auc
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
+    from rocscope.engines.reading import read as read
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -38,26 +39,30 @@ if TYPE_CHECKING:
     from rocscope.inference.proportions import joint_region as joint_region
     from rocscope.inference.proportions import rate_intervals as rate_intervals
     from rocscope.inference.rank_test import mann_whitney as mann_whitney
+    from rocscope.plotting.figures import plot_calibration as plot_calibration
+    from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
+    from rocscope.plotting.figures import plot_roc as plot_roc
+    from rocscope.plotting.figures import plot_three as plot_three
     from rocscope.reliability.bins import calibration as calibration
     from rocscope.report import Report as Report
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Comparison": "core.estimate",
+    "Comparisons": "core.estimate",
     "Context": "core.context",
+    "Estimate": "core.estimate",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
     "ThresholdCounts": "core.counts",
-    "auc": "curves.roc",
-    "calibration": "reliability.bins",
-    "Comparison": "core.estimate",
-    "Comparisons": "core.estimate",
-    "Estimate": "core.estimate",
     "adjust_p_values": "inference.multiplicity",
+    "auc": "curves.roc",
     "auc_interval": "inference.auc",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
+    "calibration": "reliability.bins",
     "choose": "decisions.choose",
     "compare": "inference.compare",
     "compare_costs": "inference.costs",
@@ -70,8 +75,13 @@ _HOME = {
     "lift_chart": "curves.lift",
     "mann_whitney": "inference.rank_test",
     "mcnemar": "inference.crisp",
+    "plot_calibration": "plotting.figures",
+    "plot_lift_chart": "plotting.figures",
+    "plot_roc": "plotting.figures",
+    "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
     "rate_intervals": "inference.proportions",
+    "read": "engines.reading",
     "roc": "curves.roc",
 }
 _MODULES = {

@@ -1,7 +1,6 @@
 """Writing files: whole or not at all, and never over another one without being told to."""
 
 import os
-import tempfile
 from pathlib import Path
 
 from rocscope.errors import InputError
@@ -39,19 +38,14 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     """
     target = check_writable(path, force=force)
     data = content.encode() if isinstance(content, str) else content
+    part = target.with_name(f".{target.name[:50]}.{os.getpid()}.part")
     try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:50]}.", delete=False) as part:
-            part.write(data)
-        Path(part.name).chmod(0o666 & ~_umask())
-        Path(part.name).replace(target)
+        part.write_bytes(data)
+        part.replace(target)
     except OSError as error:
-        if "part" in locals():
-            Path(part.name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise InputError(f"{target} could not be written", got=error.strerror or str(error)) from error
+    except KeyboardInterrupt:
+        part.unlink(missing_ok=True)
+        raise
     return target
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -5,6 +5,7 @@ Nothing behind this module checks its input again.
 
 import difflib
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, Weig
 
 Array = NDArray[Any]
 
-_BINARY_LABELS = ({0, 1}, {-1, 1}, {0}, {1}, {-1})
 _MOST_NAMED = 6
+_MOST_WHOLE = 2**62
+_MOST_NAMES = 24
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
@@ -23,7 +25,12 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
         raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
+    if array.ndim == 0:
+        raise ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
@@ -41,75 +48,78 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     return array
 
 
-def check_labels(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
+def check_labels(y_true: Any, pos_label: Any = None, name: str = "y_true") -> NDArray[np.bool_]:
     """Return True where a label is the positive one.
 
     Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood.
     """
-    labels = check_column(y_true, "y_true")
-    _refuse_missing(labels)
+    labels = check_column(y_true, name)
+    check_present(labels, name, LabelError)
     if pos_label is None:
-        return _binary_labels(labels)
+        return _binary_labels(labels, name)
     positive = np.asarray(labels == pos_label)
     if positive.shape != labels.shape:
         positive = np.zeros(labels.shape, dtype=bool)
-    others = _distinct(labels[~positive])
-    if len(others) > 1:
-        seen = _listing([*others, *([pos_label] if positive.any() else [])])
+    others = labels[~positive]
+    if others.size and not np.asarray(others == others[0]).all():
+        seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
             raise LabelError(f"pos_label={pos_label!r} is not among the labels", got=seen)
-        raise LabelError("y_true", expected="two classes", got=seen, hint="keep the rows of two classes first")
+        raise LabelError(name, expected="two classes", got=seen, hint="keep the rows of two classes first")
     return positive.astype(np.bool_, copy=False)
 
 
-def _binary_labels(labels: Array) -> NDArray[np.bool_]:
+def _binary_labels(labels: Array, name: str) -> NDArray[np.bool_]:
     if labels.dtype == np.bool_:
         return labels
-    if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() <= 1:
-        return labels.astype(np.bool_)
-    seen = _distinct(labels)
-    if labels.dtype.kind in "biuf" and set(seen) in _BINARY_LABELS:
-        return labels == 1
-    if all(isinstance(label, bool | np.bool_) for label in seen):
-        return labels.astype(np.bool_)
+    if labels.dtype.kind in "iufO":
+        positive = np.asarray(labels == 1, dtype=np.bool_)
+        if any((positive | (labels == negative)).all() for negative in (0, -1)):
+            return positive
+    seen = distinct(labels)
     hint = "name the positive class with pos_label" if len(seen) <= 2 else "keep the rows of two classes first"
-    raise LabelError("y_true", expected="labels 0/1, -1/1 or False/True", got=_listing(seen), hint=hint)
+    raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=listing(seen), hint=hint)
 
 
-def _refuse_missing(labels: Array) -> None:
-    if labels.dtype.kind == "f":
-        missing = np.isnan(labels)
-    elif labels.dtype.kind == "O":
-        missing = np.fromiter((_is_missing(label) for label in labels), dtype=bool, count=labels.size)
+def check_present(column: Array, subject: str, error: type[InputError]) -> None:
+    """Refuse a column with missing entries."""
+    if column.dtype.kind in "fmM":
+        missing = np.isnan(column)
+    elif column.dtype.kind == "O":
+        missing = np.fromiter((_is_missing(value) for value in column), dtype=bool, count=column.size)
     else:
         return
     if missing.any():
-        raise LabelError(
-            "y_true",
-            expected="a label in every row",
-            got=_count_and_first(missing, "missing"),
+        raise error(
+            subject,
+            expected="a value in every row",
+            got=count_and_first(missing, "missing"),
             hint="drop those rows first",
         )
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in {"NAType", "NaTType"}
+    return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
 
 
-def _distinct(values: Array) -> list[Any]:
+def distinct(values: Array) -> list[Any]:
+    """Return the different values of an array, in order where they have one."""
     try:
-        return np.unique(values).tolist()
+        unique = np.unique(values)
+        return list(unique) if unique.dtype.kind in "mM" else unique.tolist()
     except TypeError:  # labels of mixed types have no order
-        return list(dict.fromkeys(values.tolist()))
+        return list({repr(value): value for value in values.tolist()}.values())
 
 
-def _listing(values: Sequence[Any]) -> str:
-    shown = ", ".join(repr(value) for value in values[:_MOST_NAMED])
-    rest = len(values) - _MOST_NAMED
+def listing(values: Sequence[Any], most: int = _MOST_NAMED) -> str:
+    """Return the first values, and how many more there are."""
+    shown = ", ".join(repr(value) for value in values[:most])
+    rest = len(values) - most
     return shown + (f" and {rest} more" if rest > 0 else "")
 
 
-def _count_and_first(bad: NDArray[np.bool_], what: str) -> str:
+def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
+    """Return the words for "got": how many rows are bad, and the first, counted from 0."""
     return f"{int(bad.sum())} {what}, the first in row {int(bad.argmax())}"
 
 
@@ -119,30 +129,30 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
     if scores.dtype == np.bool_:
         return scores.view(np.uint8)
     if scores.dtype.kind == "O":
-        scores = _numbers(scores, name)
+        scores = _numbers(scores, name, ScoreError)
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
         raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
     if scores.dtype.kind == "f" and not (finite := np.isfinite(scores)).all():
         raise ScoreError(
             name,
             expected="finite scores",
-            got=_count_and_first(~finite, "missing or infinite"),
+            got=count_and_first(~finite, "missing or infinite"),
             hint="drop those rows first (rocscope.read has missing='drop')",
         )
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
 
 
-def _numbers(scores: Array, name: str) -> Array:
+def _numbers(values: Array, name: str, error: type[InputError]) -> Array:
     """Unpack an object column, such as one with None among its numbers, without guessing at strings."""
-    missing = np.fromiter((_is_missing(score) for score in scores), dtype=bool, count=scores.size)
-    kept = scores[~missing].tolist()
-    strange = [score for score in kept if not isinstance(score, int | float | np.number)]
+    missing = np.fromiter((_is_missing(value) for value in values), dtype=bool, count=values.size)
+    kept = values[~missing].tolist()
+    strange = [value for value in kept if not isinstance(value, int | float | np.number)]
     if strange:
-        raise ScoreError(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
+        raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
     unpacked = np.asarray(kept) if kept else np.empty(0)
     if not missing.any():
         return unpacked
-    filled = np.full(scores.size, np.nan)
+    filled = np.full(values.size, np.nan)
     filled[~missing] = unpacked
     return filled
 
@@ -152,15 +162,18 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     if sample_weight is None:
         return None
     weight = check_column(sample_weight, "sample_weight", n)
+    if weight.dtype.kind == "O":
+        weight = _numbers(weight, "sample_weight", WeightError)
     if weight.dtype.kind not in "biuf":
         raise WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
-    weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64)
-    bad = ~(np.isfinite(weight) & (weight >= 0))
-    if bad.any():
+    check_total("sample_weight", weight)
+    weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
+    if not (weight.min() >= 0 and weight.max() < np.inf):  # also where they are NaN
+        bad = ~(np.isfinite(weight) & (weight >= 0))
         raise WeightError(
             "sample_weight",
             expected="finite weights of at least 0",
-            got=_count_and_first(bad, "negative, missing or infinite"),
+            got=count_and_first(bad, "negative, missing or infinite"),
         )
     if not weight.any():
         raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
@@ -169,8 +182,8 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 
 def check_level(level: float) -> float:
     """Return a confidence level, a number between 0 and 1."""
-    if not 0 < level < 1:
-        hint = f"write {level:g} % as {level / 100:g}" if 1 < level < 100 else ""
+    if not (is_number(level) and 0 < level < 1):
+        hint = f"write {level:g} % as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
         raise InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
     return float(level)
 
@@ -182,6 +195,24 @@ def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
     return value
 
 
+def check_total(subject: str, *columns: Array) -> None:
+    """Refuse whole weights or counts whose running sums 64 bits might not hold."""
+    if all(column.dtype.kind != "f" for column in columns):
+        total = sum(column.sum(dtype=np.float64).item() for column in columns)
+        if total > _MOST_WHOLE:
+            raise WeightError(
+                subject,
+                expected="whole numbers that sum to at most 2^62",
+                got=f"{total:.6g}",
+                hint="scale them down or pass them as floats",
+            )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number and not NaN."""
+    return isinstance(value, Real) and value == value
+
+
 def read_only(array: Array) -> Array:
     """Return a view of `array` that cannot be written through."""
     view = array.view()
@@ -190,7 +221,8 @@ def read_only(array: Array) -> Array:
 
 
 def one_of(name: str, known: Sequence[str]) -> str:
-    """Return the words for "expected": the closest of the known names first."""
-    close = difflib.get_close_matches(name, known, n=1)
-    listed = "one of " + ", ".join(repr(entry) for entry in known)
+    """Return the words for "expected": the known names, and the closest of them whatever its case."""
+    by_folded = {entry.casefold(): entry for entry in reversed(known)}
+    close = [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded, n=1)]
+    listed = "one of " + listing(known, _MOST_NAMES)
     return f"{listed} (closest: {close[0]!r})" if close else listed

@@ -80,7 +80,7 @@ def cross_validated(name: str, seed: int) -> dict[str, NDArray[Any]]:
     for number, (_, test) in enumerate(folds):
         fold[test] = number
     scores = {
-        model: cross_val_predict(learner, features, label, cv=folds, method="predict_proba")[:, 1]
+        model: np.asarray(cross_val_predict(learner, features, label, cv=folds, method="predict_proba"))[:, 1]
         for model, learner in _learners(numeric, seed).items()
     }
     return {"label": label, "fold": fold} | scores

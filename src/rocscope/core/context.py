@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import inf, isfinite, nan
 from typing import Any
 
+from rocscope import _validation as check
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import InputError
 
@@ -49,13 +50,14 @@ class Context:
     def __post_init__(self) -> None:
         for name in ("cost_fp", "cost_fn", "cost_tp", "cost_tn"):
             cost = getattr(self, name)
-            if not isfinite(cost):
+            if not (check.is_number(cost) and isfinite(cost)):
                 raise InputError(name, expected="a finite number", got=repr(cost))
-        if self.target_prevalence is not None and not 0 < self.target_prevalence < 1:
+        share = self.target_prevalence
+        if share is not None and not (check.is_number(share) and 0 < share < 1):
             raise InputError(
                 "target_prevalence",
                 expected="a share between 0 and 1",
-                got=repr(self.target_prevalence),
+                got=repr(share),
                 hint="write 5 % as 0.05",
             )
 

@@ -1,10 +1,12 @@
 """ThresholdCounts: the sufficient statistic of one model's ranking."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
-from typing import Any, Literal
+from operator import mul
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,8 @@ from rocscope import _validation as check
 from rocscope import kernels
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, rank
+from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, rank, without_signed_zeros
+from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
 
 Array = NDArray[Any]
@@ -91,12 +94,14 @@ class ThresholdCounts:
         if (scores[1:] >= scores[:-1]).any():
             raise ScoreError("threshold", expected="strictly decreasing scores", got=repr(scores[:5].tolist()))
         counts = [_check_counts(values, name, scores.size) for name, values in (("pos", pos), ("neg", neg))]
+        check.check_total("pos and neg", *counts)
+        counts = [values.astype(np.float64 if values.dtype.kind == "f" else np.int64) for values in counts]
         if counts[0].dtype != counts[1].dtype:
             counts = [values.astype(np.float64) for values in counts]
         used = (counts[0] > 0) | (counts[1] > 0)
         if not used.any():
             raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
-        self._ranking: Ranking = Levels(scores[used], counts[0][used], counts[1][used])
+        self._ranking: Ranking = Levels(without_signed_zeros(scores)[used], counts[0][used], counts[1][used])
 
     @classmethod
     def from_ranking(cls, ranking: Ranking) -> "ThresholdCounts":
@@ -222,6 +227,23 @@ class ThresholdCounts:
         """The levels as a stream of blocks, for algorithms that need one pass."""
         return self._ranking
 
+    def points(self) -> Iterator[tuple[Array, Array]]:
+        """Yield true and false positives cumulatively, in blocks.
+
+        The first block begins with (0, 0), every other one with the last point of the block before it, so that
+        differences within blocks are all there are. What is yielded is valid until the next block is asked for.
+
+        Examples
+        --------
+        >>> [(tp.tolist(), fp.tolist()) for tp, fp in ThresholdCounts([3, 2], [1, 1], [0, 2]).points()]
+        [([0, 1, 2], [0, 0, 2])]
+        """
+        last_tp = last_fp = 0
+        for block in self._ranking.blocks():
+            tp, fp = np.concatenate([[last_tp], block.tp]), np.concatenate([[last_fp], block.fp])
+            yield tp, fp
+            last_tp, last_fp = tp[-1], fp[-1]
+
     @property
     def is_exact(self) -> bool:
         """Whether counts are whole numbers that 64 bits hold, so that geometry is decided in integers."""
@@ -231,7 +253,7 @@ class ThresholdCounts:
         """Raise OneClassError unless there are positives and negatives."""
         if not (self.n_pos and self.n_neg):
             missing = "negatives" if self.n_pos else "positives"
-            raise OneClassError(what, expected="both classes", got=f"no {missing} among {self.n:g} rows")
+            raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
     def at(self, threshold: float) -> OperatingPoint:
         """Return the operating point that predicts positive iff ``score >= threshold``.
@@ -243,10 +265,18 @@ class ThresholdCounts:
         >>> ThresholdCounts([0.9, 0.6, 0.4], [1, 1, 1], [0, 0, 1]).at(0.5)
         OperatingPoint(tp=2, fp=0, fn=1, tn=1, threshold=0.5)
         """
-        if threshold != threshold:
-            raise ScoreError("threshold", expected="a number", got="NaN")
-        level = count_at_least(self.threshold, threshold)
-        tp, fp = (values[level - 1].item() if level else values.dtype.type(0).item() for values in (self.tp, self.fp))
+        if not check.is_number(threshold):
+            raise ScoreError("threshold", expected="a number", got=repr(threshold))
+        if isinstance(threshold, np.generic):  # whose comparisons would round
+            threshold = cast(float, threshold.item())
+        tp = fp = 0
+        for block in self._ranking.blocks():
+            scores = self._ranking.decode(block.code)
+            level = count_at_least(scores, threshold)
+            if level:
+                tp, fp = block.tp[level - 1].item(), block.fp[level - 1].item()
+            if level < scores.size:
+                break
         return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, threshold)
 
     def pairs(self) -> Pairs:
@@ -260,10 +290,7 @@ class ThresholdCounts:
         concordant = tied = 0
         if isinstance(self._ranking, Levels):
             pos, neg = self._ranking.pos, self._ranking.neg
-            if not self.is_exact and pos.dtype.kind == "i":
-                pos, neg = pos.astype(object), neg.astype(object)
-            above = np.cumsum(pos) - pos
-            concordant, tied = _plain(neg @ above), _plain(neg @ pos)
+            concordant, tied = dot(neg, np.cumsum(pos) - pos), dot(neg, pos)
         else:
             tp = fp = 0
             for block in self._ranking.blocks():
@@ -275,6 +302,7 @@ class ThresholdCounts:
     def __add__(self, other: object) -> "ThresholdCounts":
         if not isinstance(other, ThresholdCounts):
             return NotImplemented
+        check.check_total("cannot merge counts", np.array([self.n]), np.array([other.n]))
         score = np.concatenate([_mergeable(self, other), _mergeable(other, self)])
         order = np.argsort(score, kind="stable")[::-1]
         pos = np.concatenate([self.pos, other.pos])[order]
@@ -295,15 +323,19 @@ class ThresholdCounts:
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
+    @cached_property
+    def _size(self) -> int:
+        return sum(block.code.size for block in self._ranking.blocks())
+
     def __len__(self) -> int:
-        return self.threshold.size
+        return self._size
 
     def to_dict(self) -> dict[str, Any]:
         """Return the levels, safe for JSON."""
         return jsonable({"threshold": self.threshold, "pos": self.pos, "neg": self.neg})
 
     def __repr__(self) -> str:
-        return f"ThresholdCounts(n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, levels={len(self)})"
+        return f"ThresholdCounts(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -312,14 +344,17 @@ class ThresholdCounts:
 def _check_counts(values: Any, name: str, n: int) -> Array:
     counts = check.check_column(values, name, n)
     if counts.dtype.kind not in "iuf":
-        raise WeightError(name, expected="counts of at most 63 bits", got=f"values of type {counts.dtype}")
+        raise WeightError(name, expected="numbers", got=f"values of type {counts.dtype}")
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise WeightError(name, expected="finite counts of at least 0", got=repr(counts[:5].tolist()))
-    return counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
+    return counts
 
 
-def _plain(number: Any) -> float:
-    return number.item() if hasattr(number, "item") else number
+def dot(a: Array, b: Array) -> float:
+    """Return the sum of products of counts, in Python's integers where 64 bits might not hold it."""
+    if a.dtype.kind == "i" and a.sum().item() * b.max().item() > _INT64_MAX:
+        return sum(map(mul, a.tolist(), b.tolist()))
+    return (a @ b).item()
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:

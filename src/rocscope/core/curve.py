@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.errors import MissingDependencyError
+from rocscope.core.text import number
+from rocscope.errors import InputError, MissingDependencyError
 
 Array = NDArray[Any]
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 class Curve:
@@ -45,7 +49,7 @@ class Curve:
     threshold: Array
 
     def at(self, x: Any) -> Any:
-        """Return y at `x` on the straight lines between points; where the curve is vertical, its upper end.
+        """Return y at `x` on the straight lines between points; where the curve is vertical, its last point.
 
         NaN outside the range of the curve.
         """
@@ -55,11 +59,25 @@ class Curve:
         """Return the area under the straight lines between points."""
         return float(np.trapezoid(self.y, self.x))
 
-    def plot(self, ax: Any = None, **line: Any) -> Any:
-        """Draw the curve with matplotlib; keyword arguments go to the line. Returns the Axes."""
+    def plot(self, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
+        """Draw the curve with matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure when left out.
+        band : Band, optional
+            An interval around the curve, drawn as a fill; the legend names its level and method.
+        **line
+            For the line, as in ``Axes.plot``: ``label``, ``color``, …
+
+        Returns
+        -------
+        Axes
+        """
         from rocscope.plotting import plot_curve
 
-        return plot_curve(self, ax, **line)
+        return plot_curve(self, ax, band=band, **line)
 
     def columns(self) -> dict[str, Array]:
         """Return the points as named columns."""
@@ -80,6 +98,8 @@ class Curve:
         """
         import narwhals as nw
 
+        if backend not in _BACKENDS:
+            raise InputError("backend", expected=check.one_of(backend, _BACKENDS), got=repr(backend))
         try:
             return nw.from_dict(self.columns(), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
         except ModuleNotFoundError as error:
@@ -143,12 +163,25 @@ class CountCurve(Curve):
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Infinity, then the scores in decreasing order (Python integers where float64 would round)."""
         scores = self.counts.threshold
-        exact = scores.dtype.kind == "f" or scores.itemsize <= 4 or bool((abs(scores[[0, -1]]) <= 2**53).all())
+        exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
         dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
         return check.read_only(np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)]))
 
+    def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        """Return x and y of cumulative counts, also of such that no threshold gives.
+
+        Counts between those of two neighbouring thresholds are what a random mixture of the two attains.
+
+        Examples
+        --------
+        >>> from rocscope import precision_recall
+        >>> precision_recall([1, 0, 0, 1], [4, 3, 2, 1]).of(tp=np.array([1.5]), fp=np.array([2.0]))
+        (array([0.75]), array([0.42857143]))
+        """
+        return self._xy(tp, fp)
+
     def _facts(self) -> str:
-        return f"n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
+        return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"
 
 
 def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
@@ -158,10 +191,12 @@ def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
 
 def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
     """Return the counts of labels and scores, of a confusion matrix (OperatingPoint), or counts as they are."""
-    if isinstance(y_true, ThresholdCounts):
-        return y_true
-    if isinstance(y_true, OperatingPoint):
-        return ThresholdCounts.from_point(y_true)
+    if isinstance(y_true, ThresholdCounts | OperatingPoint):
+        rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
+        for name in (name for name, column in rows.items() if column is not None):
+            hint = "they are in the counts; leave it out"
+            raise InputError(name, expected=f"none beside a {type(y_true).__name__}", got="one", hint=hint)
+        return ThresholdCounts.from_point(y_true) if isinstance(y_true, OperatingPoint) else y_true
     return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
 
 
@@ -185,9 +220,9 @@ def scalar(array: Array) -> Any:
 
 def sparkline(x: Array, y: Array, *, width: int = 120, height: int = 80, most: int = 200) -> str:
     """Return a small inline SVG of at most `most` points."""
-    shown = np.unique(np.linspace(0, x.size - 1, min(most, x.size)).astype(int))
+    drawn = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    shown = drawn[np.unique(np.linspace(0, drawn.size - 1, min(most, drawn.size)).astype(int))]
     points = np.column_stack([x[shown], y[shown]]).astype(np.float64)
-    points = points[np.isfinite(points).all(axis=1)]
     low, span = points.min(axis=0), np.ptp(points, axis=0)
     scaled = (points - low) / np.where(span > 0, span, 1.0)
     path = " ".join(f"{width * px:.1f},{height * (1 - py):.1f}" for px, py in scaled)

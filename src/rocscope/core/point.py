@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
+from rocscope import _validation as check
 from rocscope import metrics
 from rocscope.core.jsonable import jsonable
+from rocscope.core.text import number
 from rocscope.errors import InputError
 
 
@@ -57,7 +59,7 @@ class OperatingPoint:
     def __post_init__(self) -> None:
         for name in ("tp", "fp", "fn", "tn"):
             count = getattr(self, name)
-            if not 0 <= count < float("inf"):
+            if not (check.is_number(count) and 0 <= count < float("inf")):
                 raise InputError(name, expected="a finite count of at least 0", got=repr(count))
 
     tpr = _rate(metrics.tpr)
@@ -141,13 +143,12 @@ class OperatingPoint:
         return jsonable(counts | {name: getattr(self, name) for name in RATES})
 
     def __repr__(self) -> str:
-        cells = f"tp={self.tp:.6g}, fp={self.fp:.6g}, fn={self.fn:.6g}, tn={self.tn:.6g}"
-        at = "" if self.threshold != self.threshold else f", threshold={self.threshold:.6g}"
-        return f"OperatingPoint({cells}{at})"
+        shown = ["tp", "fp", "fn", "tn", *(["threshold"] if self.threshold == self.threshold else [])]
+        return f"OperatingPoint({', '.join(f'{name}={number(getattr(self, name))}' for name in shown)})"
 
     def _repr_html_(self) -> str:
         def row(name: str, positive: float, negative: float) -> str:
-            return f"<tr><th>{escape(name)}</th><td>{positive:g}</td><td>{negative:g}</td></tr>"
+            return f"<tr><th>{escape(name)}</th><td>{number(positive)}</td><td>{number(negative)}</td></tr>"
 
         return (
             "<table><tr><th></th><th>positive</th><th>negative</th></tr>"

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
+from rocscope.core.provenance import Provenance
+from rocscope.core.text import number
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 Array = NDArray[Any]
@@ -30,11 +32,17 @@ class Predictions:
         Non-negative.
     fold, segment : array of n labels, optional
         The cross-validation fold and the group that a row belongs to.
+    source : Provenance, optional
+        Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
 
     Raises
     ------
     ShapeError, LabelError, ScoreError, WeightError
         If the columns do not fit each other or hold what cannot be ranked.
+
+    Notes
+    -----
+    Columns are not copied where they can be used as they are; do not write to them afterwards.
 
     Examples
     --------
@@ -56,6 +64,7 @@ class Predictions:
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        source: Provenance | None = None,
     ) -> None:
         self.y_true = check.read_only(check.check_labels(y_true, pos_label))
         n = self.y_true.size
@@ -70,7 +79,7 @@ class Predictions:
         self.sample_weight = None if weight is None else check.read_only(weight)
         self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
         self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
-        self._counts: dict[str, ThresholdCounts] = {}
+        self.source = source
 
     @property
     def models(self) -> list[str]:
@@ -104,18 +113,16 @@ class Predictions:
         return self.y_true.size
 
     def counts(self, model: str | None = None) -> ThresholdCounts:
-        """Return the ranked counts of a model, which may be left out when there is only one.
+        """Rank the scores of a model, which may be left out when there is only one, and return its counts.
+
+        Each call ranks anew, so that memory is the caller's to keep or to free.
 
         Raises
         ------
         ColumnError
             If there is no such model, or several and none was named.
         """
-        name = self._model(model)
-        if name not in self._counts:
-            counts = ThresholdCounts.from_checked(self.y_true, self.scores[name], self.sample_weight)
-            self._counts[name] = counts
-        return self._counts[name]
+        return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
 
     def _model(self, model: str | None) -> str:
         if model is None and len(self.scores) == 1:
@@ -149,6 +156,7 @@ class Predictions:
             sample_weight=None if self.sample_weight is None else self.sample_weight[mask],
             fold=None if self.fold is None else self.fold[mask],
             segment=None if self.segment is None else self.segment[mask],
+            source=self.source,
         )
 
     def _mask(self, rows: Any) -> Array:
@@ -182,27 +190,32 @@ class Predictions:
     def _split(self, name: str, column: Array | None) -> dict[Hashable, "Predictions"]:
         if column is None:
             raise InputError(f"there is no {name} column", hint=f"pass {name}= to Predictions or rocscope.read")
-        return {value: self.select(column == value) for value in cast(list[Hashable], np.unique(column).tolist())}
+        check.check_present(column, name, InputError)
+        return {value: self.select(column == value) for value in check.distinct(column)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""
         totals = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "prevalence", "models")}
-        return jsonable(totals)
+        return jsonable(totals | {"source": self.source and self.source.to_dict()})
 
     def __repr__(self) -> str:
-        return f"Predictions(n={self.n:g}, n_pos={self.n_pos:g}, n_neg={self.n_neg:g}, models={self.models})"
+        totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
+        return f"Predictions({totals}, models={self.models})"
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{value}</td></tr>" for name, value in self._facts().items())
         return f"<table>{rows}</table>"
 
     def _facts(self) -> dict[str, str]:
-        return {
-            "rows": f"{len(self):,}",
-            "positives": f"{self.n_pos:,g}",
-            "negatives": f"{self.n_neg:,g}",
+        facts = {
+            "rows": number(len(self)),
+            "positives": number(self.n_pos),
+            "negatives": number(self.n_neg),
             "models": escape(", ".join(self.models)),
         }
+        if self.source is not None:
+            facts |= {"source": escape(self.source.name), "rows dropped": number(self.source.rows_dropped)}
+        return facts
 
 
 def _score_columns(scores: Any) -> dict[str, Any]:

@@ -69,7 +69,8 @@ class Levels:
         return self
 
     def totals(self) -> tuple[float, float]:
-        return self.pos.sum().item(), self.neg.sum().item()
+        # The last running sums, not pairwise ones, so that rounding never leaves a point beyond the total.
+        return np.cumsum(self.pos)[-1].item(), np.cumsum(self.neg)[-1].item()
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,8 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
     if weight is not None and not weight.all():
         kept = weight > 0
         positive, scores, weight = positive[kept], scores[kept], weight[kept]
-    if scores.dtype.kind == "f" and scores.size < kernels.SMALL:
-        scores = scores + scores.dtype.type(0)  # -0.0 becomes 0.0
     if scores.size < kernels.SMALL:
-        return _rank_small(positive, scores, weight)
+        return _rank_small(positive, without_signed_zeros(scores), weight)
     if weight is None:
         return _rank_keys(positive, scores)
     return _rank_weighted(positive, scores, weight)
@@ -158,10 +157,12 @@ def _rank_weighted(positive: NDArray[np.bool_], scores: Array, weight: Array) ->
     threshold = np.empty_like(scores)
     pos, neg = np.empty_like(weight), np.empty_like(weight)
     size = kernels.sum_weights(order, np.sort(scores), signed, threshold, pos, neg)
-    threshold = threshold[:size]
-    if threshold.dtype.kind == "f":
-        threshold += threshold.dtype.type(0)  # -0.0 becomes 0.0
-    return Levels(threshold, pos[:size], neg[:size])
+    return Levels(without_signed_zeros(threshold[:size]), pos[:size], neg[:size])
+
+
+def without_signed_zeros(scores: Array) -> Array:
+    """Return scores with 0.0 for -0.0."""
+    return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
 
 
 def collapse(score: Array, pos: Array, neg: Array) -> Levels:
@@ -172,18 +173,17 @@ def collapse(score: Array, pos: Array, neg: Array) -> Levels:
 
 def count_at_least(threshold: Array, cut: float) -> int:
     """Count the levels whose score is at least `cut`, comparing exactly: `cut` is not rounded to their type."""
-    if cut in (math.inf, -math.inf):
-        return 0 if cut > 0 else threshold.size
-    if threshold.dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            smallest = threshold.dtype.type(cut)
-        if float(smallest) < cut:
-            smallest = np.nextafter(smallest, threshold.dtype.type(math.inf))
+    dtype = threshold.dtype
+    if dtype.kind == "f":
+        lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
     else:
-        whole = math.ceil(cut)
-        limits = np.iinfo(threshold.dtype)
-        if not limits.min <= whole <= limits.max:
-            return 0 if whole > 0 else threshold.size
-        smallest = threshold.dtype.type(whole)
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if cut > highest:
+        return 0
+    if cut <= lowest:
+        return threshold.size
+    smallest = dtype.type(cut if dtype.kind == "f" else math.ceil(cut))
+    if smallest.item() < cut:
+        smallest = np.nextafter(smallest, dtype.type(math.inf))
     below = cast(int, np.searchsorted(threshold[::-1], smallest, side="left"))
     return threshold.size - int(below)

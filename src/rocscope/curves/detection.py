@@ -32,10 +32,15 @@ class DetCurve(CountCurve):
     @cached_property
     def equal_error_rate(self) -> float:
         """The rate at which fpr equals fnr, on the straight line between the two points around it."""
-        right = int(np.argmax(self.x >= self.y))
-        (x0, x1), (y0, y1) = self.x[right - 1 : right + 1], self.y[right - 1 : right + 1]
-        share = (y0 - x0) / ((y0 - x0) + (x1 - y1))
-        return float(x0 + share * (x1 - x0))
+        for tp, fp in self.counts.points():
+            x, y = self._xy(tp, fp)
+            if x[-1] < y[-1]:
+                continue
+            after = int(np.argmax(x >= y))
+            (x0, x1), (y0, y1) = x[after - 1 : after + 1], y[after - 1 : after + 1]
+            share = (y0 - x0) / ((y0 - x0) + (x1 - y1))
+            return float(x0 + share * (x1 - x0))
+        raise AssertionError("every DET curve ends at fpr 1 and fnr 0")
 
     def _facts(self) -> str:
         return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.counts import ThresholdCounts, dot
 from rocscope.core.curve import CountCurve, as_counts, scalar
 from rocscope.core.point import OperatingPoint
+from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, pool, touching_point
 
@@ -51,7 +52,8 @@ class LiftChart(CountCurve):
         if kind == "trapezoid":
             return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
         if kind == "step":
-            ordered_positives = n_pos * n_pos - (self.counts.pos @ self.counts.pos).item()
+            steps = (np.diff(tp) for tp, _ in self.counts.points())
+            ordered_positives = n_pos * n_pos - sum(dot(pos, pos) for pos in steps)
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
         raise InputError("kind", expected="'trapezoid' or 'step'", got=repr(kind))
 
@@ -131,6 +133,9 @@ class LiftCurve(CountCurve):
         with np.errstate(invalid="ignore"):
             return depth, tp / self.counts.n_pos / depth
 
+    def area(self) -> float:
+        raise InputError("a lift curve has no area that means anything", hint="take that of gain or lift_chart")
+
     def at(self, x: Any) -> Any:
         """Return the lift at a depth, as the ratio of interpolated gain to depth."""
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -139,7 +144,7 @@ class LiftCurve(CountCurve):
 
 def _require_positives(counts: ThresholdCounts, what: str) -> None:
     if not counts.n_pos:
-        raise OneClassError(what, expected="positives", got=f"none among {counts.n:g} rows")
+        raise OneClassError(what, expected="positives", got=f"none among {number(counts.n)} rows")
 
 
 def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> LiftChart:

@@ -1,5 +1,6 @@
 """Precision–recall curve."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import CountCurve, as_counts, cumulative, scalar
+from rocscope.core.text import number
 from rocscope.errors import OneClassError
 
 Array = NDArray[Any]
@@ -25,17 +27,18 @@ class PrecisionRecallCurve(CountCurve):
 
     def __init__(self, counts: ThresholdCounts) -> None:
         if not counts.n_pos:
-            raise OneClassError(self.title, expected="positives", got=f"none among {counts.n:g} rows")
+            raise OneClassError(self.title, expected="positives", got=f"none among {number(counts.n)} rows")
         super().__init__(counts)
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         with np.errstate(invalid="ignore"):
             return tp / self.counts.n_pos, tp / (tp + fp)
 
-    @property
+    @cached_property
     def average_precision(self) -> float:
         """Sum over levels of the recall gained times the precision there (no interpolation)."""
-        return float(np.sum(np.diff(self.x) * self.y[1:]))
+        gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in self.counts.points())
+        return float(sum(gained)) / self.counts.n_pos
 
     def area(self) -> float:
         """Return the average precision."""
@@ -54,14 +57,13 @@ class PrecisionRecallCurve(CountCurve):
         (1.0, 0.42857142857142855)
         """
         tp, fp = cumulative(self.counts)
-        wanted = np.asarray(x, dtype=np.float64) * self.counts.n_pos
-        after = np.searchsorted(tp, wanted, side="left").clip(max=tp.size - 1)
+        x = np.asarray(x, dtype=np.float64)
+        after = np.searchsorted(self.x, x, side="left").clip(max=tp.size - 1)
         before = np.maximum(after - 1, 0)
-        share = (wanted - tp[before]) / np.maximum(tp[after] - tp[before], 1)
-        false = fp[before] + share * (fp[after] - fp[before])
-        with np.errstate(invalid="ignore"):
-            precision = wanted / (wanted + false)
-        return scalar(np.where((wanted >= 0) & (wanted <= tp[-1]), precision, np.nan))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = (x - self.x[before]) / (self.x[after] - self.x[before])
+            true, false = (count[before] + share * (count[after] - count[before]) for count in (tp, fp))
+            return scalar(np.where((x > 0) & (x <= 1), true / (true + false), np.nan))
 
     def _facts(self) -> str:
         return f"average_precision={self.average_precision:.6g}, {super()._facts()}"

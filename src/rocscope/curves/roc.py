@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts, Ties
-from rocscope.core.curve import CountCurve, as_counts, cumulative, interpolate
+from rocscope.core.curve import CountCurve, as_counts, interpolate
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import InputError
 from rocscope.geometry import Line, pool, touching_point
@@ -48,15 +48,10 @@ class RocCurve(CountCurve):
         return 2 * self.auc - 1
 
     @cached_property
-    def _ks_point(self) -> OperatingPoint:
-        tp, fp = cumulative(self.counts)
-        level = int(np.argmax(tp / self.counts.n_pos - fp / self.counts.n_neg))
-        return self.counts.at(self.threshold[level])
-
-    @property
     def ks(self) -> float:
-        """Kolmogorov–Smirnov distance: the largest tpr − fpr (0 at least, at "nobody positive")."""
-        return max(self._ks_point.youden, 0.0)
+        """Kolmogorov–Smirnov distance: the largest tpr − fpr, which is 0 at least, at "nobody positive"."""
+        n_pos, n_neg = self.counts.n_pos, self.counts.n_neg
+        return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in self.counts.points())
 
     def hull(self) -> "RocCurve":
         """Return the upper convex hull; its points are vertices of this curve.
@@ -130,7 +125,7 @@ class RocCurve(CountCurve):
         }
         given = [part for part in parts.values() if part is not None]
         if len(given) != 1:
-            raise InputError(f"partial_auc: give exactly one of {', '.join(parts)}", got=f"{len(given)} of them")
+            raise InputError("partial_auc", expected=f"exactly one of {', '.join(parts)}", got=f"{len(given)} of them")
         axis, low, high = given[0]
         if not 0 <= low < high <= 1:
             raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for the {axis}", got=f"{low} to {high}")

@@ -1,0 +1,6 @@
+"""Where rows come from: files, streams, data frames, databases."""
+
+from rocscope.engines.description import ColumnFacts, Description, describe
+from rocscope.engines.reading import read
+
+__all__ = ["ColumnFacts", "Description", "describe", "read"]

@@ -1,15 +1,11 @@
-"""Static figures with matplotlib; nothing is computed here."""
+"""Static figures with matplotlib; nothing is computed here.
 
-from typing import Any
+A function that draws one plot takes ``ax`` and returns it (a new one when it is left out); one that draws several
+returns the Figure. Everything drawn is reached from there: ``ax.lines``, ``ax.get_legend()``.
+"""
 
-from rocscope.core.curve import Curve
+from rocscope.plotting.curves import plot_curve
+from rocscope.plotting.export import svg
+from rocscope.plotting.figures import plot_calibration, plot_lift_chart, plot_roc, plot_three
 
-
-def plot_curve(curve: Curve, ax: Any = None, **line: Any) -> Any:
-    """Draw a curve on `ax`."""
-    if ax is None:
-        from matplotlib import pyplot as plt
-
-        ax = plt.figure().add_subplot()
-    ax.plot(curve.x, curve.y, **line)
-    return ax
+__all__ = ["plot_calibration", "plot_curve", "plot_lift_chart", "plot_roc", "plot_three", "svg"]

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import Curve, as_counts
+from rocscope.core.curve import Curve, as_counts, interpolate
+from rocscope.core.text import number
 from rocscope.errors import InputError, ScoreError
 
 Array = NDArray[Any]
@@ -48,11 +49,16 @@ class CalibrationCurve(Curve):
             self.y_name: self.y,
         }
 
+    def at(self, x: Any) -> Any:
+        """Return the share of positives at a score, on straight lines between the bins that hold any."""
+        filled = self.pos + self.neg > 0
+        return interpolate(self.x[filled], self.y[filled], x)
+
     def area(self) -> float:
         raise InputError("a calibration plot has no area that means anything")
 
     def _facts(self) -> str:
-        return f"{self.x.size} bins, n={self.counts.n:g}"
+        return f"{self.x.size} bins, n={number(self.counts.n)}"
 
 
 def calibration(
@@ -130,7 +136,7 @@ def check_probabilities(counts: ThresholdCounts) -> None:
         raise ScoreError(
             "scores",
             expected="probabilities from 0 to 1",
-            got=f"{rows:g} outside, such as {counts.threshold[outside][0]!r}",
+            got=f"{number(rows)} outside, such as {counts.threshold[outside][0]!r}",
             hint="calibration needs probabilities; recalibrate the scores first",
         )
 

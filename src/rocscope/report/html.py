@@ -32,14 +32,19 @@ def _template() -> Any:
 
 def _charts(data: ReportData, counts: Mapping[str, ThresholdCounts]) -> list[dict[str, Any]]:
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
     from rocscope.plotting import plot_calibration, plot_lift_chart, plot_roc, svg
 
     probabilities = {model.name: counts[model.name] for model in data.models if model.calibration}
-    charts = [("ROC curve", plot_roc(counts, context=data.context)), ("Lift chart", plot_lift_chart(counts))]
+    draw = {
+        "ROC curve": lambda ax: plot_roc(counts, context=data.context, ax=ax),
+        "Lift chart": lambda ax: plot_lift_chart(counts, context=data.context, ax=ax),
+    }
     if probabilities:
-        charts.append(("Calibration plot", plot_calibration(probabilities)))
-    return [{"title": title, "svg": Markup(svg(figure))} for title, figure in charts]
+        draw["Calibration plot"] = lambda ax: plot_calibration(probabilities, ax=ax)
+    axes = {title: Figure(figsize=(6, 6)).subplots() for title in draw}
+    return [{"title": title, "svg": Markup(svg(draw[title](ax), title=title))} for title, ax in axes.items()]
 
 
 def _row(model: ModelSummary) -> dict[str, str]:

@@ -8,12 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from rocscope import __version__
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import cumulative
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
@@ -40,9 +37,9 @@ CONVENTIONS = (
 
 @dataclass(frozen=True)
 class Points:
-    """Points of a curve: thresholds (the first is infinite) with true and false positives at or above each."""
+    """Points of a curve: thresholds (None first: nobody positive), true and false positives at or above each."""
 
-    threshold: list[float]
+    threshold: list[float | None]
     tp: list[float]
     fp: list[float]
 
@@ -203,17 +200,11 @@ def summarise(name: str, counts: ThresholdCounts, context: Context) -> ModelSumm
         best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
         default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
-        points=_points(counts, kept.index),
+        points=Points([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
-        hull=_points(hull),
+        hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
         calibration=_calibration(counts),
     )
-
-
-def _points(counts: ThresholdCounts, index: Any = slice(None)) -> Points:
-    tp, fp = cumulative(counts)
-    threshold = np.concatenate([np.array([None], dtype=object), counts.threshold.astype(object)])
-    return Points(*(column[index].tolist() for column in (threshold, tp, fp)))
 
 
 def _calibration(counts: ThresholdCounts) -> dict[str, Any] | None:

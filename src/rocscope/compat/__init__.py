@@ -1,0 +1,1 @@
+"""Other libraries' functions, with their signatures and results, computed here."""

@@ -1,0 +1,173 @@
+"""scikit-learn's ranking metrics, to change one import and keep everything else.
+
+Signatures, results, warnings and exceptions are those of the installed scikit-learn (1.7 or newer). What is common,
+labels 0/1 or false/true with one finite score each, is ranked here; everything else (several classes or labels, one
+class only, other label sets, bad input) is handed to scikit-learn itself, as are the functions that do not rank.
+
+Examples
+--------
+>>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+0.75
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import metrics as theirs
+from sklearn.calibration import calibration_curve as calibration_curve
+from sklearn.metrics import auc as auc
+from sklearn.metrics import brier_score_loss as brier_score_loss
+from sklearn.metrics import class_likelihood_ratios as class_likelihood_ratios
+from sklearn.metrics import log_loss as log_loss
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.curves.precision_recall import PrecisionRecallCurve
+from rocscope.curves.roc import RocCurve
+
+Array = NDArray[Any]
+
+Answer = Callable[[ThresholdCounts, dict[str, Any]], Any]
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_average(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value in {"micro", "macro", "samples", "weighted"})
+
+
+def _is_strategy(value: Any) -> bool:
+    return isinstance(value, str) and value in {"raise", "ovr", "ovo"}
+
+
+def _is_part(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and 0 < value <= 1)
+
+
+def _takes_over(original: Callable[..., Any], **accepts: Callable[[Any], bool]) -> Callable[[Answer], Any]:
+    """Make a function of counts and options answer in place of `original` wherever all options are accepted."""
+    signature = inspect.signature(original)
+
+    def decorate(answer: Answer) -> Callable[..., Any]:
+        @wraps(original)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            try:
+                options = signature.bind(*args, **kwargs)
+            except TypeError:
+                return original(*args, **kwargs)
+            options.apply_defaults()
+            chosen = options.arguments
+            counts = None
+            if all(accept(chosen[name]) for name, accept in accepts.items()):
+                counts = _plain_counts(chosen)
+            return original(*args, **kwargs) if counts is None else answer(counts, chosen)
+
+        return function
+
+    return decorate
+
+
+def _plain_counts(chosen: dict[str, Any]) -> ThresholdCounts | None:
+    """Return counts if labels are 0/1 (both there), scores finite numbers and weights positive; else None."""
+    pos_label = chosen.get("pos_label")
+    if not (pos_label is None or (isinstance(pos_label, int) and pos_label == 1)):
+        return None
+    label, score = _column(chosen["y_true"], "biu"), _column(chosen["y_score"], "iuf")
+    if label is None or score is None or label.size != score.size or not label.size:
+        return None
+    if label.min() != 0 or label.max() != 1 or not np.isfinite(score).all():
+        return None
+    weight = None
+    if chosen["sample_weight"] is not None:
+        weight = _column(chosen["sample_weight"], "iuf")
+        if weight is None or weight.size != label.size or not (np.isfinite(weight) & (weight > 0)).all():
+            return None
+        weight = weight.astype(np.float64)
+    return ThresholdCounts.from_checked(label.astype(np.bool_), np.ascontiguousarray(score), weight)
+
+
+def _column(values: Any, kinds: str) -> Array | None:
+    """Return a list, Series or array as a column of native numbers of these kinds, or None."""
+    if not isinstance(values, np.ndarray | list) and type(values).__name__ != "Series":
+        return None
+    if isinstance(values, np.ma.MaskedArray):
+        return None
+    try:
+        column = np.asarray(values)
+    except ValueError:  # a ragged list
+        return None
+    usable = column.ndim == 1 and column.dtype.kind in kinds and column.dtype.isnative
+    floats = column.dtype.kind != "f" or column.dtype.itemsize in (4, 8)
+    return column if usable and floats else None
+
+
+def _rates(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
+    """Return false and true positives as floats, and thresholds."""
+    return counts.fp.astype(np.float64), counts.tp.astype(np.float64), counts.threshold.copy()
+
+
+def _kept(*corners: Array) -> Array:
+    inner = np.logical_or(*corners)
+    return np.flatnonzero(np.concatenate([[True], inner, [True]]))
+
+
+@_takes_over(theirs.roc_curve, drop_intermediate=_is_flag)
+def roc_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, Array, Array]:
+    fps, tps, threshold = _rates(counts)
+    if chosen["drop_intermediate"] and fps.size > 2:
+        kept = _kept(np.diff(fps, 2), np.diff(tps, 2))
+        fps, tps, threshold = fps[kept], tps[kept], threshold[kept]
+    fpr, tpr = (np.concatenate([[0.0], values]) / values[-1] for values in (fps, tps))
+    return fpr, tpr, np.concatenate([[np.inf], threshold.astype(np.float64)])
+
+
+@_takes_over(theirs.roc_auc_score, average=_is_average, multi_class=_is_strategy, max_fpr=_is_part)
+def roc_auc_score(counts: ThresholdCounts, chosen: dict[str, Any]) -> float:
+    max_fpr = chosen["max_fpr"]
+    if max_fpr is None or max_fpr == 1:
+        return counts.pairs().auc()
+    return RocCurve(counts).partial_auc(max_fpr=max_fpr, standardized=True)
+
+
+@_takes_over(theirs.precision_recall_curve, drop_intermediate=_is_flag)
+def precision_recall_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, Array, Array]:
+    fps, tps, threshold = _rates(counts)
+    if chosen["drop_intermediate"] and fps.size > 2:
+        kept = _kept(np.diff(tps[:-1]), np.diff(tps[1:]))
+        fps, tps, threshold = fps[kept], tps[kept], threshold[kept]
+    precision, recall = tps / (tps + fps), tps / tps[-1]
+    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), threshold[::-1]
+
+
+@_takes_over(theirs.average_precision_score, average=_is_average)
+def average_precision_score(counts: ThresholdCounts, _: dict[str, Any]) -> float:
+    return PrecisionRecallCurve(counts).average_precision
+
+
+@_takes_over(theirs.det_curve, drop_intermediate=_is_flag)
+def det_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, Array, Array]:
+    fps, tps, threshold = _rates(counts)
+    fps, tps = np.concatenate([[0.0], fps]), np.concatenate([[0.0], tps])
+    threshold = np.concatenate([[np.inf], threshold.astype(np.float64)])
+    if chosen["drop_intermediate"] and fps.size > 2:
+        kept = _kept(np.diff(tps[:-1]), np.diff(tps[1:]))
+        fps, tps, threshold = fps[kept], tps[kept], threshold[kept]
+    first = np.searchsorted(fps, fps[0], side="right") - 1
+    last = np.searchsorted(tps, tps[-1]) + 1
+    fpr, fnr = fps / fps[-1], (tps[-1] - tps) / tps[-1]
+    return fpr[first:last][::-1], fnr[first:last][::-1], threshold[first:last][::-1]
+
+
+if hasattr(theirs, "confusion_matrix_at_thresholds"):  # scikit-learn 1.8 and newer
+
+    @_takes_over(theirs.confusion_matrix_at_thresholds)
+    def confusion_matrix_at_thresholds(
+        counts: ThresholdCounts, _: dict[str, Any]
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        fps, tps, threshold = _rates(counts)
+        return fps[-1] - fps, fps, tps[-1] - tps, tps, threshold

@@ -1,0 +1,78 @@
+"""Arrow data as a Source: anything that can load a few of its columns, and the files of Arrow's own formats."""
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from rocscope.core.provenance import brief
+from rocscope.engines.source import Source, mentioned, one_line_errors
+from rocscope.errors import EngineError
+
+_FILE_MAGIC = b"ARROW1"
+
+
+class ArrowColumns:
+    """Columns that a function loads when they are asked for.
+
+    Parameters
+    ----------
+    origin : tuple of str
+    columns : sequence of str
+    load : function from a list of column names to a pyarrow.Table
+    """
+
+    untyped = False
+
+    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], load: Callable[[list[str]], pa.Table]) -> None:
+        self.origin = origin
+        self.columns = columns
+        self._load = load
+
+    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        needed = dict.fromkeys([*names, *mentioned(self.columns, where or "")])
+        with one_line_errors(brief(self.origin)):
+            table = self._load(list(needed))
+        if where is None:
+            return table
+        from rocscope.engines.database import keep_where
+
+        return keep_where(self.origin, table, names, where)
+
+
+def open_ipc(paths: list[str], origin: tuple[str, ...]) -> Source:
+    """Open files of Arrow's file format (Feather) or stream format."""
+    with one_line_errors(origin[0]):
+        columns = _reader(paths[0]).schema.names
+    return ArrowColumns(origin, columns, lambda names: _load_all(paths, origin, names))
+
+
+def _load_all(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Table:
+    tables: list[pa.Table] = []
+    for path, name in zip(paths, origin, strict=True):
+        with one_line_errors(name):
+            tables.append(_load(path, names))
+        _require_schema(tables[0].schema, tables[-1].schema, origin[0], name)
+    return pa.concat_tables(tables)
+
+
+def _load(path: str, names: Sequence[str]) -> pa.Table:
+    schema = _reader(path).schema
+    positions = [schema.names.index(name) for name in names if name in schema.names]
+    table = _reader(path, positions).read_all()
+    return table.select([name for name in names if name in table.column_names])
+
+
+def _require_schema(first: pa.Schema, here: pa.Schema, first_name: str, name: str) -> None:
+    for field in first:
+        found = f"type {here.field(field.name).type}" if field.name in here.names else "none"
+        if found != f"type {field.type}":
+            raise EngineError(f"{name}: column {field.name!r} has type {field.type} in {first_name}, but {found} here")
+
+
+def _reader(path: str, positions: list[int] | None = None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    options = pa.ipc.IpcReadOptions(included_fields=positions)
+    file = pa.OSFile(path)
+    is_file = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
+    file.seek(0)
+    return pa.ipc.open_file(file, options=options) if is_file else pa.ipc.open_stream(file, options=options)

@@ -1,0 +1,96 @@
+"""DuckDB, held to the files it was given: it opens no other, writes none and loads no extension."""
+
+import glob
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import pyarrow as pa
+
+from rocscope.core.provenance import brief
+from rocscope.engines.source import mentioned, one_line_errors
+from rocscope.errors import EngineError
+
+_CONFIG = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",  # no Python variable is a table
+    "temp_directory": "",
+}
+
+
+def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
+    """Return a connection to an empty database that can read `paths` and no other file."""
+    connection = duckdb.connect(":memory:", config=dict(_CONFIG))
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET allowed_paths = $paths", {"paths": [*paths, *map(literal_path, paths)]})
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def literal_path(path: str) -> str:
+    """Return the pattern that matches this path alone."""
+    return glob.escape(path)
+
+
+def identifier(name: str) -> str:
+    """Quote a column name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Quote a string."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+class Relation:
+    """Columns of a DuckDB relation as a Source.
+
+    Parameters
+    ----------
+    origin : tuple of str
+    relation : duckdb.DuckDBPyRelation
+    columns : sequence of str, optional
+        The names as they are written, in the relation's order, where DuckDB had to change some to tell them apart.
+    conflicts : mapping from column name to str, optional
+        Columns that cannot be fetched, each with the reason.
+    untyped : bool
+        See `Source`.
+    """
+
+    def __init__(
+        self,
+        origin: tuple[str, ...],
+        relation: duckdb.DuckDBPyRelation,
+        *,
+        columns: Sequence[str] | None = None,
+        conflicts: Mapping[str, str] | None = None,
+        untyped: bool = False,
+    ) -> None:
+        sql_names = relation.columns
+        self.origin = origin
+        self.columns: Sequence[str] = sql_names if columns is None else [*columns, *sql_names[len(columns) :]]
+        self.untyped = untyped
+        self._relation = relation
+        self._sql_name = dict(zip(self.columns, sql_names, strict=True))
+        self._conflicts = conflicts or {}
+
+    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        for name in [*names, *mentioned(self.columns, where or "")]:
+            if name in self._conflicts:
+                raise EngineError(self._conflicts[name])
+        relation = self._relation
+        if where is not None:
+            with one_line_errors(f"where={where!r}"):
+                relation = relation.filter(where)  # parsed as one expression, so it cannot hold a second statement
+        columns = ", ".join(identifier(self._sql_name[name]) for name in names)
+        with one_line_errors(brief(self.origin)):
+            return relation.project(columns).to_arrow_table().rename_columns(list(names))
+
+
+def keep_where(origin: tuple[str, ...], table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
+    """Return the columns named of the rows of an Arrow table for which a condition holds."""
+    with one_line_errors(brief(origin)):
+        relation = connect().from_arrow(table)
+    return Relation(origin, relation, columns=table.column_names).fetch(names, where)

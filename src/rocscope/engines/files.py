@@ -1,0 +1,157 @@
+"""Files as a Source: which ones are meant, what format they have, and how each format is opened.
+
+CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet here.
+"""
+
+import glob
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow.parquet as pq
+
+from rocscope.engines import text_files
+from rocscope.engines.arrow import open_ipc
+from rocscope.engines.database import Relation, connect, literal_path, text
+from rocscope.engines.source import Source, one_line_errors
+from rocscope.errors import EngineError
+
+_FORMAT_OF = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_MAGIC_SUFFIX = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+
+
+def open_files(paths: Sequence[str], format: str | None = None, *, origin: Sequence[str] = ()) -> Source:
+    """Open files of one format; `origin` is what messages call them, by default their paths."""
+    if not paths:
+        raise EngineError("files", expected="at least one", got="none")
+    origin = tuple(origin or paths)
+    for path, name in zip(paths, origin, strict=True):
+        with one_line_errors(name), Path(path).open("rb") as file:
+            empty = not file.read(1)
+        if empty:
+            raise EngineError(f"{name}: the file is empty")
+    return _OPENERS[format or _common_format(paths)](list(paths), origin)
+
+
+def find_files(place: str, format: str | None = None) -> list[str]:
+    """Return the files that a path, a glob or a folder stands for, in alphabetical order."""
+    path = Path(place).expanduser()
+    if path.is_dir():
+        found = sorted(str(file) for file in path.rglob("*") if _is_data(file.relative_to(path), format, file))
+        if not found:
+            raise EngineError(f"{place}: no data file in this folder", hint=f"known suffixes: {', '.join(_FORMAT_OF)}")
+        return found
+    if path.exists():
+        return [str(path)]
+    if not glob.has_magic(place):
+        hint = "only local files are read" if "://" in place else ""
+        raise EngineError(f"{place}: no such file or folder", hint=hint)
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    found = sorted(match for match in matches if Path(match).is_file())
+    if not found:
+        raise EngineError(f"{place}: no file matches this pattern")
+    return found
+
+
+def _is_data(inside: Path, format: str | None, file: Path) -> bool:
+    """Tell data from what writers of data sets leave beside it: _SUCCESS, .crc files, a README."""
+    if any(part.startswith((".", "_")) for part in inside.parts) or not file.is_file():
+        return False
+    known = _format_of(inside)
+    return known is not None if format is None else known in (format, None)
+
+
+def _format_of(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".zst"):
+        suffixes.pop()
+    return _FORMAT_OF.get(suffixes[-1]) if suffixes else None
+
+
+def _common_format(paths: Sequence[str]) -> str:
+    by_format: dict[str | None, str] = {}
+    for path in paths:
+        by_format.setdefault(_format_of(Path(path)), path)
+    if None in by_format:
+        hint = f"give format= {' | '.join(_OPENERS)}"
+        raise EngineError(f"{by_format[None]}: the name does not tell the format", hint=hint)
+    if len(by_format) > 1:
+        got = " and ".join(f"{known} ({path})" for known, path in by_format.items())
+        raise EngineError("files", expected="one format", got=got)
+    return next(known for known in by_format if known)
+
+
+@contextmanager
+def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
+    """Copy a stream to a temporary file, which is removed in the end, and yield its path."""
+    with tempfile.TemporaryDirectory(prefix="rocscope-") as folder:
+        path = Path(folder, "stream")
+        head = stream.read(4)
+        if not isinstance(head, bytes):
+            raise EngineError(f"{name}: expected a file opened in binary mode", hint="open it with mode 'rb'")
+        path = path.with_suffix(next((suffix for magic, suffix in _MAGIC_SUFFIX.items() if head.startswith(magic)), ""))
+        with one_line_errors(name), path.open("wb") as file:
+            file.write(head)
+            shutil.copyfileobj(stream, file, 1 << 20)
+        yield str(path)
+
+
+def _open_parquet(paths: list[str], origin: tuple[str, ...]) -> Source:
+    connection = connect(paths)
+    schemas: list[dict[str, str]] = []
+    for path, name in zip(paths, origin, strict=True):
+        with one_line_errors(name):
+            relation = connection.sql(_parquet([path], partitioned=False))
+            schemas.append(dict(zip(pq.read_schema(path).names, map(str, relation.types), strict=True)))
+    with one_line_errors(origin[0]):
+        columns = pq.read_schema(paths[0]).names
+        relation = connection.sql(_parquet(paths, partitioned=_are_partitioned(paths, columns)))
+    return Relation(origin, relation, columns=columns, conflicts=_conflicts(origin, schemas))
+
+
+def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
+    files = ", ".join(text(literal_path(path)) for path in paths)
+    return f"FROM read_parquet([{files}], hive_partitioning = {partitioned})"
+
+
+def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:
+    """Whether folders named key=value add columns that the files do not hold themselves."""
+    keys = {part.split("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part}
+    return bool(keys) and not keys & set(columns)
+
+
+def _conflicts(origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
+    """Return the columns that are not of one type in all files: DuckDB would cast them to that of the first."""
+    conflicts: dict[str, str] = {}
+    for name, expected in schemas[0].items():
+        for path, schema in zip(origin, schemas, strict=True):
+            if name not in conflicts and schema.get(name) != expected:
+                found = f"type {schema[name]}" if name in schema else "none"
+                conflicts[name] = f"{path}: column {name!r} has type {expected} in {origin[0]}, but {found} here"
+    return conflicts
+
+
+_OPENERS: dict[str, Callable[[list[str], tuple[str, ...]], Source]] = {
+    "csv": text_files.open_csv,
+    "tsv": partial(text_files.open_csv, delimiters="\t"),
+    "jsonl": text_files.open_json,
+    "parquet": _open_parquet,
+    "arrow": open_ipc,
+}

@@ -1,0 +1,206 @@
+"""read: predictions from files, streams, data frames and relations."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.predictions import Predictions
+from rocscope.core.provenance import Provenance, brief
+from rocscope.engines import columns
+from rocscope.engines.columns import Column
+from rocscope.engines.opening import open_source
+from rocscope.engines.source import Source, require_columns
+from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, ShapeError, WeightError
+
+Scores = str | Sequence[str] | Mapping[str, str]
+
+
+_ERRORS: dict[str, type[InputError]] = {
+    "label": LabelError,
+    "score": ScoreError,
+    "weight": WeightError,
+    "fold": InputError,
+    "segment": InputError,
+}
+
+
+@dataclass(frozen=True)
+class _Role:
+    """What a column is used for."""
+
+    argument: str
+    column: str
+    model: str | None = None
+
+    def subject(self, source: Source) -> str:
+        return f"{self.argument} {self.column!r} of {brief(source.origin)}"
+
+    def convert(self, source: Source, table: pa.Table) -> Column:
+        column, subject = table.column(self.column), self.subject(source)
+        if self.argument == "label":
+            return columns.labels(column, subject)
+        if self.argument in ("fold", "segment"):
+            return columns.groups(column, subject)
+        return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped)
+
+
+def read(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: Scores | None = None,
+    weight: str | None = None,
+    fold: str | None = None,
+    segment: str | None = None,
+    where: str | None = None,
+    missing: Literal["error", "drop"] = "error",
+    pos_label: Any = None,
+    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+) -> Predictions:
+    """Predictions from the columns of a file, a stream, a data frame or a relation.
+
+    Parameters
+    ----------
+    source : path, list of paths, binary file, data frame, relation or mapping
+        A file, a glob (`"scores/*.parquet"`) or a folder of CSV, TSV, JSON lines, Parquet or Arrow (Feather) files,
+        text also as `.gz` or `.zst`; folders named key=value add columns to Parquet files. `"-"` is standard input,
+        which needs `format`, as does any other stream. A pandas, Polars (lazy too) or PyArrow frame, a DuckDB
+        relation or whatever else narwhals knows; a mapping from column name to array.
+    label : str
+        Column of labels.
+    scores : str, sequence of str, or mapping from model name to column
+        One column for each model. Higher means more positive.
+    weight, fold, segment : str, optional
+        Columns; see `Predictions`.
+    where : str, optional
+        Keep the rows for which this condition holds, in DuckDB's SQL: ``region = 'EU' AND "last contact" > 3``.
+    missing : {"error", "drop"}
+        What to do about rows with a missing or infinite value in a column used: refuse them, or leave each out as a
+        whole, so that all models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
+    pos_label : label, optional
+        The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}.
+    format : {"csv", "tsv", "jsonl", "parquet", "arrow"}, optional
+        By default, from the suffix.
+
+    Returns
+    -------
+    Predictions
+        In the order of the rows; ``.source`` says where they came from.
+
+    Raises
+    ------
+    ColumnError
+        If a column is not there, or several have its name.
+    EngineError
+        If a file cannot be read or the condition is not valid.
+    LabelError, ScoreError, WeightError, InputError
+        If a column holds what it may not, or `missing` is "error" and a value is missing. Rows are counted from 0,
+        after the filter.
+    MissingDependencyError
+        If a library that the source needs is not installed.
+
+    Notes
+    -----
+    Only the columns used are read. Scores keep their type: float32 stays float32 and int64 stays int64. Decimals,
+    which NumPy does not know, become integers where they are whole, and float64 where they have at most 15 digits,
+    so that none are rounded together; others are refused. Text in a CSV file is taken for whole numbers where all
+    values of the column are, and for the nearest float64 otherwise; every value is looked at, not a sample.
+    In columns of numbers in CSV files, "NA" and the like are missing values.
+
+    The condition can read the source and nothing else: DuckDB is denied other files, the network, extensions and
+    temporary files. Only a stream is copied, to a temporary file. A DuckDB relation is filtered by the connection
+    that it belongs to, with that connection's rights.
+
+    Examples
+    --------
+    >>> customers = {"bought": ["yes", "no", "yes", "no"], "a": [0.9, 0.4, None, 0.2], "b": [3, 2, 1, 0]}
+    >>> preds = read(customers, label="bought", scores=["a", "b"], pos_label="yes", missing="drop")
+    >>> preds
+    Predictions(n=3, n_pos=1, n_neg=2, models=['a', 'b'])
+    >>> preds.source
+    Provenance(dict of columns, rows_read=4, rows_dropped=1)
+    """
+    if missing not in ("error", "drop"):
+        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    with open_source(source, format=format) as opened:
+        roles = _roles(opened, label, scores, weight=weight, fold=fold, segment=segment)
+        table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
+    if not table.num_rows:
+        got = "none" if where is None else f"none where {where}"
+        raise ShapeError(brief(opened.origin), expected="at least one row", got=got)
+    found = {role: role.convert(opened, table) for role in roles}
+    rows = table.num_rows
+    del table
+    found, dropped = _complete(opened, found, drop=missing == "drop")
+    labels = next(role for role in roles if role.argument == "label")
+    others = {role.argument: column.decoded() for role, column in found.items() if role.model is None}
+    return Predictions(
+        columns.positives(found[labels], pos_label, labels.subject(opened), untyped=opened.untyped),
+        {role.model: column.values for role, column in found.items() if role.model is not None},
+        sample_weight=others.get("weight"),
+        fold=others.get("fold"),
+        segment=others.get("segment"),
+        source=Provenance(opened.origin, rows, dropped, where),
+    )
+
+
+def _roles(source: Source, label: str | None, scores: Scores | None, **others: str | None) -> list[_Role]:
+    """Return what each column is for, every one of them found in the source."""
+    roles = [_Role("label", _given(source, "label", label))]
+    roles += [_Role("score", column, model) for model, column in _models(source, scores).items()]
+    roles += [_Role(argument, str(column)) for argument, column in others.items() if column is not None]
+    for role in roles:
+        require_columns(source, [role.column], role.argument)
+    return roles
+
+
+def _given(source: Source, argument: str, value: Any) -> str:
+    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
+    if value is None:
+        listed = check.listing(list(source.columns), 24)
+        raise ColumnError(argument, expected=f"the name of a column of {brief(source.origin)}: {listed}", got="none")
+    return str(value)
+
+
+def _models(source: Source, scores: Scores | None) -> dict[str, str]:
+    """Return the column of each model."""
+    if isinstance(scores, Mapping):
+        models = {str(model): str(column) for model, column in scores.items()}
+    elif scores is None or isinstance(scores, str):
+        name = _given(source, "scores", scores)
+        models = {name: name}
+    else:
+        models = {str(name): str(name) for name in scores}
+        if len(models) < len(scores):
+            raise InputError("scores", expected="different columns", got=check.listing(list(scores)))
+    if not models:
+        raise InputError("scores", expected="at least one column", got="none")
+    return models
+
+
+def _complete(source: Source, found: dict[_Role, Column], *, drop: bool) -> tuple[dict[_Role, Column], int]:
+    """Return the rows in which no value is missing or infinite, and the number of others, which must be allowed."""
+    complete: NDArray[np.bool_] | None = None
+    for role, column in found.items():
+        if column.missing is None:
+            continue
+        if not drop:
+            raise _ERRORS[role.argument](
+                role.subject(source),
+                expected="a finite value in every row",
+                got=check.count_and_first(column.missing, "missing or infinite"),
+                hint="leave such rows out with missing='drop'",
+            )
+        complete = ~column.missing if complete is None else complete & ~column.missing
+    if complete is None:
+        return found, 0
+    if not complete.any():
+        got = f"none of {complete.size}"
+        raise ShapeError(brief(source.origin), expected="a row without missing or infinite values", got=got)
+    kept = {role: column.keep(complete) for role, column in found.items()}
+    return kept, complete.size - int(complete.sum())

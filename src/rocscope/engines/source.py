@@ -1,0 +1,104 @@
+"""Source: named columns that can be fetched as Arrow data, wherever they are kept."""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+import pyarrow as pa
+
+from rocscope import _validation as check
+from rocscope.core.provenance import brief
+from rocscope.errors import ColumnError, EngineError, MissingDependencyError
+
+_LONGEST = 300
+_EXTRAS = ("pandas", "polars")
+
+
+class Source(Protocol):
+    """Rows with named columns.
+
+    Attributes
+    ----------
+    origin : tuple of str
+        The files, or what else holds the rows.
+    columns : sequence of str
+        Their names as they are written there, which may repeat.
+    untyped : bool
+        True where every value was written as text, as in a CSV file.
+    """
+
+    origin: tuple[str, ...]
+    columns: Sequence[str]
+    untyped: bool
+
+    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        ...
+
+
+def require_columns(source: Source, names: Sequence[str], role: str) -> None:
+    """Raise ColumnError unless each name is that of exactly one column."""
+    for name in names:
+        found = list(source.columns).count(name)
+        if found == 0:
+            expected = check.one_of(name, list(source.columns))
+            raise ColumnError(f"{role} of {brief(source.origin)}", expected=expected, got=repr(name))
+        if found > 1:
+            raise ColumnError(
+                f"{role} of {brief(source.origin)}",
+                expected=f"one column named {name!r}",
+                got=str(found),
+                hint="give each column a name of its own",
+            )
+
+
+def mentioned(columns: Sequence[str], where: str) -> list[str]:
+    """Return the columns whose names occur in a condition: those that it uses, and perhaps a few more."""
+    text = where.replace('""', '"').casefold()
+    return [name for name in dict.fromkeys(columns) if name.casefold() in text]
+
+
+@contextmanager
+def one_line_errors(subject: str) -> Iterator[None]:
+    """Turn what DuckDB, Arrow, narwhals and the system raise into one line that names the subject."""
+    try:
+        yield
+    except OSError as error:
+        raise EngineError(f"{subject}: {error.strerror or condense(str(error))}") from None
+    except UnicodeDecodeError as error:
+        got = f"byte {error.object[error.start]:#04x} at position {error.start}"
+        raise EngineError(subject, expected="UTF-8 text", got=got, hint="save it as UTF-8") from None
+    except _library_errors() as error:
+        raise EngineError(f"{subject}: {condense(str(error))}") from None
+    except ModuleNotFoundError as error:
+        hint = f"pip install 'rocscope[{error.name}]'" if error.name in _EXTRAS else f"pip install {error.name}"
+        raise MissingDependencyError(f"{subject}: {error.name} is not installed", hint=hint) from None
+
+
+def _library_errors() -> tuple[type[Exception], ...]:
+    """Return what the libraries raise that are loaded by now; `except` asks only once something was raised."""
+    duckdb, narwhals = sys.modules.get("duckdb"), sys.modules.get("narwhals.exceptions")
+    errors = [getattr(duckdb, "Error", None), getattr(narwhals, "NarwhalsError", None)]
+    return pa.ArrowException, OverflowError, *(error for error in errors if error is not None)
+
+
+def condense(message: str) -> str:
+    """Return a message of several lines as the one that says what is wrong.
+
+    Examples
+    --------
+    >>> condense('Binder Error: Column "scor" not found!\\nCandidate bindings: "score"\\n\\nLINE 1: SELECT ...')
+    'Column "scor" not found! Candidate bindings: "score"'
+    >>> condense("Input Error: CSV Error on Line: 3\\nOriginal Line: 0,1,7\\nToo many columns\\nPossible fixes:\\n*")
+    'line 3: Too many columns'
+    """
+    facts = re.split(r"\n\s*(?:Possible |LINE \d|The search space )", message)[0]
+    lines = [line.strip() for line in facts.splitlines() if line.strip()] or [""]
+    lines[0] = re.sub(r"^(?:[A-Z]\w*[ -])+Error: ", "", lines[0])
+    if at_line := re.match(r"CSV Error on Line: (\d+)", lines[0]):
+        line = f"line {at_line[1]}: {lines[-1]}"
+    else:
+        line = " ".join(lines[:3])
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

@@ -1,0 +1,281 @@
+"""Figures in one call: one or several models as ROC curves, lift charts and calibration plots."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
+from rocscope.curves.lift import lift_chart
+from rocscope.curves.roc import roc
+from rocscope.decisions.choose import by_model
+from rocscope.errors import ColumnError, InputError
+from rocscope.plotting import theme
+from rocscope.plotting.legends import make_room, place_legend, shared_legend
+from rocscope.plotting.marks import Mark, label_marks
+from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
+from rocscope.plotting.rugs import has_rug
+from rocscope.reliability.bins import Strategy, calibration
+
+Legend = Literal["inside", "beside", "none"]
+_LEGENDS: tuple[Legend, ...] = get_args(Legend)
+Models = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
+
+
+def plot_roc(
+    predictions: Models,
+    *,
+    models: Sequence[str] | None = None,
+    hull: bool = True,
+    context: Context | None = None,
+    thresholds: Sequence[float] | None = None,
+    legend: Legend | None = None,
+    ax: Any = None,
+) -> Any:
+    """ROC curves of one or several models, with their hulls, the best point and what threshold 0.5 gives.
+
+    Parameters
+    ----------
+    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    models : sequence of names, optional
+        Which to draw, in this order; all when left out.
+    hull : bool
+        Whether to draw the convex hull of each curve.
+    context : Context, optional
+        Costs and prevalence of the iso-performance line and of the point where it touches; by default equal costs at
+        the sample's prevalence, which means accuracy.
+    thresholds : sequence of float, optional
+        Points to mark on each curve; by default 0.5 where all scores lie in [0, 1], and none otherwise.
+    legend : {"inside", "beside", "none"}, optional
+        Where its legend goes; by default inside an Axes that is given, and beside that of a new figure.
+    ax : Axes, optional
+        Where to draw; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    OneClassError
+        If the sample holds one class only.
+    ColumnError
+        If a model named is not there.
+
+    References
+    ----------
+    Vuk & Curk 2006, §4 and figure 9.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_roc(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
+    >>> for text in ax.get_legend().get_texts():
+    ...     print(text.get_text())
+    score (AUC 0.833)
+    convex hull
+    iso-performance line
+    best accuracy: score ≥ 0.6
+    threshold 0.5
+    chance
+    """
+    chosen = _select(predictions, models)
+    curves = {name: roc(counts) for name, counts in chosen.items()}
+    what = Marking(hull, context, thresholds)
+    return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
+
+
+def plot_lift_chart(
+    predictions: Models,
+    *,
+    models: Sequence[str] | None = None,
+    hull: bool = True,
+    context: Context | None = None,
+    thresholds: Sequence[float] | None = None,
+    legend: Legend | None = None,
+    ax: Any = None,
+) -> Any:
+    """Lift charts of one or several models: true positives against the share of positive predictions.
+
+    Parameters
+    ----------
+    predictions, models, hull, context, thresholds, legend, ax : see `plot_roc`
+        With a target prevalence the best point is marked but no line drawn: the counts are those of the sample.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    OneClassError
+        If the sample holds one class only.
+    ColumnError
+        If a model named is not there.
+
+    References
+    ----------
+    Vuk & Curk 2006, §5.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_lift_chart(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
+    >>> ax.get_ylabel(), ax.lines[-1].get_label()
+    ('True positives (positives found)', 'threshold 0.5')
+    """
+    chosen = _select(predictions, models)
+    curves = {name: lift_chart(counts) for name, counts in chosen.items()}
+    what = Marking(hull, context, thresholds)
+    return _on_axes(ax, lambda axes: draw_counts(axes, curves, theme.names(curves), what), legend)
+
+
+def plot_calibration(
+    predictions: Models,
+    *,
+    models: Sequence[str] | None = None,
+    bins: int = 10,
+    strategy: Strategy = "uniform",
+    legend: Legend | None = None,
+    ax: Any = None,
+) -> Any:
+    """Calibration plots of one or several models: observed share of positives against predicted probability.
+
+    A rug shows where the scores of positives (above) and negatives (below) lie, for up to three models.
+
+    Parameters
+    ----------
+    predictions, models, legend, ax : see `plot_roc`
+    bins, strategy : see `rocscope.calibration`
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+    ColumnError
+        If a model named is not there.
+
+    References
+    ----------
+    Vuk & Curk 2006, §6 and figures 8 and 10.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> predictions = Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8])
+    >>> ax = plot_calibration(predictions, bins=2, ax=Figure().subplots())
+    >>> ax.lines[-1].get_xydata().tolist()
+    [[0.2, 0.5], [0.7, 0.5]]
+    """
+    chosen = _select(predictions, models)
+    curves = {name: calibration(counts, bins=bins, strategy=strategy) for name, counts in chosen.items()}
+    return _on_axes(ax, lambda axes: draw_calibration(axes, curves, theme.names(curves)), legend)
+
+
+def plot_three(
+    predictions: Models,
+    *,
+    models: Sequence[str] | None = None,
+    hull: bool = True,
+    context: Context | None = None,
+    thresholds: Sequence[float] | None = None,
+    bins: int = 10,
+    strategy: Strategy = "uniform",
+    title: str | None = None,
+    figure: Any = None,
+) -> Any:
+    """ROC curves, lift charts and calibration plots side by side: three views of the same models.
+
+    Parameters
+    ----------
+    predictions, models, hull, context, thresholds : see `plot_roc`
+    bins, strategy : see `rocscope.calibration`
+    title : str, optional
+    figure : Figure, optional
+        An empty one to draw on; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    OneClassError
+        If the sample holds one class only.
+    ScoreError
+        If a score is not a probability: the calibration plot needs them.
+    ColumnError
+        If a model named is not there.
+
+    References
+    ----------
+    Vuk & Curk 2006.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = plot_three(Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8]), figure=Figure(figsize=(12, 5)))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['ROC curve', 'Lift chart', 'Calibration plot']
+    """
+    chosen = _select(predictions, models)
+    curves = {name: roc(counts) for name, counts in chosen.items()}
+    charts = {name: lift_chart(counts) for name, counts in chosen.items()}
+    plots = {name: calibration(counts, bins=bins, strategy=strategy) for name, counts in chosen.items()}
+    what, labels = Marking(hull, context, thresholds), _with_auc(curves)
+    figure = theme.new_figure(12.6, 5.0) if figure is None else figure
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    roc_axes, lift_axes, calibration_axes = figure.subplots(1, 3)
+    marks = {
+        roc_axes: draw_counts(roc_axes, curves, labels, what),
+        lift_axes: draw_counts(lift_axes, charts, labels, what),
+    }
+    draw_calibration(calibration_axes, plots, labels)
+    for axes, name in ((roc_axes, "ROC curve"), (lift_axes, "Lift chart"), (calibration_axes, "Calibration plot")):
+        axes.set_title(name, fontsize="medium", loc="left", fontweight="bold")
+    if title is not None:
+        figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.INK)
+    shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
+    figure.draw_without_rendering()
+    for axes, its_marks in marks.items():
+        label_marks(axes, its_marks)
+    return figure
+
+
+def _select(predictions: Models, models: Sequence[str] | None) -> dict[str, ThresholdCounts]:
+    known = by_model(predictions)
+    names = list(known) if models is None else list(models)
+    if not names:
+        raise InputError("models", expected="at least one", got="none")
+    for name in names:
+        if name not in known:
+            raise ColumnError("models", expected=check.one_of(name, list(known)), got=repr(name))
+    return {name: known[name] for name in names}
+
+
+def _with_auc(curves: Mapping[str, Any]) -> list[str]:
+    names = theme.names(curves)
+    return [f"{name} (AUC {theme.number(curve.auc)})" for name, curve in zip(names, curves.values(), strict=True)]
+
+
+def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:
+    """Draw on an Axes, or on that of a new figure, with the legend inside or beside it."""
+    legend = legend or ("beside" if ax is None else "inside")
+    if legend not in _LEGENDS:
+        raise InputError("legend", expected=check.one_of(legend, _LEGENDS), got=repr(legend))
+    ax = theme.new_axes() if ax is None else ax
+    marks = draw(ax)
+    if legend == "beside":
+        below_rug = 0.88 if has_rug(ax) else 1.0
+        place_legend(ax, loc="upper left", bbox_to_anchor=(1.03, below_rug), borderaxespad=0, frameon=False)
+        make_room(ax)
+    elif legend == "inside":
+        place_legend(ax)
+    label_marks(ax, marks or [])
+    return ax

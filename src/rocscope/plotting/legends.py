@@ -1,0 +1,62 @@
+"""Legends that hide nothing: inside where there is room, beside one plot, or below several."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.lines import Line2D
+
+from rocscope.plotting import theme
+from rocscope.plotting.rugs import has_rug
+
+GUIDE = "rocscope-guide"
+"""Group id of reference lines, which legends name last."""
+
+_ROWS = 4
+_LOOK: dict[str, Any] = {
+    "fontsize": "small",
+    "labelcolor": theme.INK,
+    "edgecolor": theme.GRID,
+    "framealpha": 0.92,
+    "fancybox": False,
+    "handlelength": 2.4,
+}
+
+
+def _entries(ax: Any) -> list[tuple[str, Any]]:
+    """Return labels with their artists, reference lines last."""
+    artists, labels = ax.get_legend_handles_labels()
+    return sorted(zip(labels, artists, strict=True), key=lambda entry: entry[1].get_gid() == GUIDE)
+
+
+def place_legend(ax: Any, **where: Any) -> None:
+    """Put the legend where it hides least, and never over a rug, unless it is said where."""
+    if not where:
+        where = {"loc": "best"}
+        if has_rug(ax):
+            where |= {"bbox_to_anchor": (0, 0, 1, 1), "bbox_transform": ax.transData}
+    labels, artists = zip(*_entries(ax), strict=True)
+    ax.legend(artists, labels, **_LOOK | where)
+
+
+def make_room(ax: Any) -> None:
+    """Widen a figure by its legend, so that the plot keeps its size, and settle the layout."""
+    figure = ax.figure
+    if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
+        figure.set_figwidth(figure.get_figwidth() + ax.get_legend().get_window_extent().width / figure.dpi)
+        for _ in range(2):  # a wide legend beside square axes is in its place only at the second pass
+            figure.draw_without_rendering()
+
+
+def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
+    """Put one legend below: models, marks and reference lines each in columns of their own."""
+    others = {label: artist for axes in all_axes for label, artist in _entries(axes)[models:]}
+    marks = [entry for entry in others.items() if entry[1].get_gid() != GUIDE]
+    guides = [entry for entry in others.items() if entry[1].get_gid() == GUIDE]
+    rows = max(_ROWS, (models + 1) // 2)
+    blank = ("", Line2D([], [], linestyle="none"))
+    columns: list[tuple[str, Any]] = []
+    for group in (_entries(all_axes[0])[:models], marks, guides):
+        columns += group + [blank] * (-len(group) % rows)
+    labels, artists = zip(*columns, strict=True)
+    where = {"loc": "outside lower center", "ncols": len(columns) // rows, "frameon": False}
+    figure.legend(artists, labels, **_LOOK | where)

@@ -1,0 +1,66 @@
+"""What hypothesis draws: few distinct values, so that ties abound, and both ways through the library."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from rocscope import ThresholdCounts, kernels
+
+DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
+DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+both_paths = pytest.mark.parametrize("path", ["small", "compiled"])
+"""NumPy and plain Python, as small inputs take, and the compiled loops, as large ones do."""
+
+
+@contextmanager
+def taking(path):
+    """Send inputs of any size down one of the two paths."""
+    with mock.patch.object(kernels, "SMALL", 0 if path == "compiled" else kernels.SMALL):
+        yield
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Labels, scores and perhaps weights."""
+
+    y: np.ndarray
+    score: np.ndarray
+    weight: np.ndarray | None = None
+
+    def counts(self):
+        return ThresholdCounts.from_scores(self.y, self.score, sample_weight=self.weight)
+
+
+def _both_classes(labels):
+    return 0 < sum(labels) < len(labels)
+
+
+@st.composite
+def samples(draw, *, score=None, dtype=np.int64, weight=None, most=30, one_class=False):
+    """Draw a Sample of up to `most` rows; `weight` is a strategy for one weight."""
+    labels = st.lists(st.integers(0, 1), min_size=1 if one_class else 2, max_size=most)
+    y = draw(labels if one_class else labels.filter(_both_classes))
+    n = len(y)
+    values = draw(st.lists(st.integers(-4, 4) if score is None else score, min_size=n, max_size=n))
+    mass = None
+    if weight is not None:
+        mass = np.array(draw(st.lists(weight, min_size=n, max_size=n)))
+        labels_left = np.array(y)[mass > 0]
+        if not (labels_left.size if one_class else _both_classes(labels_left)):
+            mass = mass + 1
+    return Sample(np.array(y), np.array(values, dtype=dtype), mass)
+
+
+whole_weights = st.integers(0, 3)
+float_weights = st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, 2.5, 1e-3])
+probabilities = st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.3, 0.5, 0.55, 0.7, 0.9, 1.0])
+counts = st.integers(0, 12)
+"""One cell of a confusion matrix."""
+
+costs = st.sampled_from([0, 0.1, 0.2, 0.3, 1, 1.5, 2, 8, 20, 100])
+prevalences = st.none() | st.sampled_from([0.01, 0.1, 0.3, 0.5, 0.9])

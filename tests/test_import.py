@@ -1,0 +1,102 @@
+"""The public names, and what importing and first using them loads."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+
+HEAVY = {
+    "numba",
+    "scipy",
+    "sklearn",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "duckdb",
+    "matplotlib",
+    "typer",
+    "rich",
+    "jinja2",
+}
+ROWS = "y, s = [1, 1, 0, 1, 0] * 200, [0.9, 0.6, 0.4, 0.4, 0.2] * 200"
+
+
+def loaded_by(*statements):
+    """Return the top-level packages that a fresh interpreter has loaded after the statements."""
+    script = "\n".join([*statements, "import json, sys", "print(json.dumps([*sys.modules]))"])
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in json.loads(run.stdout.splitlines()[-1])}
+
+
+def test_importing_loads_nothing_heavier_than_numpy():
+    assert not loaded_by("import rocscope as rs", "rs.__version__, dir(rs)") & HEAVY
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "rs.auc(y, s)",
+        "rs.auc(y, s, sample_weight=[1.5] * 1000)",
+        "rs.roc(y, s).hull().x",
+        "rs.roc(y, s).best(rs.Context(cost_fn=9))",
+        "rs.roc(y, s).partial_auc(max_fpr=0.1)",
+        "rs.lift_chart(y, s).area()",
+        "rs.gain(y, s).at(0.1), rs.lift(y, s).at(0.1), rs.precision_recall(y, s).at(0.1), rs.det(y, s).at(0.1)",
+        "rs.ThresholdCounts.from_scores(y, s).at(0.5).f_score()",
+        "rs.Predictions(y, {'a': s}).counts('a')",
+        "repr(rs.roc(y, s)), rs.roc(y, s).to_dict(), rs.roc(y, s)._repr_html_()",
+    ],
+)
+def test_a_first_small_call_loads_nothing_heavy(call):
+    assert not loaded_by("import rocscope as rs", ROWS, call) & HEAVY
+
+
+@pytest.mark.parametrize("call", ["rs.choose(rs.Predictions(y, s))", "rs.calibration(y, s)"])
+def test_a_first_small_decision_waits_for_no_compiler(call):
+    assert "numba" not in loaded_by("import rocscope as rs", ROWS, call)
+
+
+def test_large_calls_do_load_the_compiler():
+    """Otherwise the tests above would show nothing."""
+    assert "numba" in loaded_by("import rocscope as rs", "rs.auc([0, 1] * 50_000, list(range(100_000)))")
+
+
+@pytest.mark.parametrize("name", rs.__all__)
+def test_every_public_name_is_documented(name):
+    public = getattr(rs, name)
+    assert name in dir(rs)
+    if inspect.ismodule(public):
+        assert public.__doc__
+    elif name != "__version__":
+        assert "Examples\n" in inspect.getdoc(public)
+        assert public.__module__.startswith("rocscope.")
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'rocscope' has no attribute 'aucc'"):
+        _ = rs.aucc
+
+
+def test_names_for_type_checkers_are_the_lazy_ones():
+    source = Path(rs.__file__).read_text(encoding="utf-8")
+    declared = {line.rpartition(" as ")[2] for line in source.splitlines() if line.startswith("    from rocscope")}
+    assert declared == set(rs.__all__) - {"__version__"}
+
+
+def test_types_travel_with_the_package():
+    assert (Path(rs.__file__).parent / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("function", [rs.auc, rs.roc, rs.det, rs.gain, rs.lift, rs.lift_chart, rs.precision_recall])
+def test_options_are_keywords(function):
+    kinds = {parameter.kind for parameter in [*inspect.signature(function).parameters.values()][2:]}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+    with pytest.raises(TypeError):
+        function([1, 0], [2, 1], np.ones(2))
