@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rocscope.inference.proportions import joint_region as joint_region
     from rocscope.inference.proportions import rate_intervals as rate_intervals
     from rocscope.inference.rank_test import mann_whitney as mann_whitney
+    from rocscope.inference.smoothing import smooth_roc as smooth_roc
     from rocscope.plotting.figures import plot_calibration as plot_calibration
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
@@ -83,6 +84,7 @@ _HOME = {
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
     "roc": "curves.roc",
+    "smooth_roc": "inference.smoothing",
 }
 _MODULES = {
     "datasets": "datasets",
