@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rocscope.core.campaign import Campaign as Campaign
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
+    from rocscope.core.estimate import Comparison as Comparison
+    from rocscope.core.estimate import Comparisons as Comparisons
+    from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
     from rocscope.curves.cost import brier_curve as brier_curve
@@ -43,6 +46,20 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.inference import planning as planning
+    from rocscope.inference.auc import auc_interval as auc_interval
+    from rocscope.inference.bands import band as band
+    from rocscope.inference.bootstrap import bootstrap as bootstrap
+    from rocscope.inference.compare import compare as compare
+    from rocscope.inference.costs import compare_costs as compare_costs
+    from rocscope.inference.crisp import compare_errors as compare_errors
+    from rocscope.inference.crisp import mcnemar as mcnemar
+    from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
+    from rocscope.inference.permutation import compare_curves as compare_curves
+    from rocscope.inference.proportions import joint_region as joint_region
+    from rocscope.inference.proportions import rate_intervals as rate_intervals
+    from rocscope.inference.rank_test import mann_whitney as mann_whitney
+    from rocscope.inference.smoothing import smooth_roc as smooth_roc
     from rocscope.plotting.figures import plot_calibration as plot_calibration
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
@@ -55,9 +72,12 @@ __version__ = "0.1.0"
 _HOME = {
     "Beta": "decisions.uncertain",
     "Campaign": "core.campaign",
+    "Comparison": "core.estimate",
+    "Comparisons": "core.estimate",
     "Constraint": "decisions.constraints",
     "Context": "core.context",
     "Decision": "decisions.decision",
+    "Estimate": "core.estimate",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.uncertain",
     "OperatingPoint": "core.point",
@@ -66,10 +86,18 @@ _HOME = {
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",
+    "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
+    "auc_interval": "inference.auc",
+    "band": "inference.bands",
+    "bootstrap": "inference.bootstrap",
     "brier_curve": "curves.cost",
     "calibration": "reliability.bins",
     "choose": "decisions.choose",
+    "compare": "inference.compare",
+    "compare_costs": "inference.costs",
+    "compare_curves": "inference.permutation",
+    "compare_errors": "inference.crisp",
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "det": "curves.detection",
@@ -77,8 +105,11 @@ _HOME = {
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hull": "decisions.hull",
+    "joint_region": "inference.proportions",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "mann_whitney": "inference.rank_test",
+    "mcnemar": "inference.crisp",
     "mixture": "decisions.mixture",
     "net_benefit": "curves.net_benefit",
     "partial_lift_chart": "decisions.partial",
@@ -89,18 +120,25 @@ _HOME = {
     "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
     "profit": "curves.profit",
+    "rate_intervals": "inference.proportions",
     "read": "engines.reading",
     "reweight": "decisions.prior_shift",
     "roc": "curves.roc",
+    "smooth_roc": "inference.smoothing",
 }
-_MODULES = ("datasets", "errors", "metrics")
+_MODULES = {
+    "datasets": "datasets",
+    "errors": "errors",
+    "metrics": "metrics",
+    "planning": "inference.planning",
+}
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"rocscope.{name}")
+        return import_module(f"rocscope.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'rocscope' has no attribute {name!r}")
     value = getattr(import_module(f"rocscope.{_HOME[name]}"), name)
