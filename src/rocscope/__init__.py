@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
-    from rocscope.reliability.bins import calibration as calibration
+    from rocscope.reliability.calibration import calibration as calibration
+    from rocscope.reliability.cox import cox_calibration as cox_calibration
+    from rocscope.reliability.discrepancy import calibration_error as calibration_error
+    from rocscope.reliability.discrepancy import calibration_index as calibration_index
+    from rocscope.reliability.discrepancy import smooth_calibration_error as smooth_calibration_error
+    from rocscope.reliability.goodness import hosmer_lemeshow_test as hosmer_lemeshow_test
+    from rocscope.reliability.goodness import miscalibration_test as miscalibration_test
+    from rocscope.reliability.goodness import spiegelhalter_test as spiegelhalter_test
+    from rocscope.reliability.scores import brier as brier
+    from rocscope.reliability.scores import decompose as decompose
+    from rocscope.reliability.scores import log_loss as log_loss
     from rocscope.report import Report as Report
 
 __version__ = "0.1.0"
@@ -39,12 +49,20 @@ _HOME = {
     "Report": "report",
     "ThresholdCounts": "core.counts",
     "auc": "curves.roc",
-    "calibration": "reliability.bins",
+    "brier": "reliability.scores",
+    "calibration": "reliability.calibration",
+    "calibration_error": "reliability.discrepancy",
+    "calibration_index": "reliability.discrepancy",
     "choose": "decisions.choose",
+    "cox_calibration": "reliability.cox",
+    "decompose": "reliability.scores",
     "det": "curves.detection",
     "gain": "curves.lift",
+    "hosmer_lemeshow_test": "reliability.goodness",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "log_loss": "reliability.scores",
+    "miscalibration_test": "reliability.goodness",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
@@ -52,6 +70,8 @@ _HOME = {
     "precision_recall": "curves.precision_recall",
     "read": "engines.reading",
     "roc": "curves.roc",
+    "smooth_calibration_error": "reliability.discrepancy",
+    "spiegelhalter_test": "reliability.goodness",
 }
 _MODULES = ("datasets", "errors", "metrics")
 
