@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
+    from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
+    from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
     from rocscope.reliability.calibration import calibration as calibration
     from rocscope.reliability.cox import cox_calibration as cox_calibration
     from rocscope.reliability.discrepancy import calibration_error as calibration_error
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from rocscope.reliability.goodness import hosmer_lemeshow_test as hosmer_lemeshow_test
     from rocscope.reliability.goodness import miscalibration_test as miscalibration_test
     from rocscope.reliability.goodness import spiegelhalter_test as spiegelhalter_test
+    from rocscope.reliability.recalibration.cross import load_recalibrator as load_recalibrator
+    from rocscope.reliability.recalibration.cross import recalibrate as recalibrate
+    from rocscope.reliability.recalibration.cross import recalibrator as recalibrator
     from rocscope.reliability.scores import brier as brier
     from rocscope.reliability.scores import decompose as decompose
     from rocscope.reliability.scores import log_loss as log_loss
@@ -43,7 +48,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "CalibrationFunction": "reliability.bridge",
     "Context": "core.context",
+    "ContinuousCalibration": "reliability.bridge",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
@@ -61,6 +68,7 @@ _HOME = {
     "hosmer_lemeshow_test": "reliability.goodness",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "load_recalibrator": "reliability.recalibration.cross",
     "log_loss": "reliability.scores",
     "miscalibration_test": "reliability.goodness",
     "plot_calibration": "plotting.figures",
@@ -69,6 +77,8 @@ _HOME = {
     "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
     "read": "engines.reading",
+    "recalibrate": "reliability.recalibration.cross",
+    "recalibrator": "reliability.recalibration.cross",
     "roc": "curves.roc",
     "smooth_calibration_error": "reliability.discrepancy",
     "spiegelhalter_test": "reliability.goodness",

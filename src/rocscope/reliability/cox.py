@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from rocscope.core.jsonable import jsonable
 from rocscope.reliability.logistic import LogisticFit, fit_logistic, log_odds
 from rocscope.reliability.outcomes import Outcomes, outcomes
+from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 
@@ -18,7 +18,7 @@ _GROUPS = 4096
 
 
 @dataclass(frozen=True)
-class CoxCalibration:
+class CoxCalibration(Result):
     """Calibration in the large, intercept and slope.
 
     Attributes
@@ -42,10 +42,6 @@ class CoxCalibration:
         """Return Wald's interval of "in_the_large", "intercept" or "slope"."""
         value, half = getattr(self, name), float(ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
         return value - half, value + half
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return estimates and standard errors, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
 
 def cox_calibration(

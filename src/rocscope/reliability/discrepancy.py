@@ -9,11 +9,11 @@ from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError
 from rocscope.reliability.bins import Strategy, binned
 from rocscope.reliability.loess import loess_fit
 from rocscope.reliability.outcomes import Outcomes, outcomes
+from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 
@@ -156,17 +156,13 @@ def _on_grid(sample: Outcomes, mass: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class CalibrationIndex:
+class CalibrationIndex(Result):
     """Distances between the probabilities and the LOESS curve: mean over rows, median, 90th percentile, largest."""
 
     ici: float
     e50: float
     e90: float
     emax: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the distances, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
 
 def calibration_index(

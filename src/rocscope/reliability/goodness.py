@@ -1,7 +1,6 @@
 """Tests of the hypothesis that a model is calibrated."""
 
 from dataclasses import dataclass
-from html import escape
 from math import nan
 from typing import Any
 
@@ -9,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
-from rocscope.core.jsonable import jsonable
 from rocscope.reliability.bands import draw_positives
 from rocscope.reliability.bins import binned
 from rocscope.reliability.outcomes import Outcomes, check_draws, outcomes
 from rocscope.reliability.pav import pav_values
+from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 
@@ -21,7 +20,7 @@ _GROUPS, _ENDS = 4096, 512
 
 
 @dataclass(frozen=True)
-class CalibrationTest:
+class CalibrationTest(Result):
     """A test of calibration: its statistic, the p-value, how it was made and what to keep in mind.
 
     Attributes
@@ -35,15 +34,8 @@ class CalibrationTest:
     method: str
     note: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result, safe for JSON."""
-        return jsonable(dict(vars(self)))
-
     def __repr__(self) -> str:
         return f"CalibrationTest(statistic={self.statistic:.6g}, p_value={self.p_value:.4g}, {self.method})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def spiegelhalter_test(

@@ -82,7 +82,10 @@ def probability(log_odds: Array) -> Array:
 
 
 def _sum(beta: Array, columns: Sequence[Array], offset: Array | float) -> Array:
-    return sum((weight * column for weight, column in zip(beta, columns, strict=True)), start=np.asarray(offset))
+    total = np.asarray(offset, dtype=np.float64)
+    for weight, column in zip(beta, columns, strict=True):
+        total = total + weight * column
+    return total
 
 
 def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tuple[Array, Array]:

@@ -25,6 +25,12 @@ class Outcomes:
     pos: Array
     total: Array
 
+    @classmethod
+    def of(cls, counts: ThresholdCounts) -> "Outcomes":
+        """Return the levels of counts, whatever their scores."""
+        score, pos, neg = (column[::-1].astype(np.float64) for column in (counts.threshold, counts.pos, counts.neg))
+        return cls(score, pos, pos + neg)
+
     @cached_property
     def neg(self) -> Array:
         """Negatives at each probability."""
@@ -97,8 +103,7 @@ def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_
         return y_true
     counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     check_probabilities(counts)
-    score, pos, neg = (column[::-1].astype(np.float64) for column in (counts.threshold, counts.pos, counts.neg))
-    return Outcomes(score, pos, pos + neg)
+    return Outcomes.of(counts)
 
 
 def check_probabilities(counts: ThresholdCounts) -> None:

@@ -1,17 +1,16 @@
 """Proper scores of predicted probabilities, and what they are made of."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError
 from rocscope.reliability.bins import Strategy, binned
 from rocscope.reliability.outcomes import Outcomes, outcomes
 from rocscope.reliability.pav import pav_values
+from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 Rule = Literal["brier", "log_loss"]
@@ -91,7 +90,7 @@ _RULES = {"brier": _brier, "log_loss": _log_loss}
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Result):
     """A mean score as miscalibration − discrimination + uncertainty.
 
     Attributes
@@ -114,18 +113,11 @@ class Decomposition:
     rule: str
     method: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the parts, safe for JSON."""
-        return jsonable(dict(vars(self)))
-
     def __repr__(self) -> str:
         return (
             f"Decomposition({self.rule} {self.score:.6g} = miscalibration {self.miscalibration:.6g} − discrimination "
             f"{self.discrimination:.6g} + uncertainty {self.uncertainty:.6g}, {self.method})"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def decompose(
