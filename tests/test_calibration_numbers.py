@@ -250,7 +250,7 @@ def rejections(runs, seed=1, n=300, draws=99):
 
 
 def test_tests_reject_what_is_calibrated_about_as_often_as_they_say():
-    for name, share in rejections(400).items():
+    for name, share in rejections(250).items():
         assert 0.02 <= share <= 0.09, name
 
 

@@ -17,6 +17,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import as_counts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError
 
 Array = NDArray[Any]
@@ -92,7 +93,7 @@ class CalibrationFunction:
         return jsonable(dict(vars(self)))
 
     def __repr__(self) -> str:
-        return f"CalibrationFunction({len(self.score)} scores, n_pos={self.n_pos:g}, n_neg={self.n_neg:g})"
+        return f"CalibrationFunction({len(self.score)} scores, n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"

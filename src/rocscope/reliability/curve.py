@@ -11,7 +11,8 @@ from scipy.special import betaincinv, ndtri
 from rocscope import _validation as check
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import Curve
+from rocscope.core.curve import Curve, interpolate
+from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.reliability.bands import Fit, band
 from rocscope.reliability.bins import Bins, binned
@@ -94,6 +95,11 @@ class CalibrationCurve(Curve):
         cells = binned(outcomes(self.counts), bins=bins)
         return {"edges": cells.edges, "pos": cells.pos, "neg": cells.total - cells.pos}
 
+    def at(self, x: Any) -> Any:
+        """Return the share of positives at a score, on straight lines between the points that there are."""
+        known = ~np.isnan(self.y)
+        return interpolate(self.x[known], self.y[known], x)
+
     def area(self) -> float:
         raise InputError("a calibration plot has no area that means anything")
 
@@ -106,7 +112,7 @@ class CalibrationCurve(Curve):
         return {"method": self.method} | super().to_dict()
 
     def _facts(self) -> str:
-        return f"{self.method}, {self.x.size} points, n={self.counts.n:g}"
+        return f"{self.method}, {self.x.size} points, n={number(self.counts.n)}"
 
 
 class BinnedCalibrationCurve(CalibrationCurve):
@@ -161,7 +167,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         return edges | super().columns()
 
     def _facts(self) -> str:
-        return f"{self.x.size} bins, n={self.counts.n:g}"
+        return f"{self.x.size} bins, n={number(self.counts.n)}"
 
 
 class PavCalibrationCurve(CalibrationCurve):
@@ -183,7 +189,7 @@ class PavCalibrationCurve(CalibrationCurve):
         self.low, self.high, self.pos, self.neg = (check.read_only(column) for column in columns)
 
     def _facts(self) -> str:
-        return f"PAV, {self.low.size} blocks, n={self.counts.n:g}"
+        return f"PAV, {self.low.size} blocks, n={number(self.counts.n)}"
 
 
 def _wilson(pos: Array, total: Array, level: float) -> tuple[Array, Array]:

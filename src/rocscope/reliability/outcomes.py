@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import as_counts
+from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError, ScoreError
 
 Array = NDArray[Any]
@@ -83,7 +84,7 @@ class Outcomes:
         """Raise OneClassError unless there are positives and negatives."""
         if not 0 < self.prevalence < 1:
             missing = "negatives" if self.prevalence else "positives"
-            raise OneClassError(what, expected="both classes", got=f"no {missing} among {self.n:g} rows")
+            raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
 
 def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Outcomes:
@@ -115,7 +116,7 @@ def check_probabilities(counts: ThresholdCounts) -> None:
     raise ScoreError(
         "scores",
         expected="probabilities from 0 to 1",
-        got=f"{rows:g} outside, such as {counts.threshold[outside][0].item()!r}",
+        got=f"{number(rows)} outside, such as {counts.threshold[outside][0].item()!r}",
         hint="calibration needs probabilities; recalibrate the scores first (rocscope.recalibrate)",
     )
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
+from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.reliability.recalibration.base import FORMAT, VERSION, Recalibrator
 from rocscope.reliability.recalibration.log_linear import (
@@ -80,7 +81,7 @@ class Recalibrated:
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
-        return f"Recalibrated({self.method}, {where}, n={self.predictions.n:g}, models={self.predictions.models})"
+        return f"Recalibrated({self.method}, {where}, n={number(self.predictions.n)}, models={self.predictions.models})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -208,8 +209,8 @@ def _stratified(predictions: Predictions, cv: Any, seed: int) -> Array:
 
 def _of_splitter(predictions: Predictions, splitter: Any) -> Array:
     folds = np.full(len(predictions), -1)
-    for number, (_, test) in enumerate(splitter.split(np.zeros((len(predictions), 1)), predictions.y_true)):
-        folds[test] = number
+    for fold, (_, test) in enumerate(splitter.split(np.zeros((len(predictions), 1)), predictions.y_true)):
+        folds[test] = fold
     if (folds < 0).any():
         raise InputError("cv", expected="every row in one test fold", got=f"{(folds < 0).sum()} rows in none")
     return folds
