@@ -187,14 +187,6 @@ def test_every_curve_is_safe_for_json_and_says_what_it_is(method):
     assert "<svg" in curve._repr_html_()
 
 
-def test_mirrored_histogram_holds_every_row():
-    label, score = simulated(500)
-    histogram = rs.calibration(label, score, method="pav").histogram(20)
-    assert histogram["pos"].sum() == label.sum()
-    assert histogram["neg"].sum() == 500 - label.sum()
-    assert histogram["pos"].tolist() == np.histogram(score[label == 1], 20, (0, 1))[0].tolist()
-
-
 class TestBadInput:
     def test_a_probability_a_little_above_one_is_named_with_its_count(self):
         with pytest.raises(ScoreError, match=r"2 outside, such as 1\.0000001; .*recalibrate"):

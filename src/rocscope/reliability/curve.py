@@ -15,8 +15,8 @@ from rocscope.core.curve import Curve, interpolate
 from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.reliability.bands import Fit, band
-from rocscope.reliability.bins import Bins, binned
-from rocscope.reliability.outcomes import check_level, outcomes
+from rocscope.reliability.bins import Bins
+from rocscope.reliability.outcomes import check_level
 from rocscope.reliability.pav import Blocks
 
 Array = NDArray[Any]
@@ -32,7 +32,7 @@ class CalibrationCurve(Curve):
     Attributes
     ----------
     counts : ThresholdCounts
-        What the curve was drawn from; its levels are the rug.
+        What the curve was drawn from; its levels are the rug (`rocscope.reliability.rug`).
     method : str
         How, as a legend names it.
     """
@@ -89,11 +89,6 @@ class CalibrationCurve(Curve):
 
     def _band(self, **options: Any) -> Band:
         return band(self._fit, what=self.method, **options)
-
-    def histogram(self, bins: int = 50) -> dict[str, Array]:
-        """Return edges and counts of positives and negatives, for a mirrored histogram around the plot."""
-        cells = binned(outcomes(self.counts), bins=bins)
-        return {"edges": cells.edges, "pos": cells.pos, "neg": cells.total - cells.pos}
 
     def at(self, x: Any) -> Any:
         """Return the share of positives at a score, on straight lines between the points that there are."""
