@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from rocscope import metrics as metrics
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
+    from rocscope.core.estimate import Comparison as Comparison
+    from rocscope.core.estimate import Comparisons as Comparisons
+    from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
     from rocscope.curves.detection import det as det
@@ -23,6 +26,20 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
     from rocscope.engines.reading import read as read
+    from rocscope.inference import planning as planning
+    from rocscope.inference.auc import auc_interval as auc_interval
+    from rocscope.inference.bands import band as band
+    from rocscope.inference.bootstrap import bootstrap as bootstrap
+    from rocscope.inference.compare import compare as compare
+    from rocscope.inference.costs import compare_costs as compare_costs
+    from rocscope.inference.crisp import compare_errors as compare_errors
+    from rocscope.inference.crisp import mcnemar as mcnemar
+    from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
+    from rocscope.inference.permutation import compare_curves as compare_curves
+    from rocscope.inference.proportions import joint_region as joint_region
+    from rocscope.inference.proportions import rate_intervals as rate_intervals
+    from rocscope.inference.rank_test import mann_whitney as mann_whitney
+    from rocscope.inference.smoothing import smooth_roc as smooth_roc
     from rocscope.plotting.figures import plot_calibration as plot_calibration
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
@@ -49,48 +66,69 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CalibrationFunction": "reliability.bridge",
+    "Comparison": "core.estimate",
+    "Comparisons": "core.estimate",
     "Context": "core.context",
     "ContinuousCalibration": "reliability.bridge",
+    "Estimate": "core.estimate",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
     "ThresholdCounts": "core.counts",
+    "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
+    "auc_interval": "inference.auc",
+    "band": "inference.bands",
+    "bootstrap": "inference.bootstrap",
     "brier": "reliability.scores",
     "calibration": "reliability.calibration",
     "calibration_error": "reliability.discrepancy",
     "calibration_index": "reliability.discrepancy",
     "choose": "decisions.choose",
+    "compare": "inference.compare",
+    "compare_costs": "inference.costs",
+    "compare_curves": "inference.permutation",
+    "compare_errors": "inference.crisp",
     "cox_calibration": "reliability.cox",
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "gain": "curves.lift",
     "hosmer_lemeshow_test": "reliability.goodness",
+    "joint_region": "inference.proportions",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
     "load_recalibrator": "reliability.recalibration.cross",
     "log_loss": "reliability.scores",
+    "mann_whitney": "inference.rank_test",
+    "mcnemar": "inference.crisp",
     "miscalibration_test": "reliability.goodness",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
+    "rate_intervals": "inference.proportions",
     "read": "engines.reading",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
     "roc": "curves.roc",
     "smooth_calibration_error": "reliability.discrepancy",
+    "smooth_roc": "inference.smoothing",
     "spiegelhalter_test": "reliability.goodness",
 }
-_MODULES = ("datasets", "errors", "metrics")
+_MODULES = {
+    "datasets": "datasets",
+    "errors": "errors",
+    "metrics": "metrics",
+    "planning": "inference.planning",
+}
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"rocscope.{name}")
+        return import_module(f"rocscope.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'rocscope' has no attribute {name!r}")
     value = getattr(import_module(f"rocscope.{_HOME[name]}"), name)
