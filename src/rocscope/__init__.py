@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from rocscope.reliability.recalibration.cross import load_recalibrator as load_recalibrator
     from rocscope.reliability.recalibration.cross import recalibrate as recalibrate
     from rocscope.reliability.recalibration.cross import recalibrator as recalibrator
+    from rocscope.reliability.report import calibration_report as calibration_report
     from rocscope.reliability.scores import brier as brier
     from rocscope.reliability.scores import decompose as decompose
     from rocscope.reliability.scores import log_loss as log_loss
@@ -84,6 +85,7 @@ _HOME = {
     "calibration": "reliability.calibration",
     "calibration_error": "reliability.discrepancy",
     "calibration_index": "reliability.discrepancy",
+    "calibration_report": "reliability.report",
     "choose": "decisions.choose",
     "compare": "inference.compare",
     "compare_costs": "inference.costs",

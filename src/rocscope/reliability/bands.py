@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope.core.band import Band
-from rocscope.reliability.outcomes import Outcomes, check_draws, check_level
+from rocscope.reliability.outcomes import Outcomes, check_draws
 
 Array = NDArray[Any]
 
@@ -39,7 +40,7 @@ class Fit(Protocol):
 
 def band(fit: Fit, *, consistency: bool, simultaneous: bool, level: float, draws: int, seed: Any, what: str) -> Band:
     """Return a band of either kind around the curve that `fit` draws."""
-    check_level(level)
+    check.check_level(level)
     sample, curve = fit.outcomes, fit.values(fit.outcomes.pos)
     chance = sample.score if consistency else fit.at_levels(curve).clip(0, 1)
     drawn = _draw(fit, chance, check_draws(draws), np.random.default_rng(seed))

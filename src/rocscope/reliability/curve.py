@@ -16,7 +16,6 @@ from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.reliability.bands import Fit, band
 from rocscope.reliability.bins import Bins
-from rocscope.reliability.outcomes import check_level
 from rocscope.reliability.pav import Blocks
 
 Array = NDArray[Any]
@@ -152,7 +151,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         if method not in intervals:
             raise InputError("method", expected="'wilson' or 'jeffreys'", got=repr(method))
         with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = intervals[method](self.pos, self.pos + self.neg, check_level(level))
+            low, high = intervals[method](self.pos, self.pos + self.neg, check.check_level(level))
         empty = self.pos + self.neg == 0
         return Band(self.x, np.where(empty, np.nan, low), np.where(empty, np.nan, high), level, method.capitalize())
 

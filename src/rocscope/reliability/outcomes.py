@@ -133,13 +133,6 @@ def at_prevalence(counts: ThresholdCounts, target_prevalence: float | None) -> T
     return ThresholdCounts(counts.threshold, pos, neg)
 
 
-def check_level(level: float) -> float:
-    """Return a confidence level, or raise InputError."""
-    if not 0 < level < 1:
-        raise InputError("level", expected="a confidence level between 0 and 1", got=repr(level), hint="such as 0.95")
-    return level
-
-
 def check_draws(draws: int) -> int:
     """Return a number of random draws, or raise InputError."""
     if not isinstance(draws, int | np.integer) or draws < 1:

@@ -88,12 +88,28 @@ class Recalibrated:
 
 
 def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
-    """Return a recalibrator that is not fitted yet, by the name of its method.
+    """Recalibrator of a method, not fitted yet: a map from scores to probabilities.
+
+    Parameters
+    ----------
+    method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
+    **parameters
+        Of the method, such as ``bins`` of "histogram".
+
+    Returns
+    -------
+    Recalibrator
+        With the interface of scikit-learn on one-dimensional scores, `adjust_to` and `save`.
 
     Raises
     ------
     InputError
         If there is no such method, or it has no such parameter.
+
+    Examples
+    --------
+    >>> recalibrator("histogram", bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 4])
+    array([0.5, 1. ])
     """
     if method not in RECALIBRATORS:
         raise InputError("method", expected=check.one_of(str(method), list(RECALIBRATORS)), got=repr(method))
@@ -217,12 +233,29 @@ def _of_splitter(predictions: Predictions, splitter: Any) -> Array:
 
 
 def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
-    """Read a recalibrator that `save` has written.
+    """Read a recalibrator that its method `save` has written: JSON, of which nothing is executed.
+
+    Parameters
+    ----------
+    path : path of a file
+
+    Returns
+    -------
+    Recalibrator
 
     Raises
     ------
     InputError
         If the file cannot be read, or is not a recalibrator of a version that this one understands.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> fitted = recalibrator("isotonic").fit([1, 2, 3, 4], [0, 1, 0, 1])
+    >>> with TemporaryDirectory() as folder:
+    ...     loaded = load_recalibrator(fitted.save(Path(folder) / "calibrator.json"))
+    >>> loaded.predict([1, 2.5, 4])
+    array([0. , 0.5, 1. ])
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
