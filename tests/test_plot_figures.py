@@ -149,6 +149,14 @@ def test_rugs_are_drawn_while_there_is_room(models, lanes):
     assert sum(artist.get_gid() == "rocscope-rug" for artist in ax.collections) == lanes
 
 
+def test_of_many_models_only_the_best_has_its_hull_drawn():
+    predictions = simulated(tuple("abcd"))
+    ax = rs.plot_roc(predictions, ax=Figure().subplots())
+    (line,) = lines_on(ax, "rocscope-hull")
+    hull = rs.roc(predictions.counts(rs.choose(predictions).model)).hull()
+    assert line.get_xydata().tolist() == np.column_stack([hull.x, hull.y]).tolist()
+
+
 def test_models_are_drawn_in_the_order_that_is_asked_for():
     ax = rs.plot_calibration(PREDICTIONS, models=["b", "a"], ax=Figure().subplots())
     assert legend_of(ax.get_legend())[:2] == ["b", "a"]

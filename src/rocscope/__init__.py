@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rocscope import datasets as datasets
     from rocscope import errors as errors
     from rocscope import metrics as metrics
+    from rocscope.core.campaign import Campaign as Campaign
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
     from rocscope.core.estimate import Comparison as Comparison
@@ -17,14 +18,33 @@ if TYPE_CHECKING:
     from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
+    from rocscope.curves.cost import brier_curve as brier_curve
+    from rocscope.curves.cost import cost_curve as cost_curve
     from rocscope.curves.detection import det as det
     from rocscope.curves.lift import gain as gain
     from rocscope.curves.lift import lift as lift
     from rocscope.curves.lift import lift_chart as lift_chart
+    from rocscope.curves.net_benefit import net_benefit as net_benefit
     from rocscope.curves.precision_recall import precision_recall as precision_recall
+    from rocscope.curves.profit import profit as profit
     from rocscope.curves.roc import auc as auc
     from rocscope.curves.roc import roc as roc
+    from rocscope.decisions.campaign import plan_campaign as plan_campaign
     from rocscope.decisions.choose import choose as choose
+    from rocscope.decisions.constraints import Constraint as Constraint
+    from rocscope.decisions.decision import Decision as Decision
+    from rocscope.decisions.h_measure import h_measure as h_measure
+    from rocscope.decisions.hull import hull as hull
+    from rocscope.decisions.mixture import mixture as mixture
+    from rocscope.decisions.partial import partial_lift_chart as partial_lift_chart
+    from rocscope.decisions.prior_shift import correct_probabilities as correct_probabilities
+    from rocscope.decisions.prior_shift import estimate_prevalence as estimate_prevalence
+    from rocscope.decisions.prior_shift import reweight as reweight
+    from rocscope.decisions.uncertain import Beta as Beta
+    from rocscope.decisions.uncertain import LogNormal as LogNormal
+    from rocscope.decisions.uncertain import UncertainContext as UncertainContext
+    from rocscope.decisions.uncertain import Uniform as Uniform
+    from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
@@ -66,22 +86,31 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Beta": "decisions.uncertain",
     "CalibrationFunction": "reliability.bridge",
+    "Campaign": "core.campaign",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
+    "Constraint": "decisions.constraints",
     "Context": "core.context",
     "ContinuousCalibration": "reliability.bridge",
+    "Decision": "decisions.decision",
     "Estimate": "core.estimate",
+    "HullVertex": "decisions.zones",
+    "LogNormal": "decisions.uncertain",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
     "ThresholdCounts": "core.counts",
+    "UncertainContext": "decisions.uncertain",
+    "Uniform": "decisions.uncertain",
     "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
     "auc_interval": "inference.auc",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
     "brier": "reliability.scores",
+    "brier_curve": "curves.cost",
     "calibration": "reliability.calibration",
     "calibration_error": "reliability.discrepancy",
     "calibration_index": "reliability.discrepancy",
@@ -91,11 +120,16 @@ _HOME = {
     "compare_costs": "inference.costs",
     "compare_curves": "inference.permutation",
     "compare_errors": "inference.crisp",
+    "correct_probabilities": "decisions.prior_shift",
+    "cost_curve": "curves.cost",
     "cox_calibration": "reliability.cox",
     "decompose": "reliability.scores",
     "det": "curves.detection",
+    "estimate_prevalence": "decisions.prior_shift",
     "gain": "curves.lift",
+    "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",
+    "hull": "decisions.hull",
     "joint_region": "inference.proportions",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
@@ -104,15 +138,21 @@ _HOME = {
     "mann_whitney": "inference.rank_test",
     "mcnemar": "inference.crisp",
     "miscalibration_test": "reliability.goodness",
+    "mixture": "decisions.mixture",
+    "net_benefit": "curves.net_benefit",
+    "partial_lift_chart": "decisions.partial",
+    "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
+    "profit": "curves.profit",
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
+    "reweight": "decisions.prior_shift",
     "roc": "curves.roc",
     "smooth_calibration_error": "reliability.discrepancy",
     "smooth_roc": "inference.smoothing",

@@ -4,6 +4,7 @@ Nothing behind this module checks its input again.
 """
 
 import difflib
+import math
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
@@ -83,19 +84,23 @@ def _binary_labels(labels: Array, name: str) -> NDArray[np.bool_]:
 
 def check_present(column: Array, subject: str, error: type[InputError]) -> None:
     """Refuse a column with missing entries."""
-    if column.dtype.kind in "fmM":
-        missing = np.isnan(column)
-    elif column.dtype.kind == "O":
-        missing = np.fromiter((_is_missing(value) for value in column), dtype=bool, count=column.size)
-    else:
-        return
-    if missing.any():
+    absent = missing(column)
+    if absent.any():
         raise error(
             subject,
             expected="a value in every row",
-            got=count_and_first(missing, "missing"),
+            got=count_and_first(absent, "missing"),
             hint="drop those rows first",
         )
+
+
+def missing(column: Array) -> NDArray[np.bool_]:
+    """Return where an entry is None, NaN, NaT or NA."""
+    if column.dtype.kind in "fmM":
+        return np.isnan(column)
+    if column.dtype.kind != "O":
+        return np.zeros(column.shape, dtype=bool)
+    return np.fromiter((_is_missing(value) for value in column), dtype=bool, count=column.size)
 
 
 def _is_missing(value: Any) -> bool:
@@ -144,16 +149,16 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
 
 def _numbers(values: Array, name: str, error: type[InputError]) -> Array:
     """Unpack an object column, such as one with None among its numbers, without guessing at strings."""
-    missing = np.fromiter((_is_missing(value) for value in values), dtype=bool, count=values.size)
-    kept = values[~missing].tolist()
+    absent = missing(values)
+    kept = values[~absent].tolist()
     strange = [value for value in kept if not isinstance(value, int | float | np.number)]
     if strange:
         raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
     unpacked = np.asarray(kept) if kept else np.empty(0)
-    if not missing.any():
+    if not absent.any():
         return unpacked
     filled = np.full(values.size, np.nan)
-    filled[~missing] = unpacked
+    filled[~absent] = unpacked
     return filled
 
 
@@ -211,6 +216,22 @@ def check_total(subject: str, *columns: Array) -> None:
 def is_number(value: Any) -> bool:
     """Whether a value is a real number and not NaN."""
     return isinstance(value, Real) and value == value
+
+
+def check_number(
+    value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
+) -> Any:
+    """Return a number that is finite, at least `least` and above `above`; `expected` says so in words."""
+    if not (is_number(value) and math.isfinite(value) and value >= least and value > above):
+        raise InputError(name, expected=expected, got=repr(value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a share strictly between 0 and 1."""
+    if not (is_number(value) and 0 < value < 1):
+        raise InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
+    return float(value)
 
 
 def read_only(array: Array) -> Array:

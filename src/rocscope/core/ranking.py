@@ -106,13 +106,21 @@ class SortedKeys:
         if self.dtype.kind == "i":
             bits ^= top
         elif self.dtype.kind == "f":
-            bits = np.where(bits & top, bits ^ top, ~bits)
+            every_bit_if_negative = (bits >> bits.dtype.type(bits.itemsize * 8 - 1)) - bits.dtype.type(1)
+            bits ^= every_bit_if_negative | top
         return bits.view(self.dtype)
 
     def levels(self) -> Levels:
-        copies = [(block.code.copy(), block.tp.copy(), block.fp.copy()) for block in self.blocks()]
-        code, tp, fp = (np.concatenate(column) for column in zip(*copies, strict=True))
-        return Levels(self.decode(code), np.diff(tp, prepend=0), np.diff(fp, prepend=0))
+        size = sum(block.code.size for block in self.blocks())  # one more pass costs less than copies of every block
+        threshold, pos, neg = np.empty(size, self.dtype), np.empty(size, np.int64), np.empty(size, np.int64)
+        start = tp = fp = 0
+        for block in self.blocks():
+            here = slice(start, start + block.code.size)
+            threshold[here] = self.decode(block.code)
+            pos[here] = np.diff(block.tp, prepend=tp)
+            neg[here] = np.diff(block.fp, prepend=fp)
+            start, tp, fp = here.stop, block.tp[-1], block.fp[-1]
+        return Levels(threshold, pos, neg)
 
 
 def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:

@@ -30,14 +30,16 @@ class ArrowColumns:
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
-        needed = dict.fromkeys([*names, *mentioned(self.columns, where or "")])
+        used_by_filter = mentioned(self.columns, where or "")
         with one_line_errors(brief(self.origin)):
-            table = self._load(list(needed))
+            table = self._load(list(dict.fromkeys([*names, *used_by_filter])))
         if where is None:
             return table
-        from rocscope.engines.database import keep_where
+        from rocscope.engines.database import rows_where
 
-        return keep_where(self.origin, table, names, where)
+        # Only the filter's columns pass through DuckDB, so that the others keep types that it does not know.
+        rows = rows_where(self.origin, table.select(used_by_filter), where)
+        return table.select(list(names)).take(rows)
 
 
 def open_ipc(paths: list[str], origin: tuple[str, ...]) -> Source:

@@ -77,8 +77,10 @@ def groups(column: pa.ChunkedArray, subject: str) -> Column:
 
 
 def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = False) -> NDArray[np.bool_]:
-    """Return True where a label is the positive one."""
+    """Return True where a label is the positive one, which may be given as text where labels are numbers."""
     if column.classes is None:
+        if isinstance(pos_label, str):
+            pos_label = _written(pos_label, column.values.dtype)
         return check.check_labels(column.values, pos_label, subject)
     used = np.flatnonzero(np.bincount(column.values, minlength=column.classes.size))
     classes = column.classes[used]
@@ -87,6 +89,16 @@ def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = F
     is_positive = np.zeros(column.classes.size, dtype=np.bool_)
     is_positive[used] = check.check_labels(classes, pos_label, subject)
     return is_positive[column.values]
+
+
+def _written(label: str, dtype: np.dtype[Any]) -> Any:
+    """Return the label that a text stands for among labels of a type, or the text where it stands for none."""
+    if dtype == np.bool_:
+        return {"true": True, "false": False}.get(label.casefold(), label)
+    try:
+        return int(label) if dtype.kind in "iu" else float(label)
+    except ValueError:
+        return label
 
 
 def _is_text(kind: pa.DataType) -> bool:

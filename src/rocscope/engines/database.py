@@ -4,6 +4,7 @@ import glob
 from collections.abc import Mapping, Sequence
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from rocscope.core.provenance import brief
@@ -89,8 +90,12 @@ class Relation:
             return relation.project(columns).to_arrow_table().rename_columns(list(names))
 
 
-def keep_where(origin: tuple[str, ...], table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
-    """Return the columns named of the rows of an Arrow table for which a condition holds."""
+def rows_where(origin: tuple[str, ...], table: pa.Table, where: str) -> pa.ChunkedArray:
+    """Return the numbers of the rows of an Arrow table for which a condition holds, in order."""
+    number = "row number"
+    while number in table.column_names:
+        number += "_"
+    numbered = table.append_column(number, pa.array(np.arange(table.num_rows)))
     with one_line_errors(brief(origin)):
-        relation = connect().from_arrow(table)
-    return Relation(origin, relation, columns=table.column_names).fetch(names, where)
+        relation = connect().from_arrow(numbered)
+    return Relation(origin, relation, columns=numbered.column_names).fetch([number], where).column(number)

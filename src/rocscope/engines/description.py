@@ -119,9 +119,10 @@ class Description:
 
     def _repr_html_(self) -> str:
         heads = ("name", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum")
-        rows = [[getattr(column, head) for head in heads] for column in self.columns]
-        body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
-        return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
+        rows = [heads, *([_cell(getattr(column, head)) for head in heads] for column in self.columns)]
+        return (
+            f"<table>{''.join('<tr>' + ''.join(f'<td>{cell}</td>' for cell in row) + '</tr>' for row in rows)}</table>"
+        )
 
 
 def describe(
@@ -238,7 +239,7 @@ def _facts_of_names(name: str, column: pa.ChunkedArray) -> ColumnFacts:
 
 def _label_problems(label: ColumnFacts) -> list[str]:
     bad = label.missing + label.infinite
-    problems = [f"label {label.name!r}: {bad} values are missing or infinite"] if bad else []
+    problems = [f"label {label.name!r}: {bad} missing or infinite"] if bad else []
     if not label.is_binary:
         found = "more than 20" if label.distinct is None else label.distinct
         problems.append(f"label {label.name!r}: expected two classes, got {found}")
@@ -249,7 +250,7 @@ def _score_problems(score: ColumnFacts) -> list[str]:
     if not score.is_number:
         return [f"score {score.name!r}: expected numbers, got values of type {score.type}"]
     bad = score.missing + score.infinite
-    problems = [f"score {score.name!r}: {bad} values are missing or infinite"] if bad else []
+    problems = [f"score {score.name!r}: {bad} missing or infinite"] if bad else []
     return problems + ([f"score {score.name!r}: all values are equal"] if score.distinct == 1 else [])
 
 

@@ -52,7 +52,11 @@ def open_files(paths: Sequence[str], format: str | None = None, *, origin: Seque
 
 def find_files(place: str, format: str | None = None) -> list[str]:
     """Return the files that a path, a glob or a folder stands for, in alphabetical order."""
-    path = Path(place).expanduser()
+    with one_line_errors(place):
+        return _find(place, Path(place).expanduser(), format)
+
+
+def _find(place: str, path: Path, format: str | None) -> list[str]:
     if path.is_dir():
         found = sorted(str(file) for file in path.rglob("*") if _is_data(file.relative_to(path), format, file))
         if not found:

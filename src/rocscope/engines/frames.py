@@ -1,7 +1,7 @@
 """Data frames as a Source, through narwhals: pandas, Polars, PyArrow, DuckDB and what else it knows."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -10,14 +10,16 @@ import pyarrow as pa
 
 from rocscope.engines.arrow import ArrowColumns
 from rocscope.engines.source import Source, one_line_errors
-from rocscope.errors import EngineError
+from rocscope.errors import EngineError, ShapeError
 
 
 def open_mapping(columns: Mapping[Any, Any]) -> Source:
     """Open columns by name: arrays, lists or series."""
     names = [str(name) for name in columns]
     by_name = dict(zip(names, columns.values(), strict=True))
-    return ArrowColumns(("dict of columns",), names, lambda wanted: pa.table({n: _array(by_name[n]) for n in wanted}))
+    return ArrowColumns(
+        ("dict of columns",), names, lambda wanted: pa.table({n: _array(by_name[n], n) for n in wanted})
+    )
 
 
 def open_frame(frame: Any) -> Source:
@@ -46,7 +48,9 @@ def _load(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Mapping[str, Any]
     return pa.table({name: frame.get_column(native).to_arrow() for name, native in names.items()})
 
 
-def _array(values: Any) -> pa.Array | pa.ChunkedArray:
+def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    if not isinstance(values, Iterable):
+        raise ShapeError(f"column {name!r}", expected="an array", got=type(values).__name__)
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.to_arrow()

@@ -17,8 +17,9 @@ def open_source(source: Any, *, format: str | None = None) -> Iterator[Source]:
     """Open anything that `read` takes."""
     if format is not None and format not in FORMATS:
         raise InputError("format", expected=f"one of {', '.join(FORMATS)}", got=repr(format))
+    name = str(getattr(source, "name", type(source).__name__))
     if isinstance(source, str) and source == "-":
-        source = sys.stdin.buffer
+        source, name = sys.stdin.buffer, "<stdin>"
     if isinstance(source, str | PathLike | list | tuple):
         from rocscope.engines import files
 
@@ -28,7 +29,6 @@ def open_source(source: Any, *, format: str | None = None) -> Iterator[Source]:
     elif callable(getattr(source, "read", None)):
         from rocscope.engines import files
 
-        name = str(getattr(source, "name", type(source).__name__))
         if format is None:
             hint = f"give format= {' | '.join(FORMATS)}"
             raise InputError(name, expected="the format of a stream", got="none", hint=hint)

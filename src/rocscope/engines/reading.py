@@ -83,7 +83,7 @@ def read(
         What to do about rows with a missing or infinite value in a column used: refuse them, or leave each out as a
         whole, so that all models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
     pos_label : label, optional
-        The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}.
+        The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}. Text will do for a number: "1".
     format : {"csv", "tsv", "jsonl", "parquet", "arrow"}, optional
         By default, from the suffix.
 

@@ -96,6 +96,8 @@ def condense(message: str) -> str:
     """
     facts = re.split(r"\n\s*(?:Possible |LINE \d|The search space )", message)[0]
     lines = [line.strip() for line in facts.splitlines() if line.strip()] or [""]
+    if "state machine" in lines[0]:
+        return "not a CSV file, or one with line ends of two kinds"
     lines[0] = re.sub(r"^(?:[A-Z]\w*[ -])+Error: ", "", lines[0])
     if at_line := re.match(r"CSV Error on Line: (\d+)", lines[0]):
         line = f"line {at_line[1]}: {lines[-1]}"

@@ -48,6 +48,8 @@ def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str]:
         rows = {mark: next(csv.reader(io.StringIO(start, newline=""), delimiter=mark), []) for mark in delimiters}
     except csv.Error as error:
         raise EngineError(f"{name}: the first row cannot be read as column names, {error}") from None
+    if not any(rows.values()):
+        raise EngineError(f"{name}: expected column names in the first row, got an empty one")
     delimiter = max(delimiters, key=lambda mark: len(rows[mark]))
     return rows[delimiter], delimiter
 
@@ -59,9 +61,7 @@ def _csv_types(connection: duckdb.DuckDBPyConnection, path: str, name: str, dial
     with one_line_errors(name):
         try:
             rows = connection.sql(f"SELECT Columns FROM sniff_csv({text(literal_path(path))}, {options})").fetchall()
-        except duckdb.Error as error:
-            if "state machine" in str(error):
-                raise EngineError(f"{name}: not a CSV file, or one with line ends of two kinds") from None
+        except duckdb.Error:
             # Reading every field as text fails with the line and the reason, which a search for types does not tell.
             as_text = _declared(dict.fromkeys(map(str, range(width)), "VARCHAR"))
             connection.sql(f"SELECT count(*) FROM read_csv({_files([path])}, {as_text}, {dialect})").fetchall()
@@ -79,7 +79,7 @@ def open_json(paths: list[str], origin: tuple[str, ...]) -> Source:
             schemas.append(dict(zip(relation.columns, map(str, relation.types), strict=True)))
     types, conflicts = _merged(schemas, origin)
     with one_line_errors(origin[0]):
-        relation = connection.sql(f"FROM read_json({_files(paths)}, {_declared(types)})")
+        relation = connection.sql(f"FROM read_json({_files(paths)}, format = 'auto', {_declared(types)})")
     return Relation(origin, relation, conflicts=conflicts)
 
 

@@ -1,5 +1,6 @@
 """One curve on an Axes: line, band, reference lines, limits and labels."""
 
+import textwrap
 from typing import Any
 
 from matplotlib import cbook
@@ -14,6 +15,7 @@ from rocscope.plotting.styles import Quantity, quantity, style_of
 
 CURVE = "rocscope-curve"
 _MARGIN = 0.02
+_LABEL_WIDTH = 36
 
 
 def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
@@ -50,11 +52,12 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
     before = sum(artist.get_gid() == CURVE for artist in ax.lines)
     if not before:
         _prepare(ax, curve)
-    look = theme.line_look(before) | dict(style.look) | cbook.normalize_kwargs(line, Line2D)
+    look = theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, Line2D)
     (artist,) = ax.plot(*outline(curve, scale=style.scale), gid=CURVE, zorder=3, **look)
     if band is not None:
         fill = {"color": artist.get_color(), "alpha": 0.16, "linewidth": 0, "zorder": 2}
-        ax.fill_between(band.x, band.low, band.high, label=band.label, **fill)
+        label = textwrap.fill(band.label, _LABEL_WIDTH)
+        ax.fill_between(band.x, band.low, band.high, label=label, **fill)
     if style.prepare is None:
         _fit(ax, quantity(curve.x_name), quantity(curve.y_name))
     if decorated and style.decorate is not None:

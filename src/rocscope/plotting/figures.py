@@ -44,7 +44,7 @@ def plot_roc(
     models : sequence of names, optional
         Which to draw, in this order; all when left out.
     hull : bool
-        Whether to draw the convex hull of each curve.
+        Whether to draw the convex hull of each curve; of more than three models that of the best one.
     context : Context, optional
         Costs and prevalence of the iso-performance line and of the point where it touches; by default equal costs at
         the sample's prevalence, which means accuracy.

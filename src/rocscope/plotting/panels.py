@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.point import OperatingPoint
 from rocscope.curves.lift import LiftChart
 from rocscope.curves.roc import RocCurve
-from rocscope.decisions.choose import DEFAULT_THRESHOLD, choose
+from rocscope.decisions.choose import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.marks import Mark, draw_line, draw_mark, name_marks, position
 
 HULL = "rocscope-hull"
+_MOST_HULLS = 3
 _MOST_RUGS = 3
 _MOST_LABELLED = 2
 
@@ -33,41 +33,48 @@ def draw_counts(
 ) -> list[Mark]:
     """Draw ROC curves or lift charts with hulls, the best point of all and the points of some thresholds."""
     lines = {name: draw(curve, ax, label=label) for (name, curve), label in zip(curves.items(), labels, strict=True)}
+    colours = {name: line.get_color() for name, line in lines.items()}
+    decision = choose({name: curve.counts for name, curve in curves.items()}, what.context)
     if what.hull:
-        for name, curve in curves.items():
-            hull = curve.hull()
-            look = {"color": lines[name].get_color(), "linewidth": 0.9, "alpha": 0.6, "zorder": 2}
-            ax.plot(hull.x, hull.y, label="_hull", gid=HULL, **look)
-        ax.plot([], [], color=theme.MUTED, linewidth=0.9, label="convex hull")
-    best = _best(ax, curves, what)
-    marks = [best]
+        outlined = curves if len(curves) <= _MOST_HULLS else {decision.model: curves[decision.model]}
+        _draw_hulls(ax, outlined, colours)
+    best = _draw_best(ax, curves, decision, what)
+    others = _draw_thresholds(ax, curves, colours, what)
+    return [best, *others]
+
+
+def _draw_hulls(ax: Any, curves: Mapping[str, RocCurve | LiftChart], colours: Mapping[str, Any]) -> None:
     for name, curve in curves.items():
-        for threshold in _thresholds(curve.counts, what.thresholds):
-            x, y = position(curve, curve.counts.at(threshold))
-            text = f"{threshold:.3g}" if what.thresholds is not None and len(curves) <= _MOST_LABELLED else ""
-            marks.append(Mark(x, y, lines[name].get_color(), text))
-    for mark in marks:
-        draw_mark(ax, mark)
-    if len(marks) > 1:
-        cuts = "given thresholds" if what.thresholds is not None else f"threshold {DEFAULT_THRESHOLD}"
-        name_marks(ax, cuts)
-    return marks
+        hull = curve.hull()
+        look = {"color": colours[name], "linewidth": 0.9, "alpha": 0.6, "zorder": 2}
+        ax.plot(hull.x, hull.y, label="_hull", gid=HULL, **look)
+    ax.plot([], [], color=theme.MUTED, linewidth=0.9, label="convex hull")
 
 
-def _best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], what: Marking) -> Mark:
-    context = what.context or Context()
-    decision = choose({name: curve.counts for name, curve in curves.items()}, context)
-    curve = curves[decision.model]
-    if isinstance(curve, RocCurve) or context.target_prevalence is None:
-        draw_line(ax, curve.iso_performance_line(context), "iso-performance line")
+def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: Decision, what: Marking) -> Mark:
+    curve, point = curves[decision.model], decision.point
+    if isinstance(curve, RocCurve) or decision.context.target_prevalence is None:
+        draw_line(ax, curve.iso_performance_line(what.context), "iso-performance line")
     goal = "best accuracy" if what.context is None else "lowest cost"
     model = f"{theme.plain(decision.model)}, " if len(curves) > 1 else ""
-    cut = _cut(decision.point)
-    return Mark(*position(curve, decision.point), theme.INK, cut, f"{goal}: {model}{cut}", best=True)
+    cut = f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else "nobody positive"
+    mark = Mark(*position(curve, point), theme.INK, cut, f"{goal}: {model}{cut}", best=True)
+    draw_mark(ax, mark)
+    return mark
 
 
-def _cut(point: OperatingPoint) -> str:
-    return f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else "nobody positive"
+def _draw_thresholds(
+    ax: Any, curves: Mapping[str, RocCurve | LiftChart], colours: Mapping[str, Any], what: Marking
+) -> list[Mark]:
+    marks: list[Mark] = []
+    for name, curve in curves.items():
+        for threshold in _thresholds(curve.counts, what.thresholds):
+            text = f"{threshold:.3g}" if what.thresholds is not None and len(curves) <= _MOST_LABELLED else ""
+            marks.append(Mark(*position(curve, curve.counts.at(threshold)), colours[name], text))
+            draw_mark(ax, marks[-1])
+    if marks:
+        name_marks(ax, "given thresholds" if what.thresholds is not None else f"threshold {DEFAULT_THRESHOLD}")
+    return marks
 
 
 def _thresholds(counts: ThresholdCounts, wanted: Sequence[float] | None) -> Sequence[float]:

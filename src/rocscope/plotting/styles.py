@@ -64,14 +64,14 @@ class Style:
     Attributes
     ----------
     guides : function from the curve to reference lines
-    look : how its line differs from a plain one
+    look : function from the curve to how its line differs from a plain one
     scale : what the axes do to both coordinates, so far as it bends a line or cuts it off
     prepare : called with the Axes and the first curve on it, in place of limits from the quantities
     decorate : called with the Axes, each curve and its colour, once its line is there
     """
 
     guides: Callable[[Any], list[Guide]] = lambda _: []
-    look: tuple[tuple[str, Any], ...] = ()
+    look: Callable[[Any], dict[str, Any]] = lambda _: {}
     scale: Callable[[Any], Any] | None = None
     prepare: Callable[[Any, Any], None] | None = None
     decorate: Callable[[Any, Any, Any], None] | None = None
@@ -95,8 +95,9 @@ def _prevalence(curve: Any) -> list[Guide]:
     return [Guide(f"chance (prevalence {share:.3g})", (0, 1), (share, share))]
 
 
-def _calibrated(_: Any) -> list[Guide]:
-    return _diagonal("perfect", dotted=True)
+def _dots(curve: Any) -> dict[str, Any]:
+    """Mark the points of bins, not those of a smooth curve."""
+    return {"marker": "o", "markersize": 5} if hasattr(curve, "edges") else {}
 
 
 def _profits(curve: Any) -> list[Guide]:
@@ -127,8 +128,7 @@ STYLES = {
     "LiftCurve": Style(lambda _: [Guide("chance", (0, 1), (1, 1))]),
     "PrecisionRecallCurve": Style(_prevalence),
     "DetCurve": Style(scale=deviate, prepare=set_deviate_axes),
-    "CalibrationCurve": Style(_calibrated, decorate=draw_rug),
-    "BinnedCalibrationCurve": Style(_calibrated, look=(("marker", "o"), ("markersize", 5)), decorate=draw_rug),
+    "CalibrationCurve": Style(lambda _: _diagonal("perfect", dotted=True), look=_dots, decorate=draw_rug),
     "ProfitCurve": Style(_profits),
     "CostCurve": Style(lambda curve: [Guide.of("nobody or everybody", curve.trivial)]),
     "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),
