@@ -21,7 +21,7 @@ from rocscope.curves.roc import roc
 from rocscope.decisions.choose import DEFAULT_THRESHOLD, Decision, by_model, choose
 from rocscope.errors import ScoreError
 from rocscope.geometry import pool, thin, touching_point
-from rocscope.reliability.bins import calibration
+from rocscope.reliability.calibration import calibration
 
 SCHEMA_VERSION = 1
 MOST_POINTS = 500
