@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from rocscope.curves.roc import auc as auc
     from rocscope.curves.roc import roc as roc
     from rocscope.decisions.choose import choose as choose
+    from rocscope.decisions.constraints import Constraint as Constraint
+    from rocscope.decisions.decision import Decision as Decision
+    from rocscope.decisions.h_measure import h_measure as h_measure
+    from rocscope.decisions.hull import hull as hull
+    from rocscope.decisions.mixture import mixture as mixture
+    from rocscope.decisions.uncertain import Beta as Beta
+    from rocscope.decisions.uncertain import LogNormal as LogNormal
+    from rocscope.decisions.uncertain import UncertainContext as UncertainContext
+    from rocscope.decisions.uncertain import Uniform as Uniform
+    from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
     from rocscope.plotting.figures import plot_calibration as plot_calibration
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
@@ -33,18 +43,28 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Beta": "decisions.uncertain",
+    "Constraint": "decisions.constraints",
     "Context": "core.context",
+    "Decision": "decisions.decision",
+    "HullVertex": "decisions.zones",
+    "LogNormal": "decisions.uncertain",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
     "ThresholdCounts": "core.counts",
+    "UncertainContext": "decisions.uncertain",
+    "Uniform": "decisions.uncertain",
     "auc": "curves.roc",
     "calibration": "reliability.bins",
     "choose": "decisions.choose",
     "det": "curves.detection",
     "gain": "curves.lift",
+    "h_measure": "decisions.h_measure",
+    "hull": "decisions.hull",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "mixture": "decisions.mixture",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",

@@ -63,6 +63,14 @@ class PairingError(InputError):
     """Results that must come from the same rows do not."""
 
 
+class InfeasibleError(InputError):
+    """No threshold satisfies all constraints; the message says how close any comes."""
+
+
+class DecisionFileError(InputError):
+    """A decision file is of a newer version, incomplete, or was changed after it was saved."""
+
+
 class ColumnError(RocscopeError, LookupError):
     """A column that was named is not in the data."""
 

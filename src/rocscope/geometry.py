@@ -20,7 +20,6 @@ from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels
-from rocscope.errors import InputError
 
 Array = NDArray[Any]
 
@@ -90,6 +89,33 @@ def _pool_in_python(levels: Levels) -> ThresholdCounts:
     )
 
 
+def upper_corners(tp: NDArray[Any], fp: NDArray[Any]) -> NDArray[np.intp]:
+    """Return which of the points of a monotone chain are vertices of its upper hull, the two ends included.
+
+    Parameters
+    ----------
+    tp, fp : arrays of one length, of at least 1, that never decrease
+        Any thresholds of one model; they need not begin at (0, 0).
+
+    Examples
+    --------
+    >>> upper_corners(np.array([1, 2, 2, 3]), np.array([0, 0, 2, 3]))
+    array([0, 1, 3])
+    """
+    size = tp.size
+    if size == 1:
+        return np.zeros(1, np.intp)
+    if size < kernels.SMALL or (tp.dtype.kind == "i" and int(tp[-1]) * int(fp[-1]) > np.iinfo(np.int64).max):
+        up, right, code = [0] * (size + 1), [0] * (size + 1), [0] * (size + 1)
+        up[0], right[0] = tp[0].item(), fp[0].item()
+        top = kernels.push_hull.python(up, right, code, 0, tp[1:].tolist(), fp[1:].tolist(), range(1, size))
+        return np.array(code[: top + 1], np.intp)
+    up, right, code = np.empty(size + 1, tp.dtype), np.empty(size + 1, fp.dtype), np.zeros(size + 1, np.intp)
+    up[0], right[0] = tp[0], fp[0]
+    top = kernels.push_hull(up, right, code, 0, tp[1:], fp[1:], np.arange(1, size))
+    return code[: top + 1]
+
+
 def touching_point(hull: ThresholdCounts, context: Context) -> OperatingPoint:
     """Return the vertex of a hull where the iso-performance line of a context touches it.
 
@@ -120,14 +146,7 @@ def touching_point(hull: ThresholdCounts, context: Context) -> OperatingPoint:
     """
     hull.require_both_classes("best point")
     gain, cost = context.rates_of_exchange(hull.n_pos, hull.n_neg)
-    if gain < 0 and cost < 0:
-        raise InputError(
-            "context",
-            expected="errors to cost more than correct predictions",
-            got=f"{context!r}, which rewards errors of both kinds",
-            hint="check the signs of the costs (gains are negative)",
-        )
-    if cost < 0:
+    if context.always_right and cost < 0:
         return vertex(hull, len(hull))
     low, high = 0, len(hull)
     while low < high:

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isfinite, nan
-from typing import Any
+from math import inf, nan
+from typing import Any, Literal
+
+import numpy as np
 
 from rocscope import _validation as check
+from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import InputError
 
@@ -49,27 +52,128 @@ class Context:
 
     def __post_init__(self) -> None:
         for name in ("cost_fp", "cost_fn", "cost_tp", "cost_tn"):
-            cost = getattr(self, name)
-            if not (check.is_number(cost) and isfinite(cost)):
-                raise InputError(name, expected="a finite number", got=repr(cost))
-        share = self.target_prevalence
-        if share is not None and not (check.is_number(share) and 0 < share < 1):
-            raise InputError(
-                "target_prevalence",
-                expected="a share between 0 and 1",
-                got=repr(share),
-                hint="write 5 % as 0.05",
-            )
+            object.__setattr__(self, name, check.check_number(getattr(self, name), name))
+        if self.target_prevalence is not None:
+            share = check.check_share(self.target_prevalence, "target_prevalence")
+            object.__setattr__(self, "target_prevalence", share)
+
+    @classmethod
+    def from_cost_matrix(
+        cls,
+        matrix: Any,
+        *,
+        rows: Literal["predicted", "actual"],
+        positive: Literal["first", "last"],
+        target_prevalence: float | None = None,
+    ) -> "Context":
+        """Return the context of a 2 × 2 matrix of costs.
+
+        Parameters
+        ----------
+        matrix : 2 × 2 array of costs
+        rows : {"predicted", "actual"}
+            What a row stands for. Papers and libraries differ, so neither is assumed.
+        positive : {"first", "last"}
+            Whether the positive class comes first or last.
+        target_prevalence : float, optional
+
+        Raises
+        ------
+        InputError
+            If the matrix is not 2 × 2 or holds a NaN, or its orientation is not named.
+
+        References
+        ----------
+        Hernández-Orallo 2004, skew-sensitive evaluation: rows predicted, positive first.
+
+        Examples
+        --------
+        >>> Context.from_cost_matrix([[0, 100], [2000, 0]], rows="predicted", positive="first")
+        Context(target_prevalence=None, cost_fp=100, cost_fn=2000, cost_tp=0, cost_tn=0)
+        >>> Context.from_cost_matrix([[0, 1], [5, 0]], rows="actual", positive="last").cost_fn
+        5
+        """
+        costs = np.asarray(matrix)
+        if costs.shape != (2, 2):
+            raise InputError("cost matrix", expected="shape (2, 2)", got=f"shape {costs.shape}")
+        if rows not in ("predicted", "actual"):
+            raise InputError("rows", expected="'predicted' or 'actual'", got=repr(rows))
+        if positive not in ("first", "last"):
+            raise InputError("positive", expected="'first' or 'last'", got=repr(positive))
+        if rows == "actual":
+            costs = costs.T
+        if positive == "last":
+            costs = costs[::-1, ::-1]
+        (tp, fp), (fn, tn) = costs.tolist()
+        return cls(target_prevalence, cost_fp=fp, cost_fn=fn, cost_tp=tp, cost_tn=tn)
+
+    @classmethod
+    def from_cost_ratio(cls, ratio: float, *, target_prevalence: float | None = None) -> "Context":
+        """Return the context in which a false positive costs `ratio` times a false negative, which costs 1.
+
+        Examples
+        --------
+        >>> Context.from_cost_ratio(1 / 2).slope(1 / 5)
+        2.0
+        """
+        check.check_number(ratio, "cost ratio", "a finite number above 0", above=0)
+        return cls(target_prevalence, cost_fp=ratio)
+
+    @classmethod
+    def from_profit(cls, *, unit_benefit: float, unit_cost: float, target_prevalence: float | None = None) -> "Context":
+        """Return the context in which acting on a case costs `unit_cost` and on a positive one brings `unit_benefit`.
+
+        Examples
+        --------
+        >>> Context.from_profit(unit_benefit=45, unit_cost=1)
+        Context(target_prevalence=None, cost_fp=1, cost_fn=0, cost_tp=-44, cost_tn=0)
+        """
+        check.check_number(unit_benefit, "unit_benefit", "a finite number of at least 0", least=0)
+        check.check_number(unit_cost, "unit_cost", "a finite number of at least 0", least=0)
+        net = decimal(unit_cost) - decimal(unit_benefit)
+        cost_tp = int(net) if net.denominator == 1 else float(net)
+        return cls(target_prevalence, cost_fp=unit_cost, cost_fn=0, cost_tp=cost_tp)
 
     @property
     def false_alarm_cost(self) -> Fraction:
         """What it costs to predict a negative case positive rather than negative, cost_fp − cost_tn."""
-        return _decimal(self.cost_fp) - _decimal(self.cost_tn)
+        return decimal(self.cost_fp) - decimal(self.cost_tn)
 
     @property
     def miss_cost(self) -> Fraction:
         """What it costs to predict a positive case negative rather than positive, cost_fn − cost_tp."""
-        return _decimal(self.cost_fn) - _decimal(self.cost_tp)
+        return decimal(self.cost_fn) - decimal(self.cost_tp)
+
+    @property
+    def cost_ratio(self) -> float:
+        """What a false alarm costs over what a miss costs; NaN where neither costs anything."""
+        return _quotient(self.false_alarm_cost, self.miss_cost)
+
+    @property
+    def always_right(self) -> Literal["all positive", "all negative"] | None:
+        """The action that no classifier can improve on, if the costs make it so.
+
+        Raises
+        ------
+        InputError
+            If errors of both kinds are rewarded: then the best classifier is a bad one.
+
+        Examples
+        --------
+        >>> Context(cost_fp=1, cost_tp=2, cost_fn=1).always_right
+        'all negative'
+        """
+        false_alarm, miss = self.false_alarm_cost, self.miss_cost
+        if false_alarm < 0 and miss < 0:
+            raise InputError(
+                "context",
+                expected="errors to cost more than correct predictions",
+                got=f"{self!r}, which rewards errors of both kinds",
+                hint="check the signs of the costs (gains are negative)",
+            )
+        if false_alarm < 0 or (false_alarm == 0 and miss > 0):
+            return "all positive"
+        return "all negative" if miss <= 0 else None
 
     def prevalence(self, sample: float) -> float:
         """Return the target prevalence, or that of the sample when no target is set."""
@@ -92,7 +196,7 @@ class Context:
         >>> Context(cost_fp=1, cost_fn=2).slope(1 / 5)
         2.0
         """
-        share = _decimal(self.prevalence(prevalence))
+        share = decimal(self.prevalence(prevalence))
         return _quotient((1 - share) * self.false_alarm_cost, share * self.miss_cost)
 
     def lift_slope(self, n: float) -> float:
@@ -108,7 +212,7 @@ class Context:
         >>> Context().lift_slope(20)
         10.0
         """
-        return _quotient(_decimal(n) * self.false_alarm_cost, self.false_alarm_cost + self.miss_cost)
+        return _quotient(decimal(n) * self.false_alarm_cost, self.false_alarm_cost + self.miss_cost)
 
     @property
     def probability_threshold(self) -> float:
@@ -137,6 +241,33 @@ class Context:
         positives = share * (self.cost_tp * tpr + self.cost_fn * (1 - tpr))
         return positives + (1 - share) * (self.cost_fp * fpr + self.cost_tn * (1 - fpr))
 
+    def exact_cost(self, point: OperatingPoint) -> Fraction:
+        """Return the expected cost per case at a point, as an exact fraction of its counts.
+
+        Examples
+        --------
+        >>> Context(cost_fn=20, target_prevalence=0.01).exact_cost(OperatingPoint(tp=1, fp=1, fn=1, tn=9))
+        Fraction(199, 1000)
+        """
+        tp, fp, fn, tn = (Fraction(count) for count in (point.tp, point.fp, point.fn, point.tn))
+        cost = {name: decimal(getattr(self, f"cost_{name}")) for name in ("tp", "fp", "fn", "tn")}
+        positives, negatives = cost["tp"] * tp + cost["fn"] * fn, cost["fp"] * fp + cost["tn"] * tn
+        if self.target_prevalence is None:
+            return (positives + negatives) / (tp + fp + fn + tn)
+        share = decimal(self.target_prevalence)
+        return share * positives / (tp + fn) + (1 - share) * negatives / (fp + tn)
+
+    def exact_slope(self, n_pos: float, n_neg: float) -> Fraction:
+        """Return `slope` as an exact fraction; both kinds of error must cost something.
+
+        Examples
+        --------
+        >>> Context(cost_fp=1, cost_fn=2).exact_slope(1, 4)
+        Fraction(2, 1)
+        """
+        gain, cost = self.rates_of_exchange(n_pos, n_neg)
+        return cost * Fraction(n_neg) / (gain * Fraction(n_pos))
+
     def rates_of_exchange(self, n_pos: float, n_neg: float) -> tuple[Fraction, Fraction]:
         """Return what one more true positive gains and one more false positive costs, in one common unit.
 
@@ -145,13 +276,17 @@ class Context:
         gain, cost = self.miss_cost, self.false_alarm_cost
         if self.target_prevalence is None:
             return gain, cost
-        share = _decimal(self.target_prevalence)
+        share = decimal(self.target_prevalence)
         return share * gain * Fraction(n_neg), (1 - share) * cost * Fraction(n_pos)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return prevalence and costs, safe for JSON."""
+        return jsonable(dict(vars(self)))
 
-def _decimal(number: float) -> Fraction:
+
+def decimal(number: float) -> Fraction:
     """Return the fraction that a number means as it is written: 0.2 is one fifth."""
-    return Fraction(repr(float(number)))
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
 
 
 def _quotient(numerator: Fraction, denominator: Fraction) -> float:

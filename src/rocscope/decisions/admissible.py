@@ -1,0 +1,140 @@
+"""The thresholds of all models that satisfy constraints, and the best of them by any criterion."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.point import OperatingPoint
+from rocscope.decisions.constraints import Cells, Constraint, at_mix
+from rocscope.decisions.criteria import Criterion
+from rocscope.decisions.hull import Hull, negation
+from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, zones
+from rocscope.errors import InfeasibleError, InputError
+
+Array = NDArray[Any]
+
+_TIE = 1e-13
+_DESCRIBED = 5
+
+
+@dataclass(frozen=True)
+class Admissible:
+    """The thresholds of each model that may be chosen; models without any are left out."""
+
+    choices: tuple[Choices, ...]
+
+    @cached_property
+    def zones(self) -> Zones:
+        """Which of them can ever have the lowest cost, and for which slopes."""
+        return zones(self.choices)
+
+    def ends(self, index: int) -> list[HullVertex]:
+        """Return the first (0) or the last (−1) choice of each model."""
+        return [_vertex(each, index) for each in self.choices]
+
+    def highest(self, criterion: Criterion, target_prevalence: float | None) -> list[HullVertex]:
+        """Return the best choice by a criterion, then those of other models or thresholds that are as good."""
+        goodness = [criterion.goodness(at_mix(_cells(each), target_prevalence)) for each in self.choices]
+        best = max(values.max() for values in goodness)
+        if best == -np.inf:
+            raise InputError(f"criterion {criterion.name!r} is not defined at any threshold that may be chosen")
+        enough = best - _TIE * max(1.0, abs(best)) if np.isfinite(best) else best
+        tied = [
+            _vertex(each, index)
+            for each, values in zip(self.choices, goodness, strict=True)
+            for index in np.flatnonzero(values >= enough)[:_DESCRIBED].tolist()
+        ]
+        return sorted(tied, key=lambda vertex: vertex.point.depth)
+
+    @staticmethod
+    def value_at(criterion: Criterion, point: OperatingPoint, target_prevalence: float | None) -> float:
+        """Return the value of a criterion at one point."""
+        cells = tuple(np.array([getattr(point, name)]) for name in ("tp", "fp", "fn", "tn"))
+        return float(np.asarray(criterion.value(*at_mix(cells, target_prevalence)))[0])  # pyright: ignore[reportArgumentType]
+
+
+def _vertex(choices: Choices, index: int) -> HullVertex:
+    return HullVertex(choices.model, choices.point(index), negated=choices.negated)
+
+
+def _cells(choices: Choices) -> Cells:
+    return choices.tp, choices.fp, choices.n_pos - choices.tp, choices.n_neg - choices.fp
+
+
+def admissible(
+    hull: Hull, constraints: tuple[Constraint, ...], target_prevalence: float | None, population: float | None
+) -> Admissible:
+    """Return the thresholds of the models of a hull that satisfy all constraints.
+
+    Raises
+    ------
+    InfeasibleError
+        If there is none; it says how close any comes.
+    """
+    every = [
+        choices
+        for name, counts in hull.counts.items()
+        for choices in (
+            (all_choices(name, counts), negation(name, counts)) if hull.negate else (all_choices(name, counts),)
+        )
+    ]
+
+    def value(constraint: Constraint, choices: Choices) -> Array:
+        return constraint.value(_cells(choices), target_prevalence, population)
+
+    kept = []
+    for choices in every:
+        allowed = np.ones(choices.tp.size, dtype=bool)
+        for constraint in constraints:
+            allowed &= constraint.holds(value(constraint, choices))
+        if allowed.all():
+            kept.append(choices)
+        elif allowed.any():
+            kept.append(choices.take(np.flatnonzero(allowed)))
+    if not kept:
+        raise _infeasible(every, constraints, value)
+    return Admissible(tuple(kept))
+
+
+def _infeasible(
+    every: list[Choices], constraints: tuple[Constraint, ...], value: Callable[[Constraint, Choices], Array]
+) -> InfeasibleError:
+    subject = "no threshold of any model satisfies " + " and ".join(map(str, constraints))
+    hints = []
+    for constraint in constraints:
+        others = [other for other in constraints if other is not constraint]
+        closest = _closest(every, constraint, others, value)
+        if closest:
+            reached, choices, index = closest
+            under = f"with {' and '.join(map(str, others))} " if others else ""
+            extreme = "highest" if ">" in constraint.relation else "lowest"
+            threshold = choices.threshold(index)
+            hints.append(
+                f"{under}the {extreme} {constraint.quantity} is {reached:.6g} ({choices.model} at {threshold:.6g})"
+            )
+    return InfeasibleError(subject, hint="; ".join(hints) or "even one constraint less leaves none")
+
+
+def _closest(
+    every: list[Choices],
+    constraint: Constraint,
+    others: list[Constraint],
+    value: Callable[[Constraint, Choices], Array],
+) -> tuple[float, Choices, int] | None:
+    """Return the value closest to the bound of one constraint where the others hold, and where it is."""
+    found: tuple[float, Choices, int] | None = None
+    for choices in every:
+        values = np.asarray(value(constraint, choices), dtype=np.float64).copy()
+        for other in others:
+            values[~other.holds(value(other, choices))] = np.nan
+        index = constraint.closest(values)
+        if index is None:
+            continue
+        candidate = (float(values[index]), choices, index)
+        if found is None or constraint.is_closer(candidate[0], found[0]):
+            found = candidate
+    return found

@@ -1,0 +1,146 @@
+"""Constraints: which thresholds may be chosen at all."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.context import decimal
+from rocscope.errors import InputError
+from rocscope.metrics import METRICS
+
+Array = NDArray[Any]
+Cells = tuple[Array, Array, Array, Array]
+Relation = Literal[">=", "<=", ">", "<"]
+
+_CELLS = ("tp", "fp", "fn", "tn")
+_QUANTITIES = ["cases", *_CELLS, *METRICS]
+_FORM = re.compile(r"\s*(\w+)\s*(>=|<=|≥|≤|>|<)\s*([-+]?[\d_]*\.?\d+(?:[eE][-+]?\d+)?)\s*(%?)\s*")
+_SIGNS = {"≥": ">=", "≤": "<="}
+_SLACK = 1e-12
+"""Relative; forgives the rounding of a rate that is at the bound exactly."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A bound on a rate or on a number of cases.
+
+    Parameters
+    ----------
+    quantity : str
+        Any metric of `rocscope.metrics`; ``"cases"``, the number predicted positive; or a cell, ``"tp"`` to ``"tn"``.
+        Numbers are those expected in the population, or in the sample where no population is named.
+    relation : {">=", "<=", ">", "<"}
+    bound : float
+
+    Raises
+    ------
+    InputError
+        If the quantity or the relation is not known.
+
+    Examples
+    --------
+    >>> Constraint.parse("tpr >= .9"), Constraint.parse("fpr ≤ 5 %")
+    (Constraint('tpr >= 0.9'), Constraint('fpr <= 0.05'))
+    >>> Constraint.capacity(800), Constraint.budget(2000, unit_cost=2.5)
+    (Constraint('cases <= 800'), Constraint('cases <= 800'))
+    """
+
+    quantity: str
+    relation: Relation
+    bound: float
+
+    def __post_init__(self) -> None:
+        if self.quantity not in _QUANTITIES:
+            raise InputError("constraint", expected=check.one_of(self.quantity, _QUANTITIES), got=repr(self.quantity))
+        if self.relation not in (">=", "<=", ">", "<"):
+            raise InputError("constraint", expected="one of >=, <=, >, <", got=repr(self.relation))
+        object.__setattr__(self, "bound", check.check_number(self.bound, f"bound of {self.quantity}"))
+
+    @classmethod
+    def parse(cls, text: "str | Constraint") -> "Constraint":
+        """Return the constraint that a text such as ``"tpr >= .9"`` or ``"cases <= 800"`` means."""
+        if isinstance(text, Constraint):
+            return text
+        match = _FORM.fullmatch(text) if isinstance(text, str) else None
+        if not match:
+            raise InputError("constraint", expected="a text such as 'tpr >= 0.9'", got=repr(text))
+        quantity, relation, number, percent = match.groups()
+        exact = decimal(float(number)) / (100 if percent else 1)
+        bound = int(exact) if exact.denominator == 1 else float(exact)
+        return cls(quantity, _SIGNS.get(relation, relation), bound)  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def capacity(cls, cases: float) -> "Constraint":
+        """Return the constraint of at most that many positive predictions in the population."""
+        return cls("cases", "<=", check.check_number(cases, "capacity", "a number of at least 0", least=0))
+
+    @classmethod
+    def budget(cls, amount: float, *, unit_cost: float, fixed_cost: float = 0) -> "Constraint":
+        """Return the constraint of as many positive predictions as an amount of money pays for."""
+        check.check_number(unit_cost, "unit_cost", "a number above 0", above=0)
+        check.check_number(fixed_cost, "fixed_cost", "a number of at least 0", least=0)
+        check.check_number(amount, "budget", f"a number of at least the fixed cost, {fixed_cost:g}", least=fixed_cost)
+        return cls.capacity(int((decimal(amount) - decimal(fixed_cost)) // decimal(unit_cost)))
+
+    def value(self, cells: Cells, target_prevalence: float | None, population: float | None) -> Array:
+        """Return the bounded quantity at each of several points of the sample.
+
+        Notes
+        -----
+        Rates within a class are taken from the sample's own counts, all else at the target's class mix.
+        """
+        if self.quantity in ("tpr", "fnr", "fpr", "tnr"):
+            return METRICS[self.quantity](*cells)
+        mixed = at_mix(cells, target_prevalence)
+        if self.quantity in METRICS:
+            return METRICS[self.quantity](*mixed)
+        count = mixed[0] + mixed[1] if self.quantity == "cases" else mixed[_CELLS.index(self.quantity)]
+        total = sum(cell[:1] for cell in cells)
+        return count if population is None else count * (population / total)
+
+    def holds(self, value: Array) -> Array:
+        """Return where the bound is kept; never where the quantity is not defined."""
+        slack = _SLACK * max(1.0, abs(self.bound))
+        if self.relation == ">=":
+            return value >= self.bound - slack
+        if self.relation == "<=":
+            return value <= self.bound + slack
+        return value > self.bound + slack if self.relation == ">" else value < self.bound - slack
+
+    def closest(self, value: Array) -> int | None:
+        """Return the position at which a quantity comes closest to its bound, or None where it is never defined."""
+        if np.isnan(value).all():
+            return None
+        return int(np.nanargmax(value) if ">" in self.relation else np.nanargmin(value))
+
+    def is_closer(self, value: float, other: float) -> bool:
+        """Return whether the first of two values is closer to satisfying the bound."""
+        return value > other if ">" in self.relation else value < other
+
+    def __str__(self) -> str:
+        return f"{self.quantity} {self.relation} {self.bound!r}"
+
+    def __repr__(self) -> str:
+        return f"Constraint({str(self)!r})"
+
+
+def at_mix(cells: Cells, target_prevalence: float | None) -> Cells:
+    """Return the counts that the sample would have if the share `target_prevalence` of it was positive."""
+    if target_prevalence is None:
+        return cells
+    tp, fp, fn, tn = cells
+    n_pos, n_neg = tp[:1] + fn[:1], fp[:1] + tn[:1]
+    n = n_pos + n_neg
+    positive, negative = target_prevalence * n / n_pos, (1 - target_prevalence) * n / n_neg
+    return positive * tp, negative * fp, positive * fn, negative * tn
+
+
+def constraints_of(where: Any) -> tuple[Constraint, ...]:
+    """Return constraints given as texts or as objects; one alone will do."""
+    given: Sequence[Any] = [where] if isinstance(where, str | Constraint) else list(where)
+    return tuple(Constraint.parse(each) for each in given)

@@ -1,0 +1,230 @@
+"""Decision: the model and threshold that were chosen, what they cost, and when they stay the best choice."""
+
+import math
+import os
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._output import write_file
+from rocscope.core.context import Context
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.decisions import decision_file
+from rocscope.decisions.models import predict, scores_of
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, repr=False)
+class Decision:
+    """The model and threshold that were chosen in a context.
+
+    Made by `rocscope.choose`, or read from a file by `Decision.load`.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model to use.
+    point : OperatingPoint
+        Its counts in the sample, and its threshold.
+    context : Context
+    expected_cost : float
+        Per case, at the target prevalence.
+    default_point, default_cost : OperatingPoint, float
+        What the same model gives at the default threshold of 0.5.
+    hull_cost, treat_all_cost, treat_none_cost : float
+        Expected cost per case of the best of all thresholds of all models, whatever the constraints; of predicting
+        everybody positive; of nobody.
+    criterion, criterion_value : str, float
+        What was optimised, and its value; for ``"min_cost"`` the expected cost.
+    slope_interval : (low, high) or None
+        Slopes of the iso-performance line for which no admissible choice is better; None where there is none.
+    negated : bool
+        Whether the model's decisions are reversed: positive iff ``score < threshold``.
+    where : tuple of str
+        The constraints it was chosen under.
+    population : float or None
+        Number of cases that the classifier will be used on.
+    tied : tuple of str
+        Choices that are exactly as good; see `tie_break`.
+    notes : tuple of str
+        What the user should know: a trivial decision, for one.
+    """
+
+    model: str
+    point: OperatingPoint
+    context: Context
+    expected_cost: float
+    default_point: OperatingPoint
+    default_cost: float
+    hull_cost: float
+    treat_all_cost: float
+    treat_none_cost: float
+    criterion: str = "min_cost"
+    criterion_value: float = math.nan
+    slope_interval: Interval | None = None
+    negated: bool = False
+    where: tuple[str, ...] = ()
+    population: float | None = None
+    tied: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def threshold(self) -> float:
+        """Predict positive iff ``score >= threshold``; infinity when nobody should be, −infinity when everybody."""
+        return self.point.threshold
+
+    @property
+    def rule(self) -> str:
+        """How a score is used: compared with the threshold, or "never" or "always" positive."""
+        if math.isinf(self.threshold):
+            return "always" if (self.threshold < 0) != self.negated else "never"
+        return "score < threshold" if self.negated else "score >= threshold"
+
+    @property
+    def regret(self) -> float:
+        """Expected cost per case beyond that of the best of all thresholds of all models; never below 0."""
+        return self.expected_cost - self.hull_cost
+
+    @property
+    def regrets(self) -> dict[str, float]:
+        """Expected cost per case beyond each alternative; below 0 where the decision is the cheaper one."""
+        others = {
+            "hull": self.hull_cost,
+            "treat_all": self.treat_all_cost,
+            "treat_none": self.treat_none_cost,
+            "default_threshold": self.default_cost,
+        }
+        return {name: self.expected_cost - cost for name, cost in others.items()}
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives that costs and expected counts are computed at."""
+        return self.context.prevalence(self.point.prevalence)
+
+    @property
+    def per_thousand(self) -> OperatingPoint:
+        """Expected counts among 1,000 cases at the target prevalence."""
+        return self.expected(1000)
+
+    @property
+    def in_population(self) -> OperatingPoint | None:
+        """Expected counts in the population, if its size is known."""
+        return None if self.population is None else self.expected(self.population)
+
+    def expected(self, cases: float) -> OperatingPoint:
+        """Return the expected counts among that many cases at the target prevalence."""
+        return self.point.at_prevalence(self.prevalence, cases)
+
+    @property
+    def total_cost(self) -> float | None:
+        """Expected cost of the whole population, if its size is known."""
+        return None if self.population is None else self.expected_cost * self.population
+
+    @property
+    def prevalence_interval(self) -> Interval | None:
+        """Prevalences for which it stays the best admissible choice at these costs.
+
+        Notes
+        -----
+        From π = r/(r + m) for the cost ratio r and the ends m of `slope_interval`. Constraints are held to admit what
+        they admit at the present prevalence.
+        """
+        ratio = self.context.cost_ratio
+        if self.slope_interval is None or not 0 < ratio < math.inf:
+            return None
+        low, high = self.slope_interval
+        return (ratio / (ratio + high), ratio / (ratio + low))
+
+    @property
+    def cost_ratio_interval(self) -> Interval | None:
+        """Ratios of false-alarm to miss cost for which it stays the best admissible choice at this prevalence."""
+        if self.slope_interval is None:
+            return None
+        odds = self.prevalence / (1 - self.prevalence)
+        return (self.slope_interval[0] * odds, self.slope_interval[1] * odds)
+
+    @property
+    def tie_break(self) -> str:
+        """How ties were broken."""
+        if not self.tied:
+            return "no tie"
+        return f"as good: {'; '.join(self.tied)}. Taken: fewest positive predictions, then the model given first"
+
+    def predict(self, scores: Any) -> NDArray[np.bool_]:
+        """Return which cases are predicted positive.
+
+        Parameters
+        ----------
+        scores : array, or mapping from model name to array, Predictions, data frame
+
+        Raises
+        ------
+        ColumnError
+            If the chosen model is not among the scores.
+        ScoreError
+            If a score is missing or infinite.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+        >>> decision.predict([0.95, 0.6, 0.2])
+        array([ True, False, False])
+        """
+        (column,) = scores_of([self.model], scores).values()
+        return predict(column, self.threshold, self.negated)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the decision as JSON; an existing file is kept unless `force` is set."""
+        return write_file(path, decision_file.seal(self.to_dict()), force=force)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Decision":
+        """Read a decision that `save` wrote.
+
+        Raises
+        ------
+        DecisionFileError
+            If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
+        """
+        source = str(path)
+        content = decision_file.unseal(decision_file.read(path), source)
+        decision = cls(**decision_file.fields(content, source))
+        decision_file.require_same(decision.to_dict(), content, source)
+        decision_file.require_seal(content, source)
+        return decision
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision, safe for JSON (infinities and what is not defined become None)."""
+        own = (
+            "model threshold rule negated expected_cost default_cost hull_cost treat_all_cost treat_none_cost regret "
+            "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence where "
+            "population total_cost tied tie_break notes"
+        )
+        points = ("point", "default_point", "per_thousand", "in_population")
+        content = {name: getattr(self, name) for name in own.split()}
+        for name in points:
+            point = getattr(self, name)
+            content[name] = None if point is None else point.to_dict()
+        return jsonable(content | {"context": self.context.to_dict()})
+
+    def __repr__(self) -> str:
+        return (
+            f"Decision(model={self.model!r}, threshold={self.threshold:.6g}, "
+            f"expected_cost={self.expected_cost:.6g}, accuracy={self.point.accuracy:.6g}"
+            + "".join(f", {note}" for note in self.notes)
+            + ")"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>cost beyond {escape(name.replace('_', ' '))}</th><td>{cost:.6g}</td></tr>"
+            for name, cost in self.regrets.items()
+        )
+        return f"<p>{escape(repr(self))}</p>{self.point._repr_html_()}<table>{rows}</table>"

@@ -1,0 +1,243 @@
+"""Zones: the choices that are best for some slope, and the slopes between which each one is.
+
+The choices of one model or of many, all thresholds or those that satisfy constraints: of any set of points in ROC
+space the ones that can ever have the lowest expected cost lie on the part of its hull that rises from left to right.
+"""
+
+import itertools
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.geometry import upper_corners
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Some thresholds of one model, from fewest positive predictions to most.
+
+    Attributes
+    ----------
+    model : str
+    tp, fp : arrays of k counts
+    n_pos, n_neg : float
+        Totals of the sample.
+    threshold : function from a position to the threshold there
+    negated : bool
+        Whether cases below the threshold are the positive ones.
+    """
+
+    model: str
+    tp: Array
+    fp: Array
+    n_pos: float
+    n_neg: float
+    threshold: Callable[[int], float]
+    negated: bool = False
+
+    def point(self, index: int) -> OperatingPoint:
+        """Return the operating point at a position; −1 is the last."""
+        index = range(self.tp.size)[index]
+        tp, fp = self.tp[index].item(), self.fp[index].item()
+        return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, self.threshold(index))
+
+    def take(self, index: Array) -> "Choices":
+        """Return the choices at some positions."""
+        return replace(self, tp=self.tp[index], fp=self.fp[index], threshold=lambda i: self.threshold(int(index[i])))
+
+
+@dataclass(frozen=True)
+class HullVertex:
+    """A model at a threshold that has the lowest expected cost in some contexts.
+
+    Attributes
+    ----------
+    model : str
+    point : OperatingPoint
+        Its counts and its threshold.
+    slope_low, slope_high : float
+        It is the best choice where the iso-performance line has a slope from `slope_low` up to `slope_high`.
+    negated : bool
+        Whether the model's decisions are reversed: positive iff ``score < threshold``.
+    tied : tuple of str
+        Other models that have a threshold of the same rates.
+    """
+
+    model: str
+    point: OperatingPoint
+    slope_low: float = 0.0
+    slope_high: float = math.inf
+    negated: bool = False
+    tied: tuple[str, ...] = ()
+
+    @property
+    def threshold(self) -> float:
+        """Predict positive iff ``score >= threshold`` (or below it, if negated)."""
+        return self.point.threshold
+
+    @property
+    def tpr(self) -> float:
+        """True-positive rate."""
+        return self.point.tpr
+
+    @property
+    def fpr(self) -> float:
+        """False-positive rate."""
+        return self.point.fpr
+
+    @property
+    def label(self) -> str:
+        """Name of the model, with "not" where its decisions are reversed."""
+        return label(self.model, self.negated)
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether it is the best choice for any slope between 0 and infinity."""
+        return self.slope_low < self.slope_high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the vertex, safe for JSON (an infinite slope or threshold becomes None)."""
+        names = ("model", "threshold", "negated", "slope_low", "slope_high", "fpr", "tpr", "tied")
+        cells = {name: getattr(self.point, name) for name in ("tp", "fp", "fn", "tn")}
+        return jsonable({name: getattr(self, name) for name in names} | cells)
+
+
+def label(model: str, negated: bool) -> str:
+    """Return how a model is called where it may be negated."""
+    return f"not {model}" if negated else model
+
+
+@dataclass(frozen=True)
+class Zones:
+    """Vertices in order of decreasing slope, and the exact slopes of the segments between them.
+
+    They tile the slopes from infinity to 0: vertex i is best from ``border[i]`` (included: of two equally good
+    choices the one with fewer positive predictions is taken) up to ``border[i - 1]``.
+    """
+
+    vertices: tuple[HullVertex, ...]
+    borders: tuple[Fraction, ...]
+
+    def index(self, slope: Fraction) -> int:
+        """Return the position of the vertex that is best for a slope above 0."""
+        return bisect_left(self.borders, -slope, key=lambda border: -border)
+
+    def best(self, slope: Fraction) -> HullVertex:
+        """Return the vertex that is best for a slope above 0."""
+        return self.vertices[self.index(slope)]
+
+    def find(self, model: str, point: OperatingPoint, negated: bool = False) -> HullVertex | None:
+        """Return the vertex at which a model has a point, if it has a zone."""
+        for vertex in self.vertices:
+            same_owner = vertex.negated == negated and model in (vertex.model, *vertex.tied)
+            if same_owner and (vertex.point.tp, vertex.point.fp) == (point.tp, point.fp):
+                return vertex
+        return None
+
+
+@dataclass(frozen=True, order=True)
+class _Candidate:
+    """A point in a common scale, ordered from left to right, then from the top, then by model."""
+
+    x: Any
+    minus_y: Any
+    order: int
+    index: int
+
+    @property
+    def y(self) -> Any:
+        return -self.minus_y
+
+
+def zones(choices: Sequence[Choices]) -> Zones:
+    """Return the zones of the choices of one or several models.
+
+    Notes
+    -----
+    Exact for whole counts, also of models from samples of different size: O(k) for the k thresholds of each model,
+    then O(v log v) for the v vertices of their hulls. Of choices with equal rates the first model owns the vertex.
+    """
+    corners = [each.take(upper_corners(each.tp, each.fp)) for each in choices if each.tp.size]
+    chain: list[tuple[_Candidate, list[int]]] = []
+    for candidate, others in _distinct(_in_common_scale(corners)):
+        if chain and candidate.y <= chain[-1][0].y:
+            continue
+        while len(chain) > 1 and not _turns_right(chain[-2][0], chain[-1][0], candidate):
+            chain.pop()
+        chain.append((candidate, others))
+    points = [corners[candidate.order].point(candidate.index) for candidate, _ in chain]
+    borders = tuple(_slope(left, right) for left, right in itertools.pairwise(points))
+    limits = [math.inf, *map(float, borders), 0.0]
+    vertices = [
+        HullVertex(
+            model=corners[candidate.order].model,
+            point=point,
+            slope_low=limits[i + 1],
+            slope_high=limits[i],
+            negated=corners[candidate.order].negated,
+            tied=tuple(label(corners[other].model, corners[other].negated) for other in others),
+        )
+        for i, ((candidate, others), point) in enumerate(zip(chain, points, strict=True))
+    ]
+    return Zones(tuple(vertices), borders)
+
+
+def _in_common_scale(choices: Sequence[Choices]) -> list[_Candidate]:
+    """Return all points as whole numbers over common totals; as rates where rows are weighted."""
+    whole = all(isinstance(total, int) for each in choices for total in (each.n_pos, each.n_neg))
+    all_pos = math.lcm(*(int(each.n_pos) for each in choices)) if whole else 1
+    all_neg = math.lcm(*(int(each.n_neg) for each in choices)) if whole else 1
+    candidates = []
+    for order, each in enumerate(choices):
+        up = all_pos // int(each.n_pos) if whole else 1 / each.n_pos
+        right = all_neg // int(each.n_neg) if whole else 1 / each.n_neg
+        rows = zip(each.fp.tolist(), each.tp.tolist(), strict=True)
+        candidates += [_Candidate(fp * right, -tp * up, order, i) for i, (fp, tp) in enumerate(rows)]
+    return sorted(candidates)
+
+
+def _distinct(candidates: Iterable[_Candidate]) -> list[tuple[_Candidate, list[int]]]:
+    """Return each point once, with the other choices that have it."""
+    groups: list[tuple[_Candidate, list[int]]] = []
+    for candidate in candidates:
+        if groups and (groups[-1][0].x, groups[-1][0].minus_y) == (candidate.x, candidate.minus_y):
+            groups[-1][1].append(candidate.order)
+        else:
+            groups.append((candidate, []))
+    return groups
+
+
+def _turns_right(a: _Candidate, b: _Candidate, c: _Candidate) -> bool:
+    return (b.y - a.y) * (c.x - b.x) > (c.y - b.y) * (b.x - a.x)
+
+
+def _slope(left: OperatingPoint, right: OperatingPoint) -> Fraction:
+    def rates(point: OperatingPoint) -> tuple[Fraction, Fraction]:
+        return (
+            Fraction(point.tp) / (Fraction(point.tp) + Fraction(point.fn)),
+            Fraction(point.fp) / (Fraction(point.fp) + Fraction(point.tn)),
+        )
+
+    (low_y, low_x), (high_y, high_x) = rates(left), rates(right)
+    return (high_y - low_y) / (high_x - low_x)
+
+
+def all_choices(model: str, counts: Any) -> Choices:
+    """Return every threshold of a model, from "nobody positive" on."""
+    tp, fp = (np.concatenate([column[:1] * 0, column]) for column in (counts.tp, counts.fp))
+    return Choices(model, tp, fp, counts.n_pos, counts.n_neg, threshold_of(counts))
+
+
+def threshold_of(counts: Any) -> Callable[[int], float]:
+    """Return the function from a position to a threshold, in the type that the scores have."""
+    return lambda index: math.inf if index == 0 else counts.threshold[index - 1].item()
