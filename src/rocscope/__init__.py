@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rocscope import datasets as datasets
     from rocscope import errors as errors
     from rocscope import metrics as metrics
+    from rocscope.core.campaign import Campaign as Campaign
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
     from rocscope.core.point import OperatingPoint as OperatingPoint
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from rocscope.curves.lift import lift as lift
     from rocscope.curves.lift import lift_chart as lift_chart
     from rocscope.curves.precision_recall import precision_recall as precision_recall
+    from rocscope.curves.profit import profit as profit
     from rocscope.curves.roc import auc as auc
     from rocscope.curves.roc import roc as roc
+    from rocscope.decisions.campaign import plan_campaign as plan_campaign
     from rocscope.decisions.choose import choose as choose
     from rocscope.decisions.constraints import Constraint as Constraint
     from rocscope.decisions.decision import Decision as Decision
@@ -44,6 +47,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Beta": "decisions.uncertain",
+    "Campaign": "core.campaign",
     "Constraint": "decisions.constraints",
     "Context": "core.context",
     "Decision": "decisions.decision",
@@ -65,11 +69,13 @@ _HOME = {
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
     "mixture": "decisions.mixture",
+    "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
+    "profit": "curves.profit",
     "read": "engines.reading",
     "roc": "curves.roc",
 }

@@ -1,0 +1,84 @@
+"""Campaign: what contacting customers costs and brings."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.jsonable import jsonable
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A mailing, call or offer to some of a population, each contact at a cost and each response of a benefit.
+
+    Parameters
+    ----------
+    population : float
+        Number of customers that could be contacted.
+    unit_cost : float
+        Cost of one contact.
+    unit_benefit : float
+        What one response brings, before the cost of its contact.
+    fixed_cost : float
+        Cost of holding the campaign at all.
+    response_rate : float, optional
+        Share of the population that would respond; the sample's own when left out.
+    capacity : float, optional
+        Largest number of contacts that can be made.
+
+    Raises
+    ------
+    InputError
+        If the population is not above 0, a cost or benefit is negative, or the rate is not between 0 and 1.
+
+    References
+    ----------
+    Hernández-Orallo 2004, mail campaign design.
+
+    Examples
+    --------
+    >>> campaign = Campaign(population=1e6, unit_cost=1, unit_benefit=45, fixed_cost=20_000)
+    >>> campaign.profit(size=100_000, responders=3_000)
+    15000
+    """
+
+    population: float
+    unit_cost: float
+    unit_benefit: float
+    fixed_cost: float = 0
+    response_rate: float | None = None
+    capacity: float | None = None
+
+    def __post_init__(self) -> None:
+        population = check.check_number(self.population, "population", "a number of customers above 0", above=0)
+        object.__setattr__(self, "population", population)
+        for name in ("unit_cost", "unit_benefit", "fixed_cost"):
+            amount = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
+            object.__setattr__(self, name, amount)
+        if self.response_rate is not None:
+            rate = check.check_share(self.response_rate, "response_rate")
+            object.__setattr__(self, "response_rate", rate)
+        if self.capacity is not None:
+            capacity = check.check_number(self.capacity, "capacity", "a number of contacts of at least 0", least=0)
+            object.__setattr__(self, "capacity", capacity)
+
+    @property
+    def context(self) -> Context:
+        """The costs as a context: the threshold of highest profit is the one of lowest cost in it."""
+        return Context.from_profit(
+            unit_benefit=self.unit_benefit, unit_cost=self.unit_cost, target_prevalence=self.response_rate
+        )
+
+    @property
+    def break_even_rate(self) -> float:
+        """Response rate from which a contact pays for itself."""
+        return self.unit_cost / self.unit_benefit if self.unit_benefit else float("inf")
+
+    def profit(self, size: Any, responders: Any) -> Any:
+        """Return the profit of `size` contacts, `responders` of whom respond; numbers or arrays."""
+        return self.unit_benefit * responders - self.unit_cost * size - self.fixed_cost
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was given, safe for JSON."""
+        return jsonable(dict(vars(self)))

@@ -1,0 +1,142 @@
+"""Campaigns compared: which model to mail by, how deep, and in which campaign."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from rocscope.core.campaign import Campaign
+from rocscope.core.jsonable import jsonable
+from rocscope.curves.profit import CampaignRow, ProfitCurve, profit
+from rocscope.decisions.models import Models, by_model
+from rocscope.errors import InputError
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The best use of one model in one campaign."""
+
+    model: str
+    campaign: str
+    best: CampaignRow
+    break_even_depths: tuple[float, ...]
+    random_profit: float
+    perfect_profit: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the offer, safe for JSON."""
+        return jsonable(dict(vars(self)) | {"best": self.best.to_dict()})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CampaignPlan:
+    """What each model brings in each campaign, and which pair is best.
+
+    Made by `rocscope.plan_campaign`.
+
+    Attributes
+    ----------
+    curves : dict from (model, campaign) to ProfitCurve
+    offers : tuple of Offer
+        The best depth of each, in the same order.
+    """
+
+    curves: dict[tuple[str, str], ProfitCurve]
+    offers: tuple[Offer, ...]
+
+    @property
+    def best(self) -> Offer:
+        """The offer of highest profit; of several, that of fewest contacts, then the first."""
+        return max(self.offers, key=lambda offer: (offer.best.profit, -offer.best.size))
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether the best campaign is better than none."""
+        return self.best.best.profit > 0
+
+    @property
+    def curve(self) -> ProfitCurve:
+        """The profit curve of the best offer."""
+        return self.curves[self.best.model, self.best.campaign]
+
+    @property
+    def verdict(self) -> str:
+        """The advice in one sentence."""
+        offer, row = self.best, self.best.best
+        if not self.worthwhile:
+            return f"No campaign: the best would bring {row.profit:,.6g}."
+        several = len({campaign for _, campaign in self.curves}) > 1
+        name = f" in campaign {offer.campaign}" if several else ""
+        return (
+            f"Contact the {row.size:,.6g} customers ({row.depth:.2%}) that {offer.model} scores {row.threshold:.6g} or "
+            f"more{name}: {row.responders:,.6g} responders, profit {row.profit:,.6g}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all offers and the table of the best one, safe for JSON."""
+        campaigns = {name: curve.campaign.to_dict() for (_, name), curve in self.curves.items()}
+        return {
+            "verdict": self.verdict,
+            "worthwhile": self.worthwhile,
+            "best": self.best.to_dict(),
+            "offers": [offer.to_dict() for offer in self.offers],
+            "campaigns": campaigns,
+            "table": [row.to_dict() for row in self.curve.table()],
+        }
+
+    def __repr__(self) -> str:
+        return f"CampaignPlan({self.verdict})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.verdict)}</p>"
+
+
+def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) -> CampaignPlan:
+    """Plan campaigns: the best depth and profit of each model in each campaign.
+
+    Parameters
+    ----------
+    models : Predictions, ThresholdCounts, or mapping from model name to ThresholdCounts or OperatingPoint
+    campaigns : Campaign, or mapping from a name to one
+
+    Returns
+    -------
+    CampaignPlan
+
+    Raises
+    ------
+    InputError
+        If something else is given; OneClassError without responders.
+
+    References
+    ----------
+    Hernández-Orallo 2004, mail campaign design: the benefit for three different campaigns.
+
+    Examples
+    --------
+    >>> from rocscope import ThresholdCounts
+    >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+    >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
+    CampaignPlan(Contact the 1,000 customers (10.00%) that score scores 3 or more: 300 responders, profit 1,500.)
+    """
+    named = {"campaign": campaigns} if isinstance(campaigns, Campaign) else campaigns
+    if not isinstance(named, Mapping) or not named:
+        raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
+    curves = {
+        (model, str(name)): profit(counts, campaign)
+        for model, counts in by_model(models).items()
+        for name, campaign in named.items()
+    }
+    return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()))
+
+
+def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
+    best = curve.best()
+    return Offer(
+        model=model,
+        campaign=campaign,
+        best=best,
+        break_even_depths=tuple(curve.break_even_depths),
+        random_profit=curve.random.at(best.depth),
+        perfect_profit=curve.perfect.at(best.depth),
+    )
