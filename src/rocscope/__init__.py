@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
+    from rocscope.curves.cost import brier_curve as brier_curve
+    from rocscope.curves.cost import cost_curve as cost_curve
     from rocscope.curves.detection import det as det
     from rocscope.curves.lift import gain as gain
     from rocscope.curves.lift import lift as lift
     from rocscope.curves.lift import lift_chart as lift_chart
+    from rocscope.curves.net_benefit import net_benefit as net_benefit
     from rocscope.curves.precision_recall import precision_recall as precision_recall
     from rocscope.curves.profit import profit as profit
     from rocscope.curves.roc import auc as auc
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from rocscope.decisions.h_measure import h_measure as h_measure
     from rocscope.decisions.hull import hull as hull
     from rocscope.decisions.mixture import mixture as mixture
+    from rocscope.decisions.partial import partial_lift_chart as partial_lift_chart
     from rocscope.decisions.uncertain import Beta as Beta
     from rocscope.decisions.uncertain import LogNormal as LogNormal
     from rocscope.decisions.uncertain import UncertainContext as UncertainContext
@@ -60,8 +64,10 @@ _HOME = {
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",
     "auc": "curves.roc",
+    "brier_curve": "curves.cost",
     "calibration": "reliability.bins",
     "choose": "decisions.choose",
+    "cost_curve": "curves.cost",
     "det": "curves.detection",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
@@ -69,6 +75,8 @@ _HOME = {
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
     "mixture": "decisions.mixture",
+    "net_benefit": "curves.net_benefit",
+    "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",

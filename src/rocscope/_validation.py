@@ -84,19 +84,23 @@ def _binary_labels(labels: Array, name: str) -> NDArray[np.bool_]:
 
 def check_present(column: Array, subject: str, error: type[InputError]) -> None:
     """Refuse a column with missing entries."""
-    if column.dtype.kind in "fmM":
-        missing = np.isnan(column)
-    elif column.dtype.kind == "O":
-        missing = np.fromiter((_is_missing(value) for value in column), dtype=bool, count=column.size)
-    else:
-        return
-    if missing.any():
+    absent = missing(column)
+    if absent.any():
         raise error(
             subject,
             expected="a value in every row",
-            got=count_and_first(missing, "missing"),
+            got=count_and_first(absent, "missing"),
             hint="drop those rows first",
         )
+
+
+def missing(column: Array) -> NDArray[np.bool_]:
+    """Return where an entry is None, NaN, NaT or NA."""
+    if column.dtype.kind in "fmM":
+        return np.isnan(column)
+    if column.dtype.kind != "O":
+        return np.zeros(column.shape, dtype=bool)
+    return np.fromiter((_is_missing(value) for value in column), dtype=bool, count=column.size)
 
 
 def _is_missing(value: Any) -> bool:
@@ -145,16 +149,16 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
 
 def _numbers(values: Array, name: str, error: type[InputError]) -> Array:
     """Unpack an object column, such as one with None among its numbers, without guessing at strings."""
-    missing = np.fromiter((_is_missing(value) for value in values), dtype=bool, count=values.size)
-    kept = values[~missing].tolist()
+    absent = missing(values)
+    kept = values[~absent].tolist()
     strange = [value for value in kept if not isinstance(value, int | float | np.number)]
     if strange:
         raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
     unpacked = np.asarray(kept) if kept else np.empty(0)
-    if not missing.any():
+    if not absent.any():
         return unpacked
     filled = np.full(values.size, np.nan)
-    filled[~missing] = unpacked
+    filled[~absent] = unpacked
     return filled
 
 

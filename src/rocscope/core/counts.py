@@ -255,6 +255,17 @@ class ThresholdCounts:
             missing = "negatives" if self.n_pos else "positives"
             raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
+    def require_probabilities(self, what: str) -> None:
+        """Raise ScoreError unless all scores lie from 0 to 1."""
+        high, low = self.threshold[0].item(), self.threshold[-1].item()
+        if high > 1 or low < 0:
+            raise ScoreError(
+                what,
+                expected="probabilities from 0 to 1",
+                got=f"scores such as {high if high > 1 else low!r}",
+                hint="recalibrate the scores first",
+            )
+
     def at(self, threshold: float) -> OperatingPoint:
         """Return the operating point that predicts positive iff ``score >= threshold``.
 
