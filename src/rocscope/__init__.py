@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from rocscope.decisions.hull import hull as hull
     from rocscope.decisions.mixture import mixture as mixture
     from rocscope.decisions.partial import partial_lift_chart as partial_lift_chart
+    from rocscope.decisions.prior_shift import correct_probabilities as correct_probabilities
+    from rocscope.decisions.prior_shift import estimate_prevalence as estimate_prevalence
+    from rocscope.decisions.prior_shift import reweight as reweight
     from rocscope.decisions.uncertain import Beta as Beta
     from rocscope.decisions.uncertain import LogNormal as LogNormal
     from rocscope.decisions.uncertain import UncertainContext as UncertainContext
@@ -67,8 +70,10 @@ _HOME = {
     "brier_curve": "curves.cost",
     "calibration": "reliability.bins",
     "choose": "decisions.choose",
+    "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "det": "curves.detection",
+    "estimate_prevalence": "decisions.prior_shift",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hull": "decisions.hull",
@@ -85,6 +90,7 @@ _HOME = {
     "precision_recall": "curves.precision_recall",
     "profit": "curves.profit",
     "read": "engines.reading",
+    "reweight": "decisions.prior_shift",
     "roc": "curves.roc",
 }
 _MODULES = ("datasets", "errors", "metrics")

@@ -207,16 +207,14 @@ def check_number(
     value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
 ) -> Any:
     """Return a number that is finite, at least `least` and above `above`; `expected` says so in words."""
-    fits = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not (fits and math.isfinite(value) and value >= least and value > above):
+    if not (is_number(value) and math.isfinite(value) and value >= least and value > above):
         raise InputError(name, expected=expected, got=repr(value))
     return value.item() if isinstance(value, np.generic) else value
 
 
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
-    fits = isinstance(value, float | np.floating) and 0 < value < 1
-    if not fits:
+    if not (is_number(value) and 0 < value < 1):
         raise InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
     return float(value)
 

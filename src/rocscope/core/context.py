@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nan
+from numbers import Rational
 from typing import Any, Literal
 
 import numpy as np
@@ -286,7 +287,7 @@ class Context:
 
 def decimal(number: float) -> Fraction:
     """Return the fraction that a number means as it is written: 0.2 is one fifth."""
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
+    return Fraction(number) if isinstance(number, Rational) else Fraction(repr(float(number)))
 
 
 def _quotient(numerator: Fraction, denominator: Fraction) -> float:

@@ -106,7 +106,7 @@ def cost_curve(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
     --------
     >>> curve = cost_curve([1, 0, 1, 0], [4, 3, 2, 1])
     >>> curve.x, curve.y
-    (array([0.        , 0.        , 0.5       , 1.        , 1.        ]), array([0.  , 0.  , 0.25, 0.  , 0.  ]))
+    (array([0. , 0. , 0.5, 1. , 1. ]), array([0.  , 0.  , 0.25, 0.  , 0.  ]))
     """
     return CostCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 

@@ -240,7 +240,7 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     ------
     OneClassError
         If a sample holds one class only.
-    ColumnError
+    InputError
         If there is no model.
 
     Notes

@@ -22,10 +22,8 @@ def by_model(models: Models) -> dict[str, ThresholdCounts]:
 
     Raises
     ------
-    ColumnError
-        If there is no model.
     InputError
-        If something else is given.
+        If there is no model, or something else is given.
     """
     if isinstance(models, Predictions):
         return {model: models.counts(model) for model in models.models}
@@ -35,7 +33,7 @@ def by_model(models: Models) -> dict[str, ThresholdCounts]:
         got = f"a {type(models).__name__}"
         raise InputError("models", expected="Predictions, ThresholdCounts or a mapping of them by name", got=got)
     if not models:
-        raise ColumnError("models", expected="at least one model", got="none")
+        raise InputError("models", expected="at least one model", got="none")
     return {str(name): _counts(each, f"models[{name!r}]") for name, each in models.items()}
 
 

@@ -1,0 +1,211 @@
+"""Estimate and Comparison: a number with how sure we are of it, and a difference of two with its test."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from math import inf, nan
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.jsonable import jsonable
+from rocscope.errors import ColumnError
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate:
+    """A value with a confidence interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The estimate and the ends of its interval.
+    level : float
+        Confidence level, such as 0.95.
+    method : str
+        How the interval was made, as tables and legends name it.
+    n : float
+        Cases that it rests on.
+    standard_error : float, optional
+        On the scale of `value`; NaN where the method has none.
+
+    Examples
+    --------
+    >>> estimate = Estimate(0.8, 0.7, 0.9, level=0.95, method="DeLong", n=120)
+    >>> estimate
+    Estimate(0.8, 95 % interval 0.7 to 0.9, DeLong, n=120)
+    >>> 0.75 in estimate, float(estimate)
+    (True, 0.8)
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n: float
+    standard_error: float = nan
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the value, its interval and how it was made, safe for JSON."""
+        return jsonable(dict(vars(self)))
+
+    def __repr__(self) -> str:
+        interval = f"{100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
+        return f"{type(self).__name__}({self.value:.4g}, {interval}, {self.method}, n={self.n:g})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """The difference of two models in one quantity, its interval and its test.
+
+    Parameters
+    ----------
+    first, second : str
+        Names; the difference is second − first.
+    difference : Estimate
+    statistic : float
+        What was referred to its null distribution; NaN where the test has none.
+    p_value : float
+    alternative : str
+        What the test would show: "two-sided", "greater", "less", "superior" or "noninferior".
+    margin : float
+        Of a test for superiority or non-inferiority; 0 for the others.
+    df : float
+        Degrees of freedom of the statistic; infinite for a normal one.
+    adjusted_p_value : float
+        After correction for several comparisons; NaN where none was made.
+    method : str
+        Name of the test.
+
+    Examples
+    --------
+    >>> gain = Estimate(0.05, 0.01, 0.09, level=0.95, method="DeLong, paired", n=200)
+    >>> Comparison("a", "b", gain, statistic=2.45, p_value=0.0143, method="DeLong, paired")
+    Comparison(b − a: 0.05, 95 % interval 0.01 to 0.09, p=0.0143, two-sided, DeLong, paired)
+    """
+
+    first: str
+    second: str
+    difference: Estimate
+    statistic: float
+    p_value: float
+    method: str
+    alternative: str = "two-sided"
+    margin: float = 0.0
+    df: float = inf
+    adjusted_p_value: float = nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference and its test, safe for JSON (infinite degrees of freedom become None)."""
+        return jsonable(vars(self) | {"difference": self.difference.to_dict()})
+
+    def __repr__(self) -> str:
+        d = self.difference
+        interval = f"{d.value:.4g}, {100 * d.level:g} % interval {d.low:.4g} to {d.high:.4g}"
+        adjusted = f", adjusted p={self.adjusted_p_value:.3g}" if self.adjusted_p_value > self.p_value else ""
+        margin = f" by {self.margin:g}" if self.margin else ""
+        test = f"p={self.p_value:.3g}{adjusted}, {self.alternative}{margin}, {self.method}"
+        return f"Comparison({self.second} − {self.first}: {interval}, {test})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparisons(Sequence[Comparison]):
+    """Estimates of several models, their covariance, and the comparison of each pair.
+
+    A sequence of `Comparison`; a pair is also found by its names.
+
+    Parameters
+    ----------
+    quantity : str
+        What was compared.
+    estimates : mapping from model name to Estimate
+    covariance : array of m × m
+        Of the estimates, in that order.
+    pairs : sequence of Comparison
+        Of each two models, the earlier one first.
+    correction : str
+        How the adjusted p-values allow for the number of pairs.
+
+    Examples
+    --------
+    >>> a, b = (Estimate(v, v - 0.1, v + 0.1, level=0.95, method="DeLong", n=50) for v in (0.7, 0.8))
+    >>> gain = Estimate(0.1, -0.02, 0.22, level=0.95, method="DeLong, paired", n=50)
+    >>> pair = Comparison("a", "b", gain, 1.6, 0.11, "DeLong, paired")
+    >>> result = Comparisons("AUC", {"a": a, "b": b}, np.eye(2), [pair], "holm")
+    >>> result
+    Comparisons(AUC: a 0.7, b 0.8; smallest p=0.11)
+    >>> result["b", "a"].p_value, len(result), result.estimates["b"].value
+    (0.11, 1, 0.8)
+    """
+
+    quantity: str
+    estimates: Mapping[str, Estimate]
+    covariance: NDArray[Any]
+    pairs: Sequence[Comparison]
+    correction: str = "holm"
+    _index: dict[frozenset[str], int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "covariance", check.read_only(np.asarray(self.covariance, dtype=np.float64)))
+        object.__setattr__(self, "estimates", dict(self.estimates))
+        object.__setattr__(self, "pairs", tuple(self.pairs))
+        object.__setattr__(self, "_index", {frozenset((p.first, p.second)): i for i, p in enumerate(self.pairs)})
+
+    @overload
+    def __getitem__(self, index: int | tuple[str, str]) -> Comparison: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Comparison]: ...
+    def __getitem__(self, index: int | slice | tuple[str, str]) -> Comparison | Sequence[Comparison]:
+        if not isinstance(index, tuple):
+            return self.pairs[index]
+        if frozenset(index) not in self._index:
+            raise ColumnError("models", expected=f"two of {list(self.estimates)}", got=repr(index))
+        return self.pairs[self._index[frozenset(index)]]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.pairs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return estimates, covariance and comparisons, safe for JSON."""
+        return jsonable(
+            {
+                "quantity": self.quantity,
+                "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
+                "covariance": self.covariance,
+                "correction": self.correction,
+                "pairs": [pair.to_dict() for pair in self.pairs],
+            }
+        )
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name} {estimate.value:.4g}" for name, estimate in self.estimates.items())
+        smallest = min((pair.p_value for pair in self.pairs), default=nan)
+        return f"Comparisons({self.quantity}: {values}; smallest p={smallest:.3g})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(pair.second)} − {escape(pair.first)}</th><td>{pair.difference.value:.4g}</td>"
+            f"<td>{pair.difference.low:.4g} to {pair.difference.high:.4g}</td>"
+            f"<td>{pair.p_value:.3g}</td><td>{pair.adjusted_p_value:.3g}</td></tr>"
+            for pair in self.pairs
+        )
+        heading = "<tr><th></th><th>difference</th><th>interval</th><th>p</th><th>adjusted</th></tr>"
+        return f"<p>{escape(repr(self))}</p><table>{heading}{rows}</table>"

@@ -1,0 +1,222 @@
+"""Prior shift: the class mix changes, while cases of each class keep their scores."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from rocscope import _validation as check
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.estimate import Estimate
+from rocscope.decisions.models import predict
+from rocscope.errors import InputError, ScoreError
+
+Array = NDArray[Any]
+
+
+def reweight(counts: ThresholdCounts, target_prevalence: float) -> ThresholdCounts:
+    """Counts that the sample would have if the share `target_prevalence` of it was positive.
+
+    Every curve, metric and decision of the result holds at that prevalence; their number of cases is the sample's.
+
+    Parameters
+    ----------
+    counts : ThresholdCounts
+    target_prevalence : float
+
+    Returns
+    -------
+    ThresholdCounts
+        Weighted: its counts are not whole.
+
+    Raises
+    ------
+    OneClassError
+        If one class is missing.
+    InputError
+        If the prevalence is not between 0 and 1.
+
+    Examples
+    --------
+    >>> counts = reweight(ThresholdCounts([2, 1], [3, 1], [1, 3]), 0.25)
+    >>> counts.prevalence, counts.at(2).precision
+    (0.25, 0.5)
+    """
+    counts.require_both_classes("another prevalence")
+    share = check.check_share(target_prevalence, "target_prevalence")
+    positive, negative = share * counts.n / counts.n_pos, (1 - share) * counts.n / counts.n_neg
+    return ThresholdCounts(counts.threshold, positive * counts.pos, negative * counts.neg)
+
+
+def correct_probabilities(probability: Any, *, train_prevalence: float, target_prevalence: float) -> Array:
+    """Probabilities corrected for the class mix: from that of over- or under-sampled training data to the target's.
+
+    Parameters
+    ----------
+    probability : array of n probabilities, calibrated at `train_prevalence`
+    train_prevalence, target_prevalence : float
+
+    Returns
+    -------
+    array of n probabilities
+
+    Raises
+    ------
+    ScoreError
+        If one is not a probability.
+    InputError
+        If a prevalence is not between 0 and 1.
+
+    Notes
+    -----
+    Odds are multiplied by π(1 − π₀)/(π₀(1 − π)) for a training prevalence π₀ and a target π. Ranks do not change, so
+    neither do ROC curve, hull or AUC.
+
+    References
+    ----------
+    Saerens, Latinne & Decaestecker 2002, eq. 2.4; Elkan 2001, "The foundations of cost-sensitive learning", IJCAI.
+
+    Examples
+    --------
+    >>> correct_probabilities([0.5, 0.9], train_prevalence=0.5, target_prevalence=0.1)
+    array([0.1, 0.5])
+    """
+    given = _probabilities(probability, "probability")
+    before = check.check_share(train_prevalence, "train_prevalence")
+    after = check.check_share(target_prevalence, "target_prevalence")
+    positive, negative = given * (after / before), (1 - given) * ((1 - after) / (1 - before))
+    return positive / (positive + negative)
+
+
+def _probabilities(values: Any, name: str) -> Array:
+    scores = check.check_scores(values, name=name).astype(np.float64)
+    outside = (scores < 0) | (scores > 1)
+    if outside.any():
+        raise ScoreError(name, expected="probabilities from 0 to 1", got=f"{scores[outside][0]:g}")
+    return scores
+
+
+def estimate_prevalence(
+    y_score: Any,
+    *,
+    method: Literal["em", "confusion"] = "em",
+    train_prevalence: float | None = None,
+    labelled: ThresholdCounts | None = None,
+    threshold: float = 0.5,
+    level: float = 0.95,
+) -> Estimate:
+    """Share of positives among cases that have scores but no labels.
+
+    Parameters
+    ----------
+    y_score : array of n scores of the cases without labels
+    method : {"em", "confusion"}
+        ``"em"`` is the maximum-likelihood estimate that the EM algorithm of Saerens et al. converges to; it needs
+        probabilities that are calibrated at `train_prevalence`. ``"confusion"`` corrects the share of positive
+        predictions at `threshold` by the error rates in a `labelled` sample.
+    train_prevalence : float, optional
+        Class mix of the probabilities; that of `labelled` when left out.
+    labelled : ThresholdCounts, optional
+        The same model on rows with labels.
+    threshold : float
+        Of the confusion-matrix method.
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If what a method needs is missing, or at the threshold the model does not tell the classes apart.
+
+    Notes
+    -----
+    EM: the log-likelihood Σ log(π·p/π₀ + (1 − π)(1 − p)/(1 − π₀)) is concave in π; its maximum is found directly, its
+    interval from the likelihood ratio. It takes the calibration for granted. Confusion matrix:
+    π = (q − fpr)/(tpr − fpr) for a share q of positive predictions, held within 0 and 1, with an interval by the delta
+    method that includes the sampling error of both rates. Both suppose that only the class mix has changed.
+
+    References
+    ----------
+    Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities",
+    Neural Computation 14; Forman 2008, "Quantifying counts and costs via classification", Data Min. Knowl. Disc. 17.
+
+    Examples
+    --------
+    >>> labelled = ThresholdCounts([1, 0], [80, 20], [10, 90])
+    >>> estimate = estimate_prevalence([1] * 31 + [0] * 69, method="confusion", labelled=labelled)
+    >>> round(estimate.value, 6), round(estimate.low, 3), round(estimate.high, 3)
+    (0.3, 0.154, 0.446)
+    """
+    check.check_share(level, "level")
+    if method == "em":
+        prior = labelled.prevalence if train_prevalence is None and labelled is not None else train_prevalence
+        if prior is None:
+            raise InputError("train_prevalence", expected="the class mix of the probabilities", got="none")
+        return _by_likelihood(_probabilities(y_score, "y_score"), check.check_share(prior, "train_prevalence"), level)
+    if method != "confusion":
+        raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
+    if labelled is None:
+        raise InputError("labelled", expected="counts of the same model on rows with labels", got="none")
+    return _by_confusion(check.check_scores(y_score), labelled, threshold, level)
+
+
+def _by_likelihood(probability: Array, prior: float, level: float) -> Estimate:
+    positive, negative = probability / prior, (1 - probability) / (1 - prior)
+    difference = positive - negative
+
+    def relative(share: float) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return difference / (share * positive + (1 - share) * negative)
+
+    def gradient(share: float) -> float:
+        return float(np.nansum(relative(share)))
+
+    def likelihood(share: float) -> float:
+        with np.errstate(divide="ignore"):
+            return float(np.log(share * positive + (1 - share) * negative).sum())
+
+    value = _root(gradient, 0.0, 1.0)
+    deepest = likelihood(value) - special.chdtri(1, 1 - level) / 2
+    low = _root(lambda share: deepest - likelihood(share), 0.0, value)
+    high = _root(lambda share: likelihood(share) - deepest, value, 1.0)
+    information = float(np.nansum(relative(value) ** 2))
+    error = 1 / math.sqrt(information) if information else math.inf
+    return Estimate(value, low, high, level, "EM, likelihood ratio", probability.size, error)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a falling function crosses 0, or the end of the interval that is closest to it."""
+    if not falling(low) > 0:
+        return low
+    if not falling(high) < 0:
+        return high
+    # brentq wants finite ends; a likelihood may be -inf at 0 and 1.
+    return float(optimize.brentq(lambda x: np.clip(falling(x), -1e300, 1e300), low, high, xtol=1e-13))
+
+
+def _by_confusion(scores: Array, labelled: ThresholdCounts, threshold: float, level: float) -> Estimate:
+    labelled.require_both_classes("confusion-matrix method")
+    point = labelled.at(threshold)
+    tpr, fpr, share = point.tpr, point.fpr, float(predict(scores, threshold).mean())
+    spread = tpr - fpr
+    if spread <= 0:
+        raise InputError(
+            f"threshold={threshold:g}",
+            expected="a tpr above the fpr",
+            got=f"{tpr:.4g} and {fpr:.4g}",
+            hint="there the model does not tell the classes apart; use another threshold",
+        )
+    value = min(max((share - fpr) / spread, 0.0), 1.0)
+    variance = share * (1 - share) / scores.size
+    variance += value**2 * tpr * (1 - tpr) / labelled.n_pos + (1 - value) ** 2 * fpr * (1 - fpr) / labelled.n_neg
+    error = math.sqrt(variance) / spread
+    half = float(special.ndtri((1 + level) / 2)) * error
+    ends = max(value - half, 0.0), min(value + half, 1.0)
+    return Estimate(value, *ends, level, "confusion matrix, delta method", scores.size, error)
