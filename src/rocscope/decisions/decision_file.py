@@ -115,7 +115,7 @@ def fields(content: dict[str, Any], source: str) -> dict[str, Any]:
         "slope_interval": reader.interval("slope_interval"),
         "negated": negated,
         "where": reader.texts("where"),
-        "population": reader.number("population", optional=True),
+        "population": reader.population(),
         "tied": reader.texts("tied"),
         "notes": reader.texts("notes"),
     }
@@ -147,6 +147,10 @@ class _Reader:
         if value is None and optional and name in self.content:
             return otherwise
         return value if _is_number(value) else self.fail(name, "a number")
+
+    def population(self) -> float | None:
+        value = self.number("population", optional=True)
+        return value if value is None or 0 < value < math.inf else self.fail("population", "a number above 0")
 
     def texts(self, name: str) -> tuple[str, ...]:
         values = self.get(name, list, "a list of texts")
