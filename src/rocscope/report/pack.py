@@ -58,6 +58,7 @@ def _model(model: ModelSummary) -> dict[str, Any]:
         "tp": counts_column(points.tp[1:]),
         "fp": counts_column(points.fp[1:]),
         "hull": counts_column(_vertices(points, model.hull)),
+        "at_half": [model.default.tp, model.default.fp],
         "n_levels": model.n_levels,
         "deviation": _short(model.deviation),
         "auc": model.auc_interval or {"value": model.auc["half"], "low": None, "high": None, "method": ""},

@@ -30,6 +30,8 @@ interface PackedModel {
   readonly tp: PackedColumn;
   readonly fp: PackedColumn;
   readonly hull: PackedColumn;
+  /** True and false positives at the threshold 0.5. */
+  readonly at_half: readonly [number, number];
   readonly n_levels: number;
   readonly deviation: number;
   readonly auc: Interval;
@@ -66,6 +68,7 @@ export interface Model {
   readonly levels: Levels;
   /** Thresholds as text where a double cannot hold them. */
   readonly thresholdText: readonly string[] | null;
+  readonly atHalf: readonly [number, number];
   readonly nLevels: number;
   readonly deviation: number;
   readonly auc: Interval;
@@ -104,6 +107,7 @@ function unpackModel(packed: PackedModel, index: number): Model {
     index,
     levels: makeLevels(threshold, tp, fp, Int32Array.from(column(packed.hull))),
     thresholdText: "text" in packed.threshold ? packed.threshold.text : null,
+    atHalf: packed.at_half,
     nLevels: packed.n_levels,
     deviation: packed.deviation,
     auc: packed.auc,

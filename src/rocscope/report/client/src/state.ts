@@ -4,7 +4,7 @@ import { batch, computed, type ReadonlySignal, signal, type Signal } from "@prea
 
 import type { Model, Report } from "./data";
 import { type Context, prevalenceOf, rewardsErrors } from "./math/context";
-import { bestWithin, cheapest, type Choice, touchingLevel } from "./math/hull";
+import { bestLevel, bestWithin, cheapest, type Choice } from "./math/hull";
 import { levelAt, type Rates, rates, samplePrevalence } from "./math/levels";
 import type { Campaign } from "./math/profit";
 import { type Region, regions } from "./math/regions";
@@ -106,7 +106,7 @@ export function createState(report: Report): State {
       if (hidden(model)) return null;
       return within < 1
         ? bestWithin(model.levels, context.value, within)
-        : touchingLevel(model.levels, context.value);
+        : bestLevel(model.levels, context.value);
     });
   });
   const all = computed(() => models.value.map((model) => model.levels));
@@ -119,7 +119,7 @@ export function createState(report: Report): State {
     if (!model) return best.value;
     const pinned = inputs.pinned.value;
     const level = pinned === null ? bestLevels.value[model.index] : levelAt(model.levels, pinned);
-    return { model: model.index, level: level ?? touchingLevel(model.levels, context.value) };
+    return { model: model.index, level: level ?? bestLevel(model.levels, context.value) };
   });
   const model = computed(() => models.value[current.value.model]!);
   const share = computed(() => prevalenceOf(context.value, samplePrevalence(model.value.levels)));

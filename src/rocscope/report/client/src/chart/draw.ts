@@ -3,8 +3,9 @@
 import { area, curveLinear, curveStepBefore, line } from "d3-shape";
 
 import { s } from "../dom";
+import { shorten } from "../format";
 import type { Palette } from "../palette";
-import { type Axis, type Frame, type Mark, type Scene, type Series, ticksOf } from "./scene";
+import { type Frame, type Mark, type Scene, type Series, ticksOf } from "./scene";
 
 type Pen = CanvasRenderingContext2D;
 
@@ -169,7 +170,9 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
       const [x, low, high] = [frame.x(mark.at[0]), frame.y(mark.low), frame.y(mark.high)];
       return [s("path", { d: `M${x},${low}V${high}M${x - 3},${low}h6M${x - 3},${high}h6`, stroke: mark.stroke, fill: "none" })];
     }
-    case "text":
+    case "text": {
+      const text = fitted(mark.text, mark.within && Math.abs(frame.x(mark.within[1]) - frame.x(mark.within[0])));
+      if (!text) return [];
       return [
         s(
           "text",
@@ -186,9 +189,10 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
             "paint-order": "stroke",
             "unicode-bidi": "plaintext",
           },
-          mark.text,
+          text,
         ),
       ];
+    }
     case "box": {
       const [x0, x1] = [frame.x(mark.from[0]), frame.x(mark.to[0])];
       const [y0, y1] = [frame.y(mark.from[1]), frame.y(mark.to[1])];
@@ -198,4 +202,9 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
   }
 }
 
-export type { Axis };
+/** A text cut to a width in pixels, empty where not even a few letters fit. */
+function fitted(text: string, width: number | undefined): string {
+  if (width === undefined) return text;
+  const most = Math.floor((width - 10) / 7.5);
+  return most < Math.min(4, [...text].length) ? "" : shorten(text, most);
+}

@@ -6,6 +6,7 @@ import type { Frame, Mark, Scene, Series } from "./scene";
 const HEIGHT = 14;
 const PLACES = 24;
 const LONGEST = 22;
+const MOST = 8;
 
 interface Box {
   readonly left: number;
@@ -25,8 +26,8 @@ export function directLabels(scene: Scene, frame: Frame, measure: (text: string)
   const obstacles = dots.flatMap((line) => line.dots);
   const taken: Box[] = [];
   const marks: Mark[] = [];
-  for (const { series, dots: own } of dots) {
-    if (!series.name) continue;
+  for (const { series, dots: own } of dots.reverse()) {
+    if (!series.name || marks.length >= MOST) continue;
     const text = shorten(series.name, LONGEST);
     const best = bestPlace(own, measure(text) + 2, frame, taken, obstacles);
     if (!best) continue;
@@ -57,7 +58,7 @@ function sample(series: Series, frame: Frame): Dot[] {
 function bestPlace(own: readonly Dot[], width: number, frame: Frame, taken: readonly Box[], obstacles: readonly Dot[]): Box | null {
   let best: Box | null = null;
   let least = Infinity;
-  for (let place = 1; place < PLACES; place++) {
+  for (let place = 3; place < PLACES - 2; place++) {
     const dot = own[Math.floor((place / PLACES) * own.length)];
     if (!dot) continue;
     for (const box of boxesAround(dot, width)) {
@@ -68,7 +69,7 @@ function bestPlace(own: readonly Dot[], width: number, frame: Frame, taken: read
       if (score < least) [best, least] = [box, score];
     }
   }
-  return least < 6 ? best : null;
+  return least < 5 ? best : null;
 }
 
 function boxesAround({ x, y }: Dot, width: number): Box[] {

@@ -48,6 +48,8 @@ export type Mark =
       bold?: boolean;
       /** On a coloured box: no halo around the letters. */
       plain?: boolean;
+      /** Shortened to fit between two x, or left out. */
+      within?: readonly [number, number];
     }
   | { kind: "box"; from: Point; to: Point; fill: string; alpha?: number; role?: string };
 

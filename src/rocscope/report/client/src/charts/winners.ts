@@ -2,7 +2,7 @@
 
 import { chart } from "../chart/chart";
 import type { Mark } from "../chart/scene";
-import { number, shorten, tick } from "../format";
+import { number, tick } from "../format";
 import { falseAlarmCost, missCost, quotient } from "../math/context";
 import { type Region, zones } from "../math/regions";
 import { palette } from "../palette";
@@ -68,13 +68,11 @@ function boxes(state: State): Mark[] {
     const trivial = zone.model < 0;
     const colour = trivial ? ghost : colourOf(state, zone.model);
     const box: Mark = { kind: "box", from: [low, 0.08], to: [high, 0.92], fill: colour, alpha: trivial ? 0.35 : 0.92, role: "zone" };
-    const decades = Math.log10(high / low);
     const name = regionName(state, zone);
     const edge: Mark = { kind: "line", from: [high, 0.08], to: [high, 0.92], stroke: halo, width: 1.5 };
-    if (decades * 30 < [...name].length * 1.6 && decades < 0.6) return [box, edge];
     const fill = trivial ? quiet : halo;
     const at = [Math.sqrt(low * high), 0.5] as const;
-    return [box, edge, { kind: "text", at, text: shorten(name, Math.max(3, Math.floor(decades * 13))), fill, anchor: "middle", dy: 4, bold: true, plain: true }];
+    return [box, edge, { kind: "text", at, text: name, within: [low, high], fill, anchor: "middle", dy: 4, bold: true, plain: true }];
   });
 }
 

@@ -43,6 +43,13 @@ export function missCost(context: Context): number {
   return toNumber(minus(decimal(context.costFn), decimal(context.costTp)));
 }
 
+/** The action that no classifier can improve on, if the costs make it so. */
+export function alwaysRight(context: Context): "all positive" | "all negative" | null {
+  const [alarm, miss] = [falseAlarmCost(context), missCost(context)];
+  if (alarm <= 0 && miss > 0) return "all positive";
+  return alarm > 0 && miss <= 0 ? "all negative" : null;
+}
+
 /** Whether errors of both kinds are rewarded; then the best classifier is a bad one. */
 export function rewardsErrors(context: Context): boolean {
   return falseAlarmCost(context) < 0 && missCost(context) < 0;

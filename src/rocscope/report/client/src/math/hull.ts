@@ -1,6 +1,6 @@
 /** Where a context touches the hull, and which model wins. Mirrors `rocscope.geometry` and `rocscope.choose`. */
 
-import { type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
+import { alwaysRight, type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
 import type { Levels } from "./levels";
 
 /**
@@ -20,6 +20,13 @@ export function touchingLevel(levels: Levels, context: Context): number {
     else high = middle;
   }
   return levels.hull[low] ?? 0;
+}
+
+/** The best level of a model: where costs make one action right whatever the scores, that action. */
+export function bestLevel(levels: Levels, context: Context): number {
+  const always = alwaysRight(context);
+  if (always === null) return touchingLevel(levels, context);
+  return always === "all positive" ? levels.size - 1 : 0;
 }
 
 type Worth = (from: number, to: number) => boolean;
@@ -108,7 +115,7 @@ function fewer(levels: Levels, level: number, models: readonly Levels[], best: C
 
 /** The best level whose share of positive predictions does not exceed `most`; of the points kept. */
 export function bestWithin(levels: Levels, context: Context, most: number): number {
-  const free = touchingLevel(levels, context);
+  const free = bestLevel(levels, context);
   const sample = levels.nPos / (levels.nPos + levels.nNeg);
   const share = prevalenceOf(context, sample);
   const depth = (i: number): number => share * (levels.tpr[i] ?? 0) + (1 - share) * (levels.fpr[i] ?? 0);
