@@ -88,9 +88,12 @@ function outcomes(state: State): [string, string][] {
   ];
 }
 
-const DECILE_COLUMNS = ["tenth", "size", "responders", "non-responders", "share of positives", "cumulative gain", "cumulative lift", "profit to here"];
+const DECILE_COLUMNS = ["depth", "gain", "cumulative gain", "lift", "size", "responders", "non-responders", "profit"];
 
-/** Ten parts of the population by decreasing score, interpolated within ties as contacting them at random would. */
+/**
+ * The campaign at each tenth of the population by decreasing score, as `ProfitCurve.table` has it: all but the gain
+ * are of everybody to that depth. Within ties it is interpolated, as contacting them at random would be.
+ */
 export function decilesOf(state: State): number[][] {
   const { levels } = state.model.value;
   const share = state.share.value;
@@ -105,10 +108,10 @@ export function decilesOf(state: State): number[][] {
   return Array.from({ length: 10 }, (_, i) => {
     const [before, gain] = [i === 0 ? 0 : gainAt(i / 10), i === 9 ? 1 : gainAt((i + 1) / 10)];
     const to = (i + 1) / 10;
-    const responders = n * share * (gain - before);
+    const responders = n * share * gain;
     const fpr = Math.max(0, (to - share * gain) / (1 - share));
     const money = profit(state.context.value, state.campaign.value, share, gain, fpr);
-    return [i + 1, n / 10, responders, n / 10 - responders, gain - before, gain, gain / to, money];
+    return [to, gain - before, gain, gain / to, n * to, responders, n * to - responders, money];
   });
 }
 
@@ -117,14 +120,14 @@ export function decilesCard(state: State): HTMLElement {
   const title = h("h2", { id: "deciles-title" });
   effect(() => {
     setText(title, "By tenths of the ranking");
-    const rows = decilesOf(state).map(([tenth = 0, size = 0, hits = 0, rest = 0, part = 0, gain = 0, lift = 0, money = 0]) => [
-      String(tenth),
-      count(size),
-      hits.toFixed(1),
-      rest.toFixed(1),
+    const rows = decilesOf(state).map(([depth = 0, part = 0, gain = 0, lift = 0, size = 0, hits = 0, rest = 0, money = 0]) => [
+      percent(depth),
       percent(part),
       percent(gain),
       fixed(lift, 2),
+      count(size),
+      count(Math.round(hits)),
+      count(Math.round(rest)),
       number(money),
     ]);
     box.replaceChildren(table(DECILE_COLUMNS, rows));
