@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from report_browser import chromium, opened, predictions  # noqa: F401
 
 import rocscope as rs
+from report_browser import chromium, opened, predictions  # noqa: F401
 from rocscope.core.curve import cumulative
 
 PREDS = predictions()

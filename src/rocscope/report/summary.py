@@ -17,10 +17,10 @@ from rocscope.curves.precision_recall import precision_recall
 from rocscope.curves.roc import roc
 from rocscope.decisions.choose import DEFAULT_THRESHOLD
 from rocscope.errors import ScoreError
-from rocscope.geometry import pool, thin, touching_point
+from rocscope.geometry import Thinned, pool, thin, touching_point
 from rocscope.reliability.bins import calibration
 
-MOST_POINTS = 320
+MOST_POINTS = 240
 """Enough for a curve as wide as a screen; a report then stays small enough to mail."""
 RUG_STEPS = 40
 
@@ -109,11 +109,17 @@ def summarise(name: str, counts: ThresholdCounts, context: Context, *, most: int
         best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
         default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
-        points=Points([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
+        points=Points([None, *_scores(counts, kept)], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
         hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
         calibration=_calibration(counts),
     )
+
+
+def _scores(counts: ThresholdCounts, kept: Thinned) -> list[float]:
+    """Return the scores at the points kept; integers stay integers where a float would round them."""
+    whole = counts.threshold.dtype.kind in "iu" and np.abs(kept.threshold[1:]).max(initial=0) > 2**53
+    return (counts.threshold[kept.index[1:] - 1] if whole else kept.threshold[1:]).tolist()
 
 
 def _calibration(counts: ThresholdCounts) -> dict[str, Any] | None:

@@ -40,7 +40,10 @@ def samples() -> dict[str, dict[str, rs.ThresholdCounts]]:
     weight = rng.integers(1, 5, y.size) / 4
     counts = rs.ThresholdCounts.from_scores
     return {
-        "ties": {"a": counts([1, 1, 0, 1, 0, 0], [3, 3, 3, 2, 2, 1]), "b": counts([1, 1, 0, 1, 0, 0], [1, 1, 1, 1, 1, 1])},
+        "ties": {
+            "a": counts([1, 1, 0, 1, 0, 0], [3, 3, 3, 2, 2, 1]),
+            "b": counts([1, 1, 0, 1, 0, 0], [1, 1, 1, 1, 1, 1]),
+        },
         "two_models": {"good": counts(y, good), "poor": counts(y, poor)},
         "weights": {"weighted": counts(y, good, sample_weight=weight)},
         "long_gaps": {"gaps": rs.ThresholdCounts([0.9, 0.5, 0.1], [5_000_000, 1, 999], [1, 3_000_000_000, 7])},
@@ -87,7 +90,10 @@ def _answer(models: dict[str, rs.ThresholdCounts], context: rs.Context) -> dict[
     touching = [touching_point(pool(counts), context) for counts in models.values()]
     return jsonable(
         {
-            "context": {name: getattr(context, name) for name in ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")},
+            "context": {
+                name: getattr(context, name)
+                for name in ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+            },
             "model": best.model,
             "point": [best.point.tp, best.point.fp],
             "expected_cost": best.expected_cost,
@@ -101,9 +107,7 @@ def _answer(models: dict[str, rs.ThresholdCounts], context: rs.Context) -> dict[
 def _regions(models: dict[str, rs.ThresholdCounts]) -> list[dict[str, Any]]:
     vertices = rs.hull(models).vertices
     used = [vertex for vertex in vertices if vertex.slope_low < vertex.slope_high]
-    return jsonable(
-        [{"tpr": v.point.tpr, "fpr": v.point.fpr, "low": v.slope_low, "high": v.slope_high} for v in used]
-    )
+    return jsonable([{"tpr": v.point.tpr, "fpr": v.point.fpr, "low": v.slope_low, "high": v.slope_high} for v in used])
 
 
 def _profit(counts: rs.ThresholdCounts) -> list[float]:

@@ -52,6 +52,7 @@ export interface State {
   /** The best level of each model in the context and within the capacity; null where the model is hidden. */
   readonly bestLevels: ReadonlySignal<readonly (number | null)[]>;
   readonly best: ReadonlySignal<Choice>;
+  readonly bestModel: ReadonlySignal<number>;
   readonly current: ReadonlySignal<Choice>;
   readonly model: ReadonlySignal<Model>;
   /** Target prevalence, or that of the current model's sample. */
@@ -132,6 +133,7 @@ export function createState(report: Report): State {
     campaign,
     bestLevels,
     best,
+    bestModel: computed(() => best.value.model),
     current,
     model,
     share,

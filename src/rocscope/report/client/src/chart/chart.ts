@@ -9,6 +9,7 @@ import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
 import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
 import { directLabels } from "./labels";
 import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene } from "./scene";
+import { inSight, printing } from "./visible";
 
 export interface Handle {
   readonly label: string;
@@ -47,11 +48,6 @@ function schedule(job: () => void): void {
   jobs.add(job);
 }
 
-/** Every chart draws, also those out of sight: for print. */
-const drawAll = signal(false);
-addEventListener("beforeprint", () => (drawAll.value = true));
-addEventListener("afterprint", () => (drawAll.value = false));
-
 export function chart(options: ChartOptions): HTMLElement {
   const margin = { ...MARGIN, ...options.margin };
   const canvas = h("canvas", { "aria-hidden": "true" });
@@ -64,18 +60,15 @@ export function chart(options: ChartOptions): HTMLElement {
   const text = h("p", { id: `${options.id}-text`, class: "caption" });
 
   const size = signal({ width: 0, height: 0 });
-  const visible = signal(false);
+  const visible = inSight(plot);
   new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
     size.value = { width: Math.round(width), height: Math.round(height) };
   }).observe(plot);
-  new IntersectionObserver((entries) => (visible.value = entries.some((entry) => entry.isIntersecting)), {
-    rootMargin: "80px",
-  }).observe(plot);
 
   const scene = computed(options.scene);
   const frame = computed<Frame>(() => makeFrame(scene.value, size.value, margin));
-  const awake = computed(() => (visible.value || drawAll.value) && size.value.width > 0);
+  const awake = computed(() => visible.value && size.value.width > 0);
 
   let timer = 0;
   const label = (): void => {
@@ -86,16 +79,16 @@ export function chart(options: ChartOptions): HTMLElement {
     labels.replaceChildren(...marksAsSvg(found, frame.value, palette.value));
   };
   const drawScene = (): void => {
-    paint(canvas, scene.peek(), frame.peek(), palette.peek());
+    paint(canvas, size.peek(), scene.peek(), frame.peek(), palette.peek());
     svg.setAttribute("viewBox", `0 0 ${size.peek().width} ${size.peek().height}`);
     axes.replaceChildren(axesAsSvg(scene.peek(), frame.peek(), palette.peek()));
     clearTimeout(timer);
-    timer = window.setTimeout(label, labels.hasChildNodes() ? 160 : 0);
+    timer = window.setTimeout(label, labels.hasChildNodes() ? 250 : 0);
   };
   effect(() => {
     if (!awake.value) return;
     void [scene.value, frame.value, palette.value];
-    if (drawAll.peek()) {
+    if (printing.peek()) {
       drawScene();
       label();
     } else schedule(drawScene);
@@ -109,7 +102,7 @@ export function chart(options: ChartOptions): HTMLElement {
   effect(() => {
     if (!awake.value) return;
     void [shown.value, frame.value, palette.value];
-    if (drawAll.peek()) drawMarks();
+    if (printing.peek()) drawMarks();
     else schedule(drawMarks);
   });
   effect(() => setText(title, options.title()));

@@ -5,36 +5,50 @@ import { area, curveLinear, curveStepBefore, line } from "d3-shape";
 import { s } from "../dom";
 import { shorten } from "../format";
 import type { Palette } from "../palette";
-import { type Frame, type Mark, type Scene, type Series, ticksOf } from "./scene";
+import { type Frame, type Mark, type Scale, type Scene, type Series, type Size, ticksOf } from "./scene";
 
 type Pen = CanvasRenderingContext2D;
 
 /** Draw the path of a series with a pen, or return it as text without one. */
 function pathOf(series: Series, frame: Frame, pen: Pen | null): string | null {
   const { x, y, base } = series;
-  const at = (i: number): number => frame.x(x[i] ?? NaN);
+  const [toX, toY] = [straight(frame.x), straight(frame.y)];
+  const at = (i: number): number => toX(x[i] ?? NaN);
   const defined = (i: number): boolean => Number.isFinite(x[i]) && Number.isFinite(y[i]);
   const curve = series.shape === "step" ? curveStepBefore : curveLinear;
-  const indices = Array.from(x, (_, i) => i);
+  const indices = upTo(x.length);
   if (base) {
-    const shape = area<number>().x(at).y1((i) => frame.y(y[i] ?? NaN)).y0((i) => frame.y(base[i] ?? NaN));
+    const shape = area<number>().x(at).y1((i) => toY(y[i] ?? NaN)).y0((i) => toY(base[i] ?? NaN));
     return shape.defined(defined).curve(curve).context(pen)(indices) as string | null;
   }
-  const shape = line<number>().x(at).y((i) => frame.y(y[i] ?? NaN));
+  const shape = line<number>().x(at).y((i) => toY(y[i] ?? NaN));
   return shape.defined(defined).curve(curve).context(pen)(indices) as string | null;
 }
 
-export function paint(canvas: HTMLCanvasElement, scene: Scene, frame: Frame, palette: Palette): void {
+/** A linear scale as one multiplication: a frame draws thousands of points. */
+function straight(scale: Scale): (value: number) => number {
+  const [[from = 0, to = 1], [start = 0, end = 1]] = [scale.domain(), scale.range()];
+  if ("base" in scale) return scale;
+  const slope = (end - start) / (to - from);
+  return (value) => start + (value - from) * slope;
+}
+
+const ranges = new Map<number, readonly number[]>();
+
+/** The numbers from 0 up to a length, made once a length. */
+function upTo(length: number): number[] {
+  if (!ranges.has(length)) ranges.set(length, Array.from({ length }, (_, i) => i));
+  return ranges.get(length) as number[];
+}
+
+export function paint(canvas: HTMLCanvasElement, size: Size, scene: Scene, frame: Frame, palette: Palette): void {
   const ratio = window.devicePixelRatio || 1;
-  const { clientWidth, clientHeight } = canvas;
-  if (canvas.width !== Math.round(clientWidth * ratio) || canvas.height !== Math.round(clientHeight * ratio)) {
-    canvas.width = Math.round(clientWidth * ratio);
-    canvas.height = Math.round(clientHeight * ratio);
-  }
+  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const pen = canvas.getContext("2d");
   if (!pen) return;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, clientWidth, clientHeight);
+  pen.clearRect(0, 0, size.width, size.height);
   pen.translate(frame.left, frame.top);
   grid(pen, scene, frame, palette);
   pen.save();

@@ -23,13 +23,13 @@ interface Dot {
 /** One label a named series, none where there is no free place. */
 export function directLabels(scene: Scene, frame: Frame, measure: (text: string) => number): Mark[] {
   const dots = scene.series.filter((series) => !series.base).map((series) => ({ series, dots: sample(series, frame) }));
-  const obstacles = dots.flatMap((line) => line.dots);
+  const hiddenBy = crowd(dots.flatMap((line) => line.dots), frame);
   const taken: Box[] = [];
   const marks: Mark[] = [];
   for (const { series, dots: own } of dots.reverse()) {
     if (!series.name || marks.length >= MOST) continue;
     const text = shorten(series.name, LONGEST);
-    const best = bestPlace(own, measure(text) + 2, frame, taken, obstacles);
+    const best = bestPlace(own, measure(text) + 2, frame, taken, hiddenBy);
     if (!best) continue;
     taken.push(best);
     const at = [frame.x.invert(best.left + 1), frame.y.invert(best.bottom - 3)] as const;
@@ -55,7 +55,13 @@ function sample(series: Series, frame: Frame): Dot[] {
   return dots;
 }
 
-function bestPlace(own: readonly Dot[], width: number, frame: Frame, taken: readonly Box[], obstacles: readonly Dot[]): Box | null {
+function bestPlace(
+  own: readonly Dot[],
+  width: number,
+  frame: Frame,
+  taken: readonly Box[],
+  hiddenBy: (box: Box) => number,
+): Box | null {
   let best: Box | null = null;
   let least = Infinity;
   for (let place = 3; place < PLACES - 2; place++) {
@@ -64,8 +70,7 @@ function bestPlace(own: readonly Dot[], width: number, frame: Frame, taken: read
     for (const box of boxesAround(dot, width)) {
       if (box.left < 2 || box.top < 2 || box.right > frame.width - 2 || box.bottom > frame.height - 2) continue;
       if (taken.some((other) => overlap(box, other))) continue;
-      const hidden = obstacles.reduce((sum, other) => sum + (inside(other, box) ? 1 : 0), 0);
-      const score = hidden + Math.abs(place / PLACES - 0.45) * 2;
+      const score = hiddenBy(box) + Math.abs(place / PLACES - 0.45) * 2;
       if (score < least) [best, least] = [box, score];
     }
   }
@@ -85,5 +90,27 @@ function boxesAround({ x, y }: Dot, width: number): Box[] {
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right + 4 && b.left < a.right + 4 && a.top < b.bottom && b.top < a.bottom;
 
-const inside = (dot: Dot, box: Box): boolean =>
-  dot.x > box.left - 2 && dot.x < box.right + 2 && dot.y > box.top - 1 && dot.y < box.bottom + 1;
+const CELL = 4;
+
+/** How many dots lie in a box, from running sums over a grid of small cells. */
+function crowd(dots: readonly Dot[], frame: Frame): (box: Box) => number {
+  const columns = Math.ceil(frame.width / CELL) + 2;
+  const rows = Math.ceil(frame.height / CELL) + 2;
+  const sums = new Int32Array(columns * rows);
+  const cell = (value: number, most: number): number => Math.max(0, Math.min(most - 2, Math.floor(value / CELL)));
+  for (const { x, y } of dots) {
+    const at = (cell(y, rows) + 1) * columns + cell(x, columns) + 1;
+    sums[at] = (sums[at] ?? 0) + 1;
+  }
+  for (let row = 1; row < rows; row++) {
+    for (let column = 1; column < columns; column++) {
+      const at = row * columns + column;
+      sums[at] = (sums[at] ?? 0) + (sums[at - 1] ?? 0) + (sums[at - columns] ?? 0) - (sums[at - columns - 1] ?? 0);
+    }
+  }
+  return ({ left, right, top, bottom }) => {
+    const [x0, x1, y0, y1] = [cell(left, columns), cell(right, columns) + 1, cell(top, rows), cell(bottom, rows) + 1];
+    const at = (column: number, row: number): number => sums[row * columns + column] ?? 0;
+    return at(x1, y1) - at(x0, y1) - at(x1, y0) + at(x0, y0);
+  };
+}

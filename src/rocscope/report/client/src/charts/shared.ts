@@ -12,7 +12,7 @@ export const UNIT = [0, 1] as const;
 export function colourOf(state: State, model: number): string {
   const style = state.styles.value[model];
   const { hues, ghost, quiet } = palette.value;
-  if (!style || style.place === null) return model === state.current.value.model ? quiet : ghost;
+  if (!style || style.place === null) return model === state.model.value.index ? quiet : ghost;
   return hues[style.hue] ?? quiet;
 }
 
@@ -23,7 +23,7 @@ export function modelLines(
   extra: Partial<Series> = {},
 ): Series[] {
   const looks = state.styles.value;
-  const current = state.current.value.model;
+  const current = state.model.value.index;
   const rank = (model: Model): number => (model.index === current ? 2 : looks[model.index]?.place === null ? 0 : 1);
   return state.models.value
     .filter((model) => looks[model.index]?.look !== "hide")

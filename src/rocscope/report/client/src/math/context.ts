@@ -33,14 +33,35 @@ function toNumber(value: Decimal): number {
   return Number(`${value.digits}e-${value.scale}`);
 }
 
+interface Stakes {
+  readonly alarm: number;
+  readonly miss: number;
+}
+
+/** Taken once a context: a curve asks for them at every point. */
+const known = new WeakMap<Context, Stakes>();
+
+function stakes(context: Context): Stakes {
+  let found = known.get(context);
+  if (!found) {
+    const { costFp, costFn, costTp, costTn } = context;
+    found = {
+      alarm: toNumber(minus(decimal(costFp), decimal(costTn))),
+      miss: toNumber(minus(decimal(costFn), decimal(costTp))),
+    };
+    known.set(context, found);
+  }
+  return found;
+}
+
 /** What it costs to predict a negative case positive rather than negative. */
 export function falseAlarmCost(context: Context): number {
-  return toNumber(minus(decimal(context.costFp), decimal(context.costTn)));
+  return stakes(context).alarm;
 }
 
 /** What it costs to predict a positive case negative rather than positive. */
 export function missCost(context: Context): number {
-  return toNumber(minus(decimal(context.costFn), decimal(context.costTp)));
+  return stakes(context).miss;
 }
 
 /** The action that no classifier can improve on, if the costs make it so. */

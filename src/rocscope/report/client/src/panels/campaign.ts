@@ -3,7 +3,8 @@
 import { effect } from "@preact/signals-core";
 
 import { csvOf, fileName } from "../chart/export";
-import { button, download, h, scroller, setText, table } from "../dom";
+import { inSight } from "../chart/visible";
+import { button, download, h, scroller, table } from "../dom";
 import { count, fixed, number, percent } from "../format";
 import { falseAlarmCost, missCost } from "../math/context";
 import { profit } from "../math/profit";
@@ -117,9 +118,10 @@ export function decilesOf(state: State): number[][] {
 
 export function decilesCard(state: State): HTMLElement {
   const box = scroller("Table of tenths");
-  const title = h("h2", { id: "deciles-title" });
+  const title = h("h2", { id: "deciles-title" }, "By tenths of the ranking");
+  const visible = inSight(box);
   effect(() => {
-    setText(title, "By tenths of the ranking");
+    if (!visible.value) return;
     const rows = decilesOf(state).map(([depth = 0, part = 0, gain = 0, lift = 0, size = 0, hits = 0, rest = 0, money = 0]) => [
       percent(depth),
       percent(part),

@@ -3,6 +3,7 @@
 import { computed, effect } from "@preact/signals-core";
 
 import { csvOf, fileName } from "../chart/export";
+import { inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import type { Model } from "../data";
 import { button, download, h, name, s, scroller, setText } from "../dom";
@@ -62,7 +63,9 @@ export function modelsTable(state: State): HTMLElement {
     }
   });
   const rows = computed(() => state.models.value.map((model) => row(state, model)));
+  const visible = inSight(body);
   effect(() => {
+    if (!visible.value) return;
     for (const { model, update } of rows.value) update(model);
   });
   const order = computed(() => ordered(state).map((model) => model.index).join(" "));
@@ -121,8 +124,8 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
     look.value = style?.look ?? "show";
     swatch.setAttribute("stroke", colourOf(state, model.index));
     swatch.setAttribute("stroke-dasharray", style?.dash.join(" ") ?? "");
-    element.className = [model.index === state.best.value.model ? "best" : "", style?.look ?? ""].join(" ").trim();
-    pick.setAttribute("aria-pressed", String(model.index === state.current.value.model));
+    element.className = [model.index === state.bestModel.value ? "best" : "", style?.look ?? ""].join(" ").trim();
+    pick.setAttribute("aria-pressed", String(model.index === state.model.value.index));
   };
   return { model, element, update };
 }
