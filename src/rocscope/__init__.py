@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rocscope.core.campaign import Campaign as Campaign
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
+    from rocscope.core.estimate import Comparison as Comparison
+    from rocscope.core.estimate import Comparisons as Comparisons
+    from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
     from rocscope.curves.cost import brier_curve as brier_curve
@@ -43,21 +46,55 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.inference import planning as planning
+    from rocscope.inference.auc import auc_interval as auc_interval
+    from rocscope.inference.bands import band as band
+    from rocscope.inference.bootstrap import bootstrap as bootstrap
+    from rocscope.inference.compare import compare as compare
+    from rocscope.inference.costs import compare_costs as compare_costs
+    from rocscope.inference.crisp import compare_errors as compare_errors
+    from rocscope.inference.crisp import mcnemar as mcnemar
+    from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
+    from rocscope.inference.permutation import compare_curves as compare_curves
+    from rocscope.inference.proportions import joint_region as joint_region
+    from rocscope.inference.proportions import rate_intervals as rate_intervals
+    from rocscope.inference.rank_test import mann_whitney as mann_whitney
+    from rocscope.inference.smoothing import smooth_roc as smooth_roc
     from rocscope.plotting.figures import plot_calibration as plot_calibration
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
-    from rocscope.reliability.bins import calibration as calibration
+    from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
+    from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
+    from rocscope.reliability.calibration import calibration as calibration
+    from rocscope.reliability.cox import cox_calibration as cox_calibration
+    from rocscope.reliability.discrepancy import calibration_error as calibration_error
+    from rocscope.reliability.discrepancy import calibration_index as calibration_index
+    from rocscope.reliability.discrepancy import smooth_calibration_error as smooth_calibration_error
+    from rocscope.reliability.goodness import hosmer_lemeshow_test as hosmer_lemeshow_test
+    from rocscope.reliability.goodness import miscalibration_test as miscalibration_test
+    from rocscope.reliability.goodness import spiegelhalter_test as spiegelhalter_test
+    from rocscope.reliability.recalibration.cross import load_recalibrator as load_recalibrator
+    from rocscope.reliability.recalibration.cross import recalibrate as recalibrate
+    from rocscope.reliability.recalibration.cross import recalibrator as recalibrator
+    from rocscope.reliability.scores import brier as brier
+    from rocscope.reliability.scores import decompose as decompose
+    from rocscope.reliability.scores import log_loss as log_loss
     from rocscope.report import Report as Report
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Beta": "decisions.uncertain",
+    "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
+    "Comparison": "core.estimate",
+    "Comparisons": "core.estimate",
     "Constraint": "decisions.constraints",
     "Context": "core.context",
+    "ContinuousCalibration": "reliability.bridge",
     "Decision": "decisions.decision",
+    "Estimate": "core.estimate",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.uncertain",
     "OperatingPoint": "core.point",
@@ -66,32 +103,62 @@ _HOME = {
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",
+    "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
+    "auc_interval": "inference.auc",
+    "band": "inference.bands",
+    "bootstrap": "inference.bootstrap",
+    "brier": "reliability.scores",
     "brier_curve": "curves.cost",
-    "calibration": "reliability.bins",
+    "calibration": "reliability.calibration",
+    "calibration_error": "reliability.discrepancy",
+    "calibration_index": "reliability.discrepancy",
     "choose": "decisions.choose",
+    "compare": "inference.compare",
+    "compare_costs": "inference.costs",
+    "compare_curves": "inference.permutation",
+    "compare_errors": "inference.crisp",
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
+    "cox_calibration": "reliability.cox",
+    "datasets": "datasets",
+    "decompose": "reliability.scores",
     "det": "curves.detection",
+    "errors": "errors",
     "estimate_prevalence": "decisions.prior_shift",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
+    "hosmer_lemeshow_test": "reliability.goodness",
     "hull": "decisions.hull",
+    "joint_region": "inference.proportions",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "load_recalibrator": "reliability.recalibration.cross",
+    "log_loss": "reliability.scores",
+    "mann_whitney": "inference.rank_test",
+    "mcnemar": "inference.crisp",
+    "metrics": "metrics",
+    "miscalibration_test": "reliability.goodness",
     "mixture": "decisions.mixture",
     "net_benefit": "curves.net_benefit",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
+    "planning": "inference.planning",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",
     "profit": "curves.profit",
+    "rate_intervals": "inference.proportions",
     "read": "engines.reading",
+    "recalibrate": "reliability.recalibration.cross",
+    "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",
     "roc": "curves.roc",
+    "smooth_calibration_error": "reliability.discrepancy",
+    "smooth_roc": "inference.smoothing",
+    "spiegelhalter_test": "reliability.goodness",
 }
 _MODULES = ("datasets", "errors", "metrics")
 

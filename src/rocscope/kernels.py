@@ -154,3 +154,52 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
         fp[top] = f
         code[top] = block_code[i]
     return top
+
+
+@Kernel
+def venn_abers(pos, total, low, high):
+    """Write what isotonic regression gives each level if one row is added to it, a negative (low) or a positive (high).
+
+    Levels by increasing score. The blocks of all levels up to each, and of all from each, are kept as chains: a block
+    knows the next one outwards. With the added row only a few of the nearest blocks pool.
+    """
+    k = pos.size
+    left_pos, left_total, left_next = pos.copy(), total.copy(), np.empty(k, np.int64)
+    for i in range(k):
+        j = i - 1
+        while j >= 0 and left_pos[j] * left_total[i] >= left_pos[i] * left_total[j]:
+            left_pos[i] += left_pos[j]
+            left_total[i] += left_total[j]
+            j = left_next[j]
+        left_next[i] = j
+    right_pos, right_total, right_next = pos.copy(), total.copy(), np.empty(k, np.int64)
+    for i in range(k - 1, -1, -1):
+        j = i + 1
+        while j < k and right_pos[i] * right_total[j] >= right_pos[j] * right_total[i]:
+            right_pos[i] += right_pos[j]
+            right_total[i] += right_total[j]
+            j = right_next[j]
+        right_next[i] = j
+    for i in range(k):
+        for label in range(2):
+            p = pos[i] + label
+            t = total[i] + 1
+            left = i - 1
+            right = i + 1
+            pooling = True
+            while pooling:
+                pooling = False
+                if left >= 0 and left_pos[left] * t >= p * left_total[left]:
+                    p += left_pos[left]
+                    t += left_total[left]
+                    left = left_next[left]
+                    pooling = True
+                if right < k and p * right_total[right] >= right_pos[right] * t:
+                    p += right_pos[right]
+                    t += right_total[right]
+                    right = right_next[right]
+                    pooling = True
+            if label == 0:
+                low[i] = p / t
+            else:
+                high[i] = p / t

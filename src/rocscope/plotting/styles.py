@@ -95,6 +95,10 @@ def _prevalence(curve: Any) -> list[Guide]:
     return [Guide(f"chance (prevalence {share:.3g})", (0, 1), (share, share))]
 
 
+def _calibrated(_: Any) -> list[Guide]:
+    return _diagonal("perfect", dotted=True)
+
+
 def _profits(curve: Any) -> list[Guide]:
     return [Guide.of("chance", curve.random), Guide.of("perfect", curve.perfect, dotted=True)]
 
@@ -123,9 +127,8 @@ STYLES = {
     "LiftCurve": Style(lambda _: [Guide("chance", (0, 1), (1, 1))]),
     "PrecisionRecallCurve": Style(_prevalence),
     "DetCurve": Style(scale=deviate, prepare=set_deviate_axes),
-    "CalibrationCurve": Style(
-        lambda _: _diagonal("perfect", dotted=True), look=(("marker", "o"), ("markersize", 5)), decorate=draw_rug
-    ),
+    "CalibrationCurve": Style(_calibrated, decorate=draw_rug),
+    "BinnedCalibrationCurve": Style(_calibrated, look=(("marker", "o"), ("markersize", 5)), decorate=draw_rug),
     "ProfitCurve": Style(_profits),
     "CostCurve": Style(lambda curve: [Guide.of("nobody or everybody", curve.trivial)]),
     "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),

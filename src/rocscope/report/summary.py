@@ -18,7 +18,7 @@ from rocscope.curves.roc import roc
 from rocscope.decisions.choose import DEFAULT_THRESHOLD
 from rocscope.errors import ScoreError
 from rocscope.geometry import Thinned, pool, thin, touching_point
-from rocscope.reliability.bins import calibration
+from rocscope.reliability.calibration import calibration
 
 MOST_POINTS = 240
 """Enough for a curve as wide as a screen; a report then stays small enough to mail."""
