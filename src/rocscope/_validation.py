@@ -185,6 +185,21 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
+def check_level(level: float) -> float:
+    """Return a confidence level, a number between 0 and 1."""
+    if not (is_number(level) and 0 < level < 1):
+        hint = f"write {level:g} % as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
+        raise InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
+    return float(level)
+
+
+def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
+    """Return `value` if it is one of the known names."""
+    if value not in known:
+        raise InputError(name, expected=one_of(str(value), known), got=repr(value))
+    return value
+
+
 def check_total(subject: str, *columns: Array) -> None:
     """Refuse whole weights or counts whose running sums 64 bits might not hold."""
     if all(column.dtype.kind != "f" for column in columns):

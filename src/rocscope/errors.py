@@ -85,3 +85,7 @@ class MissingDependencyError(RocscopeError, ImportError):
 
 class EngineError(RocscopeError):
     """A file, a database or a cluster could not be read."""
+
+
+class RocscopeWarning(UserWarning):
+    """A result stands, but not on what was asked for: its interval is a fallback, or some replicates failed."""

@@ -203,3 +203,23 @@ def venn_abers(pos, total, low, high):
                 low[i] = p / t
             else:
                 high[i] = p / t
+
+
+@Kernel
+def tally(draws, unit, out):
+    """Count in each row of `out` how often each unit was drawn; `unit[i]` is the unit that draw i stands for."""
+    for r in range(draws.shape[0]):
+        for j in range(draws.shape[1]):
+            out[r, unit[draws[r, j]]] += 1
+
+
+@Kernel
+def count_right(pos, neg, right):
+    """Write for each row of counts by level twice the pairs ranked right, a tied pair counting once."""
+    for r in range(pos.shape[0]):
+        above = pos[r, 0] * 0
+        total = above * neg[r, 0]
+        for level in range(pos.shape[1]):
+            total += neg[r, level] * (2 * above + pos[r, level])
+            above += pos[r, level]
+        right[r] = total

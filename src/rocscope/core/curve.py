@@ -1,8 +1,9 @@
 """Curve: points in order of decreasing threshold, and what their axes mean."""
 
+from copy import copy
 from functools import cached_property
 from html import escape
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +134,15 @@ class CountCurve(Curve):
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         raise NotImplementedError
+
+    def recount(self, counts: ThresholdCounts) -> Self:
+        """Return the curve that is made in the same way from other counts, such as those of a resample."""
+        twin = copy(self)
+        for name in list(vars(twin)):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del twin.__dict__[name]
+        twin.counts = counts
+        return twin
 
     @cached_property
     def _points(self) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """Estimate and Comparison: a number with how sure we are of it, and a difference of two with its test."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from math import inf, nan
 from typing import Any, overload
@@ -53,6 +53,10 @@ class Estimate:
 
     def __float__(self) -> float:
         return float(self.value)
+
+    def shifted(self, by: float) -> "Estimate":
+        """Return the estimate of the value plus a constant."""
+        return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value, its interval and how it was made, safe for JSON."""

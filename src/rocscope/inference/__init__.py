@@ -1,0 +1,1 @@
+"""How sure are we: intervals, bands, tests and sample sizes."""

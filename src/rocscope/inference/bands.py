@@ -1,0 +1,245 @@
+"""Bands around curves: pointwise and simultaneous."""
+
+import warnings
+from collections.abc import Callable
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from rocscope import _validation as check
+from rocscope.core.band import Band
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.curve import CountCurve, Curve, cumulative
+from rocscope.core.predictions import Predictions
+from rocscope.curves.roc import RocCurve
+from rocscope.errors import InputError, RocscopeWarning
+from rocscope.inference.bootstrap import design_of
+from rocscope.inference.placements import WeightKind
+from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
+from rocscope.inference.proportions import SHARES, proportion_interval, share_of
+from rocscope.inference.resampling import Statistic, replicate
+
+Array = NDArray[Any]
+Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
+Over = Literal["threshold", "depth"]
+
+_POINTS = 201
+
+
+def band(
+    curve: Curve | ThresholdCounts,
+    *,
+    metric: Callable[..., Any] | None = None,
+    over: Over = "threshold",
+    method: Method = "bootstrap",
+    simultaneous: bool = False,
+    level: float = 0.95,
+    grid: Any = None,
+    recount: Callable[[ThresholdCounts], Curve] | None = None,
+    data: Predictions | None = None,
+    cluster: Any = None,
+    weights: WeightKind = "auto",
+    stratified: bool = False,
+    replicates: int = 1000,
+    seed: Any = 0,
+    progress: bool = True,
+) -> Band:
+    """Confidence band around a curve, or around a metric over thresholds or depths.
+
+    Parameters
+    ----------
+    curve : Curve or ThresholdCounts
+        A curve made from counts (roc, gain, lift, precision_recall, profit, net_benefit …); or counts with `metric`.
+    metric : function of (tp, fp, fn, tn), optional
+        Such as `rocscope.metrics.precision`.
+    over : {"threshold", "depth"}
+        What a metric is followed along.
+    method : {"bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"}
+        Quantiles of replicates; for a ROC curve the Kolmogorov–Smirnov band, which is simultaneous and needs none; or
+        for a metric over thresholds that is a share of cases, an interval of `proportion_interval` at each.
+    simultaneous : bool
+        Whether the whole curve shall lie inside with the confidence, or each point of it.
+    level : float
+        Confidence level.
+    grid : array, optional
+        Where on the x axis; 201 points along the curve by default.
+    recount : function, optional
+        Makes the curve of other counts, for a curve that cannot tell how it was made.
+    data, cluster, weights : Predictions, array, str, optional
+        The rows to draw from, where rows are clustered or weighted; see `rocscope.bootstrap`.
+    stratified, replicates, seed, progress : see `rocscope.bootstrap`
+
+    Returns
+    -------
+    Band
+        As ``curve.plot(band=...)`` draws it.
+
+    Raises
+    ------
+    InputError
+        If the curve was not made from counts, a method does not fit it, or the level means nothing.
+
+    Notes
+    -----
+    Simultaneous bootstrap bands widen the pointwise quantiles until the stated share of replicates lies inside
+    everywhere; so they keep to the range of y and need not be symmetric. The Kolmogorov–Smirnov band moves the ROC
+    curve by the critical distances of both classes, each at √level: it holds for any sample size and is wide.
+
+    Where a curve touches the corner (tpr 0 at fpr 0, or 1 at fpr 1) all replicates do, and a bootstrap band has no
+    width there, although the truth need not touch it; the Kolmogorov–Smirnov band does not share this fault.
+
+    References
+    ----------
+    Campbell 1994, Stat. Med. 13:499–508 (Kolmogorov–Smirnov); Mandel & Betensky 2008, Comput. Stat. Data Anal.
+    52:2158–2165 (simultaneous percentile bands); Macskassy, Provost & Rosset 2005, ICML (on what they mean for ROC).
+
+    Examples
+    --------
+    >>> from rocscope import metrics, roc
+    >>> curve = roc([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
+    >>> band(curve, grid=[0.2, 0.5], replicates=200)
+    Band(2 points, 95 % pointwise, bootstrap (percentile, 200 replicates))
+    >>> band(curve, method="ks", grid=[0.5]).low
+    array([0.])
+    >>> band(curve.counts, metric=metrics.precision, method="wilson", grid=[31, 21]).low.round(3)
+    array([0.313, 0.342])
+    """
+    check.check_level(level)
+    check.check_choice("method", method, ("bootstrap", "ks", *PROPORTION_METHODS))
+    x = None if grid is None else np.asarray(check.check_column(grid, "grid"), dtype=np.float64)
+    if metric is not None:
+        counts = _counts_of_metric(curve)
+        check.check_choice("over", over, ("threshold", "depth"))
+        x = _grid_of_metric(counts, over) if x is None else x
+        if method in PROPORTION_METHODS:
+            return _proportion_band(counts, metric, over, x, method, level)
+        values = _metric_values(metric, over, x)
+    else:
+        counts = getattr(curve, "counts", None)
+        if not (isinstance(curve, Curve) and isinstance(counts, ThresholdCounts)):
+            hint = "pass metric= with counts, or a curve such as rocscope.roc(...)"
+            raise InputError("curve", expected="a curve made from counts", got=type(curve).__name__, hint=hint)
+        x = np.linspace(curve.x[0], curve.x[-1], _POINTS) if x is None else x
+        if method == "ks":
+            return _ks_band(curve, x, level)
+        values = _curve_values(curve, recount, x)
+    if method != "bootstrap":
+        raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
+    design = design_of(counts if data is None else data, stratified=stratified, cluster=cluster, weights=weights)
+    if len(design.tallies) > 1:
+        raise InputError("data", expected="one model", got=f"{len(design.tallies)}", hint="use data.select(models=[…])")
+    plan = Statistic(lambda of_model: values(next(iter(of_model.values()))), x.size)
+    drawn = _with_numbers(replicate(design, plan, replicates, seed=seed, progress=progress))
+    low, high = _simultaneous(drawn, level) if simultaneous else _pointwise(drawn, level)
+    facts = ", ".join(part for part in ("percentile", f"{replicates} replicates", design.note) if part)
+    return Band(x, low, high, level, f"bootstrap ({facts})", simultaneous)
+
+
+def _with_numbers(drawn: Array) -> Array:
+    """Return the replicates that gave a curve at all; the others are counted in a warning."""
+    failed = np.isnan(drawn).all(axis=1)
+    if failed.all():
+        raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
+    if failed.any():
+        message = f"{failed.sum()} of {failed.size} replicates gave no curve and are left out of the band"
+        warnings.warn(message, RocscopeWarning, stacklevel=3)
+    return drawn[~failed]
+
+
+def _curve_values(
+    curve: Curve, recount: Callable[[ThresholdCounts], Curve] | None, x: Array
+) -> Callable[[ThresholdCounts], Array]:
+    if recount is None:
+        recount = getattr(curve, "recount", None)
+    if recount is None:
+        hint = "pass recount=, a function that makes the curve from counts"
+        raise InputError("curve", expected="one that can be made of other counts", got=type(curve).__name__, hint=hint)
+    make = recount
+    return lambda counts: np.asarray(make(counts).at(x), dtype=np.float64)
+
+
+def _counts_of_metric(curve: Any) -> ThresholdCounts:
+    counts = curve.counts if isinstance(curve, CountCurve) else curve
+    if not isinstance(counts, ThresholdCounts):
+        raise InputError("curve", expected="ThresholdCounts with a metric", got=type(curve).__name__)
+    return counts
+
+
+def _grid_of_metric(counts: ThresholdCounts, over: Over) -> Array:
+    if over == "depth":
+        return np.linspace(0, 1, _POINTS)
+    shown = np.unique(np.linspace(0, len(counts) - 1, _POINTS).astype(np.intp))
+    return counts.threshold[shown].astype(np.float64)
+
+
+def _metric_values(metric: Callable[..., Any], over: Over, x: Array) -> Callable[[ThresholdCounts], Array]:
+    cells = _cells_at_threshold if over == "threshold" else _cells_at_depth
+    return lambda counts: np.asarray(metric(*cells(counts, x)), dtype=np.float64)
+
+
+def _cells_at_threshold(counts: ThresholdCounts, threshold: Array) -> tuple[Array, Array, Array, Array]:
+    tp, fp = cumulative(counts)
+    below = np.searchsorted(counts.threshold[::-1].astype(np.float64), threshold, side="left")
+    level = len(counts) - below
+    return tp[level], fp[level], counts.n_pos - tp[level], counts.n_neg - fp[level]
+
+
+def _cells_at_depth(counts: ThresholdCounts, depth: Array) -> tuple[Array, Array, Array, Array]:
+    """Return cells at shares of cases; within a tie its positives are spread evenly."""
+    tp, fp = cumulative(counts)
+    chosen = depth * counts.n
+    found = np.interp(chosen, tp + fp, tp)
+    return found, chosen - found, counts.n_pos - found, counts.n_neg - (chosen - found)
+
+
+def _proportion_band(
+    counts: ThresholdCounts, metric: Callable[..., Any], over: Over, x: Array, method: Any, level: float
+) -> Band:
+    name = getattr(metric, "__name__", "")
+    if over != "threshold" or name not in SHARES:
+        known = ", ".join(SHARES)
+        raise InputError("method", expected=f"'bootstrap', or one of {known} over thresholds", got=repr(method))
+    low, high = proportion_interval(*share_of(name, *_cells_at_threshold(counts, x)), method=method, level=level)
+    return Band(x, low, high, level, method.title().replace("-P", "–P"))
+
+
+def _pointwise(drawn: Array, level: float) -> tuple[Array, Array]:
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = _ignoring_nan(drawn, tails)
+    return low, high
+
+
+def _ignoring_nan(drawn: Array, tails: Any) -> Array:
+    """Return quantiles of each column; NaN where no replicate has a number."""
+    empty = np.isnan(drawn).all(axis=0)
+    return np.where(empty, np.nan, np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0))
+
+
+def _simultaneous(drawn: Array, level: float) -> tuple[Array, Array]:
+    """Return order statistics, equally far out everywhere, between which the stated share of whole replicates lies."""
+    known = (~np.isnan(drawn)).sum(axis=0)
+    from_below, from_above = (
+        stats.rankdata(side, method="max", axis=0, nan_policy="omit") / (known + 1) for side in (drawn, -drawn)
+    )
+    depth = np.fmin.reduce(np.fmin(from_below, from_above), axis=1)
+    outermost = np.quantile(depth, 1 - level, method="lower")
+    position = np.maximum((outermost * (known + 1) + 1e-9).astype(np.intp), 1)[None, :]
+    ordered = np.sort(drawn, axis=0)  # NaN last
+    low = np.take_along_axis(ordered, position - 1, axis=0)[0]
+    high = np.take_along_axis(ordered, np.maximum(known - position, 0), axis=0)[0]
+    return low, high
+
+
+def _ks_band(curve: Curve, x: Array, level: float) -> Band:
+    if not isinstance(curve, RocCurve):
+        raise InputError("method='ks'", expected="a ROC curve", got=curve.title)
+    counts = curve.counts
+    reach_y, reach_x = (float(stats.kstwo.ppf(sqrt(level), int(n))) for n in (counts.n_pos, counts.n_neg))
+    before = np.searchsorted(curve.x, x - reach_x, side="right") - 1
+    after = np.searchsorted(curve.x, x + reach_x, side="left")
+    low = np.where(before >= 0, curve.y[before.clip(min=0)], 0.0) - reach_y
+    high = np.where(after < curve.x.size, curve.y[after.clip(max=curve.x.size - 1)], 1.0) + reach_y
+    return Band(x, low.clip(0, 1), high.clip(0, 1), level, "Kolmogorov–Smirnov", simultaneous=True)

@@ -1,0 +1,373 @@
+"""Planning a study: power and sample size for areas, their differences, and rates of a given precision.
+
+The variance of an area that is not observed yet is Obuchowski's for a binormal curve:
+V = 0.0099·exp(−A²/2)·((5A² + 8) + (A² + 8)/κ) for one positive, where A = √2·Φ⁻¹(AUC) and κ is the number of negatives
+for each positive.
+"""
+
+from dataclasses import dataclass
+from html import escape
+from math import ceil, exp, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+from rocscope import _validation as check
+from rocscope.core.jsonable import jsonable
+from rocscope.errors import InputError
+from rocscope.inference.proportions import Method, proportion_interval
+
+Alternative = Literal["two-sided", "greater"]
+
+_MOST_CASES = 10**8
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """How many positives and negatives a study needs, and what they give.
+
+    Attributes
+    ----------
+    n_pos, n_neg : int
+    power : float
+        Chance that the study shows what it is planned to show; NaN for a study that is planned by its precision.
+    aim : str
+        What it is planned for.
+    """
+
+    n_pos: int
+    n_neg: int
+    power: float
+    aim: str
+
+    @property
+    def n(self) -> int:
+        """All cases."""
+        return self.n_pos + self.n_neg
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, safe for JSON."""
+        return jsonable(vars(self) | {"n": self.n})
+
+    def __repr__(self) -> str:
+        power = "" if self.power != self.power else f", power {self.power:.3f}"
+        return f"Plan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+def auc_variance(auc: float, ratio: float = 1.0) -> float:
+    """Variance of an estimated AUC for one positive; divide it by their number.
+
+    Parameters
+    ----------
+    auc : float
+        Between 0 and 1, as it is expected.
+    ratio : float
+        Negatives for each positive.
+
+    References
+    ----------
+    Obuchowski 2004, Acad. Radiol. 11:980–995, eq. 5; Obuchowski & McClish 1997, Stat. Med. 16:1529–1542.
+
+    Examples
+    --------
+    >>> round(auc_variance(0.5), 4)
+    0.1584
+    """
+    _check_auc("auc", auc)
+    if not ratio > 0:
+        raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(ratio))
+    a = sqrt(2) * float(special.ndtri(auc))
+    return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
+
+
+def auc_power(
+    auc: float,
+    *,
+    n_pos: int,
+    n_neg: int,
+    null: float = 0.5,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> float:
+    """Power to show that an AUC is not `null`, by the z test.
+
+    Parameters
+    ----------
+    auc : float
+        As it is expected to be.
+    n_pos, n_neg : int
+    null : float
+        The value that it is compared with.
+    alternative : {"two-sided", "greater"}
+        The small chance of a finding in the wrong direction is not counted.
+    alpha : float
+        Level of the test.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Φ((|AUC − null|·√n_pos − z_α·√V(null))/√V(AUC)).
+
+    Examples
+    --------
+    >>> round(auc_power(0.7, n_pos=40, n_neg=40), 3)
+    0.898
+    """
+    ratio = _cases(n_pos, n_neg)
+    return _power(auc - null, _variances(auc, null, ratio, alternative, alpha), n_pos, alternative, alpha)
+
+
+def auc_sample_size(
+    auc: float,
+    *,
+    power: float = 0.8,
+    ratio: float = 1.0,
+    null: float = 0.5,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> Plan:
+    """Sample size that shows an AUC to differ from a value with a given power.
+
+    Parameters
+    ----------
+    auc, null, alternative, alpha : see `auc_power`
+    power : float
+        Wanted chance.
+    ratio : float
+        Negatives for each positive.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> auc_sample_size(0.7, power=0.9)
+    Plan(n_pos=41, n_neg=41, power 0.906, AUC 0.7 against 0.5)
+    """
+    variances = _variances(auc, null, ratio, alternative, alpha)
+    n_pos = _smallest(auc - null, variances, power, alternative, alpha)
+    reached = _power(auc - null, variances, n_pos, alternative, alpha)
+    return Plan(n_pos, ceil(n_pos * ratio), reached, f"AUC {auc:g} against {null:g}")
+
+
+def comparison_power(
+    first: float,
+    second: float,
+    *,
+    n_pos: int,
+    n_neg: int,
+    correlation: float = 0.0,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> float:
+    """Power to show that two AUCs differ.
+
+    Parameters
+    ----------
+    first, second : float
+        The areas as they are expected.
+    n_pos, n_neg : int
+        On which both models are tried; for independent samples, of each of them.
+    correlation : float
+        Of the two estimated areas: 0 for independent samples; for models of the same rows take it from a pilot
+        (``compare(...).covariance``), typically 0.3 to 0.7.
+    alternative, alpha : see `auc_power`
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Variance of the difference for one positive: V₁ + V₂ − 2r√(V₁V₂); under the null hypothesis with both areas at
+    their mean.
+
+    Examples
+    --------
+    >>> apart = comparison_power(0.7, 0.8, n_pos=100, n_neg=100)
+    >>> same_rows = comparison_power(0.7, 0.8, n_pos=100, n_neg=100, correlation=0.5)
+    >>> round(apart, 3), round(same_rows, 3)
+    (0.486, 0.779)
+    """
+    variances = _variances_of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha)
+    return _power(second - first, variances, n_pos, alternative, alpha)
+
+
+def comparison_sample_size(
+    first: float,
+    second: float,
+    *,
+    power: float = 0.8,
+    ratio: float = 1.0,
+    correlation: float = 0.0,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> Plan:
+    """Sample size that shows two AUCs to differ with a given power.
+
+    Parameters
+    ----------
+    first, second, correlation, alternative, alpha : see `comparison_power`
+    power : float
+        Wanted chance.
+    ratio : float
+        Negatives for each positive.
+
+    Returns
+    -------
+    Plan
+        For independent samples, of each of the two.
+
+    Examples
+    --------
+    >>> comparison_sample_size(0.7, 0.8, correlation=0.5)
+    Plan(n_pos=106, n_neg=106, power 0.802, AUC 0.7 against 0.8, correlation 0.5)
+    """
+    variances = _variances_of_two(first, second, ratio, correlation, alternative, alpha)
+    n_pos = _smallest(second - first, variances, power, alternative, alpha)
+    reached = _power(second - first, variances, n_pos, alternative, alpha)
+    aim = f"AUC {first:g} against {second:g}, correlation {correlation:g}"
+    return Plan(n_pos, ceil(n_pos * ratio), reached, aim)
+
+
+def rate_sample_size(
+    tpr: float,
+    tnr: float,
+    *,
+    width: float = 0.1,
+    level: float = 0.95,
+    method: Method = "wilson",
+    prevalence: float | None = None,
+) -> Plan:
+    """Sample size that gives sensitivity and specificity intervals of a given width.
+
+    Parameters
+    ----------
+    tpr, tnr : float
+        As they are expected.
+    width : float
+        Of each whole interval, from end to end.
+    level : float
+        Confidence level.
+    method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
+    prevalence : float, optional
+        Where positives and negatives cannot be sought out: enough cases are then taken for both classes.
+
+    Returns
+    -------
+    Plan
+
+    Notes
+    -----
+    The smallest number of each class from which on the interval around the expected rate, at the count nearest to it,
+    is no wider.
+
+    Examples
+    --------
+    >>> rate_sample_size(0.9, 0.8, width=0.1)
+    Plan(n_pos=141, n_neg=245, rates 0.9 and 0.8 to a width of 0.1)
+    """
+    check.check_level(level)
+    for name, value in (("tpr", tpr), ("tnr", tnr)):
+        if not 0 <= value <= 1:
+            raise InputError(name, expected="a share from 0 to 1", got=repr(value))
+    if not 0 < width < 1:
+        raise InputError("width", expected="a number between 0 and 1", got=repr(width))
+    n_pos, n_neg = (_cases_for_width(rate, width, level, method) for rate in (tpr, tnr))
+    if prevalence is not None:
+        _check_share("prevalence", prevalence)
+        n = max(ceil(n_pos / prevalence), ceil(n_neg / (1 - prevalence)))
+        n_pos = round(n * prevalence)
+        n_neg = n - n_pos
+    return Plan(n_pos, n_neg, float("nan"), f"rates {tpr:g} and {tnr:g} to a width of {width:g}")
+
+
+def _cases_for_width(rate: float, width: float, level: float, method: Method) -> int:
+    most = 64
+    while True:
+        # The width jumps with the nearest count, so look for the last n that is too wide, well below the end.
+        n = np.arange(1, most + 1)
+        low, high = proportion_interval(np.round(rate * n), n, method=method, level=level)
+        last = int(np.flatnonzero(high - low > width)[-1]) + 1 if (high - low > width).any() else 0
+        if last < most / 2:
+            return last + 1
+        most *= 4
+        if most > _MOST_CASES:
+            raise InputError("width", expected="one that a study can reach", got=repr(width))
+
+
+@dataclass(frozen=True)
+class _Variances:
+    """Variances of what is tested, for one positive: under the null hypothesis and as it is expected."""
+
+    null: float
+    expected: float
+
+
+def _variances(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _Variances:
+    _check_auc("auc", auc)
+    _check_auc("null", null)
+    _check_test(auc - null, alternative, alpha)
+    return _Variances(auc_variance(null, ratio), auc_variance(auc, ratio))
+
+
+def _variances_of_two(
+    first: float, second: float, ratio: float, correlation: float, alternative: Alternative, alpha: float
+) -> _Variances:
+    _check_auc("first", first)
+    _check_auc("second", second)
+    if not 0 <= correlation < 1:
+        raise InputError("correlation", expected="a number from 0 to below 1", got=repr(correlation))
+    _check_test(second - first, alternative, alpha)
+    a, b, both = (auc_variance(auc, ratio) for auc in (first, second, (first + second) / 2))
+    return _Variances(2 * both * (1 - correlation), a + b - 2 * correlation * sqrt(a * b))
+
+
+def _power(effect: float, variances: _Variances, n_pos: float, alternative: Alternative, alpha: float) -> float:
+    towards = abs(effect) if alternative == "two-sided" else effect
+    z = _critical(alternative, alpha)
+    return float(special.ndtr((towards * sqrt(n_pos) - z * sqrt(variances.null)) / sqrt(variances.expected)))
+
+
+def _smallest(effect: float, variances: _Variances, power: float, alternative: Alternative, alpha: float) -> int:
+    _check_share("power", power)
+    z, aimed = _critical(alternative, alpha), float(special.ndtri(power))
+    needed = max(z * sqrt(variances.null) + aimed * sqrt(variances.expected), 0.0)
+    return max(ceil((needed / abs(effect)) ** 2), 2)
+
+
+def _critical(alternative: Alternative, alpha: float) -> float:
+    return float(special.ndtri(1 - (alpha / 2 if alternative == "two-sided" else alpha)))
+
+
+def _check_test(effect: float, alternative: Alternative, alpha: float) -> None:
+    check.check_choice("alternative", alternative, ("two-sided", "greater"))
+    _check_share("alpha", alpha)
+    if not effect or (alternative == "greater" and effect < 0):
+        wanted = "a difference" if alternative == "two-sided" else "a difference above 0"
+        raise InputError("what is to be shown", expected=wanted, got=f"{effect:g}")
+
+
+def _check_auc(name: str, auc: float) -> None:
+    if not 0 < auc < 1:
+        raise InputError(name, expected="an area between 0 and 1", got=repr(auc))
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise InputError(name, expected="a number between 0 and 1", got=repr(value))
+
+
+def _cases(n_pos: int, n_neg: int) -> float:
+    for name, n in (("n_pos", n_pos), ("n_neg", n_neg)):
+        if not n >= 1:
+            raise InputError(name, expected="at least 1", got=repr(n))
+    return n_neg / n_pos

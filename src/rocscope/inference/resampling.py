@@ -1,0 +1,267 @@
+"""Drawing a sample again: multinomial counts over ranked levels, so that nothing is sorted twice.
+
+A design says which units are drawn (levels of one model, rows, clusters), in which strata, and how a draw becomes
+counts at each level of each model. Replicates come in chunks of a size that depends on the data alone, each with its
+own seed, so that they do not depend on how many threads share the work.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import kernels
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.ranking import Levels
+from rocscope.errors import InputError, OneClassError
+
+Array = NDArray[Any]
+CountsOf = Mapping[str, ThresholdCounts]
+
+_CHUNK_CELLS = 2**17
+_CHUNK_MOST = 100
+_DRAWS_A_UNIT = 12  # with more of them, binomials unit by unit are sooner drawn than rows one by one
+_COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
+_BAR_AFTER = 1.0  # seconds
+
+
+@dataclass(frozen=True)
+class RowsByTarget:
+    """Rows in order of what they count towards: their level for positives, k + their level for negatives.
+
+    `unit` and `weight` (or None) are of each row; `targets` are those that occur and `starts` where each begins.
+    """
+
+    unit: Array
+    weight: Array | None
+    starts: Array
+    targets: Array
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often units were drawn -> positives and negatives at each of k levels of one model.
+
+    Without rows the units are the targets themselves.
+    """
+
+    threshold: Array
+    rows: RowsByTarget | None = None
+
+    def counts(self, drawn: Array) -> tuple[Array, Array]:
+        """Return matrices of positives and of negatives, a replicate a row and a level a column."""
+        k = self.threshold.size
+        if self.rows is None:
+            return drawn[:, :k], drawn[:, k:]
+        amount = drawn[:, self.rows.unit]
+        if self.rows.weight is not None:
+            amount = amount * self.rows.weight
+        cells = np.zeros((drawn.shape[0], 2 * k), amount.dtype)
+        cells[:, self.rows.targets] = np.add.reduceat(amount, self.rows.starts, axis=1)
+        return cells[:, :k], cells[:, k:]
+
+    def of_units(self) -> tuple[Array, Array]:
+        """Return the target and the weight of each unit, where every unit is one row."""
+        rows = self.rows
+        if rows is None:
+            return np.arange(2 * self.threshold.size), np.ones(2 * self.threshold.size)
+        target, weight = np.empty_like(rows.unit), np.ones(rows.unit.size)
+        target[rows.unit] = np.repeat(rows.targets, np.diff(rows.starts, append=rows.unit.size))
+        if rows.weight is not None:
+            weight[rows.unit] = rows.weight
+        return target, weight
+
+    @classmethod
+    def of_rows(
+        cls, positive: NDArray[np.bool_], score: Array, unit: Array | None = None, weight: Array | None = None
+    ) -> "Tally":
+        """Rank rows once; without `unit` every row is its own."""
+        rising, inverse = np.unique(score, return_inverse=True)
+        threshold, level = rising[::-1], rising.size - 1 - inverse
+        target = np.where(positive, level, threshold.size + level)
+        order = np.argsort(target, kind="stable")
+        starts = np.flatnonzero(np.diff(target[order], prepend=-1))
+        unit = order if unit is None else unit[order]
+        weight = None if weight is None else weight[order]
+        return cls(threshold, RowsByTarget(unit, weight, starts, target[order][starts]))
+
+
+@dataclass(frozen=True)
+class Design:
+    """Units with their frequencies, in consecutive strata that are drawn apart, and a Tally for each model."""
+
+    frequency: Array
+    strata: tuple[slice, ...]
+    tallies: Mapping[str, Tally]
+    n: float
+    note: str = ""
+    one_row_a_unit: bool = True
+
+    @property
+    def draws(self) -> int:
+        """Units drawn for one replicate."""
+        return int(self.frequency.sum())
+
+    def draw(self, rng: np.random.Generator, replicates: int, compiled: bool) -> Array:
+        """Return how often each unit is drawn, a replicate a row."""
+        drawn = np.zeros((replicates, self.frequency.size), np.int64)
+        for stratum in self.strata:
+            _draw(rng, self.frequency, stratum, drawn, compiled)
+        return drawn
+
+    @property
+    def chunk(self) -> int:
+        """Replicates in a chunk."""
+        width = max(self.draws if self.draws <= _DRAWS_A_UNIT * self.frequency.size else 0, self.frequency.size)
+        return int(np.clip(_CHUNK_CELLS // width, 1, _CHUNK_MOST))
+
+
+def _draw(rng: np.random.Generator, frequency: Array, stratum: slice, drawn: Array, compiled: bool) -> None:
+    """Add the draws of one stratum to each row of `drawn`."""
+    total, replicates = int(frequency[stratum].sum()), drawn.shape[0]
+    if total > _DRAWS_A_UNIT * frequency[stratum].size:
+        drawn[:, stratum] = rng.multinomial(total, frequency[stratum] / total, size=replicates)
+        return
+    unit = np.repeat(np.arange(stratum.start, stratum.stop), frequency[stratum])
+    draws = rng.integers(0, total, size=(replicates, total), dtype=np.uint32 if total < 2**32 else np.int64)
+    if compiled:
+        kernels.tally(draws, unit, drawn)
+        return
+    row = frequency.size * np.arange(replicates)[:, None]
+    drawn += np.bincount((unit[draws] + row).ravel(), minlength=drawn.size).reshape(drawn.shape)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """What is computed from the counts of all models: `size` numbers, from `function` or as the AUC of each model."""
+
+    function: Callable[[CountsOf], Any] | None
+    size: int
+
+    def of_matrices(self, tallied: Mapping[str, tuple[Array, Array]], design: Design, compiled: bool) -> Array:
+        """Return the statistic of each replicate, a row each; NaN where it needs a class that was not drawn."""
+        if self.function is None:
+            return np.column_stack([areas(pos, neg, compiled) for pos, neg in tallied.values()])
+        replicates = next(iter(tallied.values()))[0].shape[0]
+        values = np.full((replicates, self.size), np.nan)
+        for r in range(replicates):
+            try:
+                values[r] = self.function(
+                    {
+                        model: counts_of(design.tallies[model].threshold, pos[r], neg[r])
+                        for model, (pos, neg) in tallied.items()
+                    }
+                )
+            except OneClassError:
+                continue
+        return values
+
+
+AREAS = Statistic(None, 0)
+"""The AUC of each model, without a call for each replicate."""
+
+
+def counts_of(threshold: Array, pos: Array, neg: Array) -> ThresholdCounts:
+    """Return counts without the levels that were not drawn."""
+    used = (pos + neg) > 0
+    return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used]))
+
+
+def areas(pos: Array, neg: Array, compiled: bool) -> Array:
+    """Return the AUC of each row; NaN where a class is missing."""
+    if compiled:
+        right = np.empty(pos.shape[0], pos.dtype)
+        kernels.count_right(pos, neg, right)
+    else:
+        right = (neg * (2 * np.cumsum(pos, axis=1) - pos)).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return right / (2 * pos.sum(axis=1) * neg.sum(axis=1))
+
+
+def replicate(
+    design: Design,
+    statistic: Statistic,
+    replicates: int,
+    *,
+    seed: Any = 0,
+    threads: int | None = None,
+    progress: bool = True,
+) -> Array:
+    """Return the statistic of each replicate, a row each."""
+    compiled = design.draws * replicates >= _COMPILED_FROM
+
+    def work(rng: np.random.Generator, size: int) -> Array:
+        return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
+
+    threads = threads if statistic.function is None else 1
+    return in_chunks(work, replicates, design.chunk, seed=seed, threads=threads, progress=progress)
+
+
+def in_chunks(
+    work: Callable[[np.random.Generator, int], Array],
+    replicates: int,
+    chunk: int,
+    *,
+    seed: Any,
+    threads: int | None,
+    progress: bool,
+) -> Array:
+    """Return what `work` makes of each chunk's own generator and size, one after the other."""
+    if replicates < 1:
+        raise InputError("replicates", expected="at least 1", got=repr(replicates))
+    sizes = [min(chunk, replicates - done) for done in range(0, replicates, chunk)]
+    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
+
+    def one(number: int) -> Array:
+        return work(np.random.Generator(np.random.SFC64(seeds[number])), sizes[number])
+
+    parts = _in_threads(one, len(sizes), threads)
+    return np.concatenate(list(_with_bar(parts, len(sizes), progress)))
+
+
+def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
+    """Return the counts of each model."""
+    return {model: tally.counts(drawn) for model, tally in design.tallies.items()}
+
+
+def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) -> Iterator[Array]:
+    """Yield the chunks in order; Python statistics hold the interpreter's lock and gain nothing from threads."""
+    threads = len(os.sched_getaffinity(0)) if threads is None and hasattr(os, "sched_getaffinity") else threads
+    threads = min(threads or os.cpu_count() or 1, chunks)
+    if threads == 1:
+        yield from map(work, range(chunks))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, range(chunks))
+
+
+def _with_bar(parts: Iterable[Array], total: int, progress: bool) -> Iterator[Array]:
+    """Pass the chunks on; after a second show a bar on stderr, where that is a terminal."""
+    progress = progress and sys.stderr.isatty()
+    begin, bar = time.monotonic(), None
+    try:
+        for done, part in enumerate(parts, 1):
+            if progress and bar is None and time.monotonic() - begin > _BAR_AFTER:
+                bar = _start_bar(total)
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=done)
+            yield part
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _start_bar(total: int) -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    bar.add_task("bootstrap", total=total)
+    bar.start()
+    return bar
