@@ -15,6 +15,7 @@ from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.decisions.choose import Decision, by_model, choose
 from rocscope.errors import OneClassError
+from rocscope.report.inference import certainty
 from rocscope.report.summary import ModelSummary, Sample, summarise
 
 SCHEMA_VERSION = 2
@@ -130,7 +131,8 @@ def report_data(
     context = context or Context()
     counts = by_model(predictions)
     decision = choose(counts, context)
-    models = [summarise(name, levels, context) for name, levels in counts.items()]
+    sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
+    models = [summarise(name, levels, context, interval=sure.intervals[name]) for name, levels in counts.items()]
     slices, warnings = _slices(predictions, context)
     return ReportData(
         title=title or " · ".join(counts),
@@ -139,7 +141,8 @@ def report_data(
         decision=decision,
         provenance=_provenance(counts),
         slices=slices,
-        warnings=[*_warnings("the sample", models), *warnings],
+        comparisons=sure.comparisons,
+        warnings=[*sure.warnings, *_warnings("the sample", models), *warnings],
         notes=notes,
     )
 

@@ -40,13 +40,24 @@ def payload(data: ReportData) -> dict[str, Any]:
         "notes": data.notes,
         "context": {name: getattr(data.context, name) for name in _CONTEXT},
         "slices": [whole, *parts],
-        "comparisons": data.comparisons,
+        "comparisons": _comparisons(data),
         "conventions": data.conventions,
         "warnings": data.warnings,
         "provenance": data.provenance,
     }
 
 
+def _comparisons(data: ReportData) -> dict[str, Any]:
+    """Pack pairs of models by their numbers: twenty models have 190 of them."""
+    place = {model.name: number for number, model in enumerate(data.models)}
+    rows = [
+        [place[pair["first"]], place[pair["second"]], *(_short(pair[name]) for name in _OF_A_PAIR)]
+        for pair in data.comparisons
+    ]
+    return {"method": "; ".join(dict.fromkeys(pair["method"] for pair in data.comparisons)), "rows": rows}
+
+
+_OF_A_PAIR = ("difference", "low", "high", "p_value", "adjusted_p_value")
 _CONTEXT = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 
@@ -61,7 +72,7 @@ def _model(model: ModelSummary) -> dict[str, Any]:
         "at_half": [model.default.tp, model.default.fp],
         "n_levels": model.n_levels,
         "deviation": _short(model.deviation),
-        "auc": model.auc_interval or {"value": model.auc["half"], "low": None, "high": None, "method": ""},
+        "auc": _shortened(model.auc_interval or {}) | {"value": model.auc["half"]},
         "average_precision": _short(model.average_precision),
         "ks": _short(model.ks),
         "calibration": model.calibration and _calibration(model.calibration),
@@ -115,11 +126,15 @@ def _base64(content: bytes) -> str:
 
 def _calibration(calibration: dict[str, Any]) -> dict[str, Any]:
     return {
-        "bins": [{name: _short(value) for name, value in row.items()} for row in calibration["bins"]],
+        "bins": [_shortened(row) for row in calibration["bins"]],
         "smooth": calibration["smooth"] and _shorts(calibration["smooth"]),
         "rug": _shorts(calibration["rug"]),
-        "numbers": calibration["numbers"],
+        "numbers": _shortened(calibration["numbers"]),
     }
+
+
+def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: _short(value) for name, value in fields.items()}
 
 
 def _shorts(columns: dict[str, Any]) -> dict[str, Any]:
@@ -128,4 +143,7 @@ def _shorts(columns: dict[str, Any]) -> dict[str, Any]:
 
 def _short(value: Any) -> Any:
     """Return a number with as many digits as can be seen: charts are drawn from it, decisions are not."""
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+    if not isinstance(value, float):
+        return value
+    short = float(f"{value:.4g}")
+    return int(short) if short.is_integer() else short

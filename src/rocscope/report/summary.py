@@ -16,13 +16,11 @@ from rocscope.curves.lift import lift_chart
 from rocscope.curves.precision_recall import precision_recall
 from rocscope.curves.roc import roc
 from rocscope.decisions.choose import DEFAULT_THRESHOLD
-from rocscope.errors import ScoreError
 from rocscope.geometry import Thinned, pool, thin, touching_point
-from rocscope.reliability.calibration import calibration
+from rocscope.report.calibration import calibration_block
 
 MOST_POINTS = 240
 """Enough for a curve as wide as a screen; a report then stays small enough to mail."""
-RUG_STEPS = 40
 
 Sample = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
 
@@ -87,7 +85,14 @@ class ModelSummary:
         return jsonable(vars(self) | points | marks)
 
 
-def summarise(name: str, counts: ThresholdCounts, context: Context, *, most: int = MOST_POINTS) -> ModelSummary:
+def summarise(
+    name: str,
+    counts: ThresholdCounts,
+    context: Context,
+    *,
+    interval: dict[str, Any] | None = None,
+    most: int = MOST_POINTS,
+) -> ModelSummary:
     """Return all figures of one model in a context."""
     counts.require_both_classes(name)
     curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
@@ -112,7 +117,8 @@ def summarise(name: str, counts: ThresholdCounts, context: Context, *, most: int
         points=Points([None, *_scores(counts, kept)], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
         hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
-        calibration=_calibration(counts),
+        calibration=calibration_block(counts),
+        auc_interval=interval,
     )
 
 
@@ -120,26 +126,3 @@ def _scores(counts: ThresholdCounts, kept: Thinned) -> list[float]:
     """Return the scores at the points kept; integers stay integers where a float would round them."""
     whole = counts.threshold.dtype.kind in "iu" and np.abs(kept.threshold[1:]).max(initial=0) > 2**53
     return (counts.threshold[kept.index[1:] - 1] if whole else kept.threshold[1:]).tolist()
-
-
-def _calibration(counts: ThresholdCounts) -> dict[str, Any] | None:
-    try:
-        curve = calibration(counts)
-    except ScoreError:  # scores that are not probabilities have no calibration plot
-        return None
-    used = (curve.pos + curve.neg) > 0
-    bins = [
-        {"x": x, "y": y, "low": None, "high": None, "n": n}
-        for x, y, n in zip(
-            curve.x[used].tolist(), curve.y[used].tolist(), (curve.pos + curve.neg)[used].tolist(), strict=True
-        )
-    ]
-    return {"bins": bins, "smooth": None, "rug": _rug(counts), "numbers": {}}
-
-
-def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
-    """Count the cases of each class in equal steps of the score, to show where they are."""
-    step = np.minimum((counts.threshold * RUG_STEPS).astype(int), RUG_STEPS - 1)
-    return {
-        name: np.bincount(step, cases, RUG_STEPS).tolist() for name, cases in (("pos", counts.pos), ("neg", counts.neg))
-    }

@@ -10,15 +10,15 @@ export type PackedColumn = { f8: string } | { f4: string } | { steps: string } |
 
 export interface Interval {
   readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly method: string;
+  readonly low?: number | null;
+  readonly high?: number | null;
+  readonly method?: string;
 }
 
 export interface Calibration {
   /** One row a bin: mean score, share of positives, its interval, cases. */
   readonly bins: readonly { x: number; y: number; low: number | null; high: number | null; n: number }[];
-  readonly smooth: { readonly x: number[]; readonly y: number[]; readonly low?: number[]; readonly high?: number[] } | null;
+  readonly smooth: { readonly x: number[]; readonly y: number[] } | null;
   /** Cases of each class by score, in equal steps from 0 to 1. */
   readonly rug: { readonly pos: number[]; readonly neg: number[] };
   readonly numbers: Readonly<Record<string, number | null>>;
@@ -40,14 +40,12 @@ interface PackedModel {
   readonly calibration: Calibration | null;
 }
 
-export interface Comparison {
-  readonly a: string;
-  readonly b: string;
-  readonly difference: number;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly p_value: number | null;
+/** Numbers of two models, the second's area minus the first's, its interval, p-value, and p-value among all pairs. */
+export type Comparison = readonly [number, number, number, ...(number | null)[]];
+
+export interface Comparisons {
   readonly method: string;
+  readonly rows: readonly Comparison[];
 }
 
 export interface Payload {
@@ -56,7 +54,7 @@ export interface Payload {
   readonly notes: string;
   readonly context: Record<"cost_fp" | "cost_fn" | "cost_tp" | "cost_tn", number> & { target_prevalence: number | null };
   readonly slices: readonly { kind: string; name: string; models: PackedModel[] }[];
-  readonly comparisons: readonly Comparison[];
+  readonly comparisons: Comparisons;
   readonly conventions: readonly string[];
   readonly warnings: readonly string[];
   readonly provenance: Readonly<Record<string, string | number | null>>;

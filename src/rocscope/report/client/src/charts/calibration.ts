@@ -27,7 +27,6 @@ export function calibrationChart(state: State): HTMLElement {
       y: { label: "Share of positives", domain: UNIT, format: tick },
       series: [
         ...rug(state),
-        ...band(state),
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
         ...lines(state),
       ],
@@ -70,12 +69,6 @@ function pav({ levels }: Model): { x: number[]; y: number[] } {
     y.push(pos / (pos + neg), pos / (pos + neg));
   });
   return { x: x.reverse(), y: y.reverse() };
-}
-
-function band(state: State): Series[] {
-  const smooth = state.model.value.calibration?.smooth;
-  if (state.calibrationView.value !== "smooth" || !smooth?.low || !smooth.high) return [];
-  return [{ x: smooth.x, y: smooth.high, base: smooth.low, stroke: colourOf(state, state.model.value.index), alpha: 0.18 }];
 }
 
 /** Cases of each class by score: positives from above, negatives from below. */

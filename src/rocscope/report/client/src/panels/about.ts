@@ -6,7 +6,7 @@ import { fixed } from "../format";
 
 export function about(report: Report): HTMLElement[] {
   return [
-    ...(report.comparisons.length ? [comparisons(report)] : []),
+    ...(report.comparisons.rows.length ? [comparisons(report)] : []),
     h(
       "section",
       { class: "card wide about", id: "about", "aria-labelledby": "about-title" },
@@ -25,18 +25,20 @@ export function about(report: Report): HTMLElement[] {
 }
 
 function comparisons(report: Report): HTMLElement {
-  const rows = report.comparisons.map((pair) => [
-    h("span", {}, name(pair.a), " − ", name(pair.b)),
-    fixed(pair.difference, 4),
-    pair.low === null ? "–" : `[${fixed(pair.low, 4)}, ${fixed(pair.high, 4)}]`,
-    pair.p_value === null ? "–" : pair.p_value < 0.001 ? "< 0.001" : pair.p_value.toFixed(3),
+  const models = report.slices[0]?.models ?? [];
+  const text = (p: number | null | undefined): string => (p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+  const rows = report.comparisons.rows.map(([first, second, difference, low, high, p, adjusted]) => [
+    h("span", {}, name(models[second]?.name ?? ""), " − ", name(models[first]?.name ?? "")),
+    fixed(difference, 4),
+    low == null ? "–" : `[${fixed(low, 4)}, ${fixed(high, 4)}]`,
+    text(p),
+    text(adjusted),
   ]);
-  const method = [...new Set(report.comparisons.map((pair) => pair.method))].join("; ");
   return h(
     "section",
     { class: "card wide", id: "comparisons", "aria-labelledby": "comparisons-title" },
     h("header", {}, h("h2", { id: "comparisons-title" }, "Differences in AUC")),
-    scroller("Table of differences", table(["models", "difference", "95% interval", "p"], rows)),
-    h("p", { class: "caption" }, method),
+    scroller("Table of differences", table(["models", "difference", "95% interval", "p", "p among all pairs"], rows)),
+    h("p", { class: "caption" }, report.comparisons.method),
   );
 }

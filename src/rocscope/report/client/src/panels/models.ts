@@ -45,8 +45,8 @@ const COLUMNS: readonly Column[] = [
   { key: "slope", title: "Calib. slope", value: (_, model) => calibrationNumber(model, "slope"), text: (value) => fixed(value, 2) },
 ];
 
-function withInterval(value: number, low: number | null, high: number | null): string {
-  return low === null || high === null ? fixed(value, 4) : `${fixed(value, 4)} [${fixed(low)}, ${fixed(high)}]`;
+function withInterval(value: number, low?: number | null, high?: number | null): string {
+  return low == null || high == null ? fixed(value, 4) : `${fixed(value, 4)} [${fixed(low)}, ${fixed(high)}]`;
 }
 
 export function modelsTable(state: State): HTMLElement {
@@ -131,6 +131,6 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
 }
 
 export function modelsCsv(state: State): string {
-  const rows = ordered(state).map((model) => [model.name, model.auc.low, model.auc.high, ...COLUMNS.map((column) => column.value(state, model))]);
+  const rows = ordered(state).map((model) => [model.name, model.auc.low ?? null, model.auc.high ?? null, ...COLUMNS.map((column) => column.value(state, model))]);
   return csvOf(["model", "auc_low", "auc_high", ...COLUMNS.map((column) => column.key)], rows);
 }

@@ -4,6 +4,7 @@ import { effect } from "@preact/signals-core";
 
 import { ratiosOf } from "../charts/winners";
 import { colourOf } from "../charts/shared";
+import type { Comparison, Report } from "../data";
 import { h, name } from "../dom";
 import { number, percent } from "../format";
 import { expectedCost } from "../math/context";
@@ -92,13 +93,13 @@ function comparisonWords(state: State): Word[] {
     if (next === null || cost < next.cost) next = { index, cost };
   });
   const runner = next === null ? undefined : models.value[(next as { index: number }).index];
-  const found = slice.value === 0 && winner && runner ? pairOf(report.comparisons, winner.name, runner.name) : undefined;
-  if (!runner || found?.p_value === undefined || found.p_value === null) return ["."];
-  const word = found.p_value < 0.05 ? "significant" : "not significant";
-  const p = found.p_value < 0.001 ? "p < 0.001" : `p = ${found.p_value.toFixed(3)}`;
-  return ["; difference in AUC to ", { strong: runner.name, model: runner.index }, ` ${word} (${p}).`];
+  const pair = slice.value === 0 && winner && runner ? pairOf(report, winner.index, runner.index) : undefined;
+  const p = pair?.[6] ?? pair?.[5];
+  if (!runner || p == null) return ["."];
+  const text = p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+  return ["; difference in AUC to ", { strong: runner.name, model: runner.index }, ` ${p < 0.05 ? "" : "not "}significant (${text}).`];
 }
 
-function pairOf<T extends { a: string; b: string }>(all: readonly T[], a: string, b: string): T | undefined {
-  return all.find((pair) => (pair.a === a && pair.b === b) || (pair.a === b && pair.b === a));
+function pairOf({ comparisons }: Report, a: number, b: number): Comparison | undefined {
+  return comparisons.rows.find(([first, second]) => (first === a && second === b) || (first === b && second === a));
 }
