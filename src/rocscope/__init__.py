@@ -123,10 +123,8 @@ _HOME = {
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "cox_calibration": "reliability.cox",
-    "datasets": "datasets",
     "decompose": "reliability.scores",
     "det": "curves.detection",
-    "errors": "errors",
     "estimate_prevalence": "decisions.prior_shift",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
@@ -139,13 +137,11 @@ _HOME = {
     "log_loss": "reliability.scores",
     "mann_whitney": "inference.rank_test",
     "mcnemar": "inference.crisp",
-    "metrics": "metrics",
     "miscalibration_test": "reliability.goodness",
     "mixture": "decisions.mixture",
     "net_benefit": "curves.net_benefit",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
-    "planning": "inference.planning",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
@@ -168,14 +164,13 @@ _MODULES = {
     "metrics": "metrics",
     "planning": "inference.planning",
 }
-_MODULES = ("datasets", "errors", "metrics")
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"rocscope.{name}")
+        return import_module(f"rocscope.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'rocscope' has no attribute {name!r}")
     value = getattr(import_module(f"rocscope.{_HOME[name]}"), name)
