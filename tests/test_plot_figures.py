@@ -120,6 +120,29 @@ def test_calibration_figure_passes_its_bins_on():
         assert line.get_xydata().tolist() == np.column_stack([curve.x, curve.y]).tolist()
 
 
+def test_several_calibration_curves_lie_over_each_other_above_one_rug():
+    ax = rs.plot_calibration(
+        PREDICTIONS, models=["a"], method=["bins", "pav", "loess"], band="consistency", ax=Figure().subplots()
+    )
+    counts = PREDICTIONS.counts("a")
+    for line, method in zip(lines_on(ax, "rocscope-curve"), ("bins", "pav", "loess"), strict=True):
+        curve = rs.calibration(counts, method=method)
+        assert line.get_xydata() == pytest.approx(np.column_stack([curve.x, curve.y]), nan_ok=True)
+    labels = legend_of(ax.get_legend())
+    assert {"10 uniform bins", "PAV", "LOESS, span 0.667"} <= set(labels)
+    assert any(label.startswith("95 % pointwise, consistency band of PAV") for label in labels)
+    assert sum(artist.get_gid() == "rocscope-rug" for artist in ax.collections) == 2
+    assert ax.get_ylim()[1] > 1.05  # the rug is in sight
+
+
+def test_calibration_curves_of_several_models_and_methods_are_told_apart():
+    ax = rs.plot_calibration(PREDICTIONS, method=("bins", "spline"), ax=Figure().subplots())
+    labels = legend_of(ax.get_legend())
+    assert [f"{name}, 10 uniform bins" in labels for name in PREDICTIONS.models] == [True] * len(PREDICTIONS.models)
+    with pytest.raises(InputError, match="band: expected 'consistency' or 'confidence', got 'prediction'"):
+        rs.plot_calibration(PREDICTIONS, band="prediction", ax=Figure().subplots())
+
+
 @pytest.mark.parametrize(("models", "lanes"), [(1, 2), (3, 6), (4, 0)])
 def test_rugs_are_drawn_while_there_is_room(models, lanes):
     ax = rs.plot_calibration(simulated(tuple("abcd"[:models])), ax=Figure().subplots())

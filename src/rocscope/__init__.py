@@ -64,18 +64,36 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
-    from rocscope.reliability.bins import calibration as calibration
+    from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
+    from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
+    from rocscope.reliability.calibration import calibration as calibration
+    from rocscope.reliability.cox import cox_calibration as cox_calibration
+    from rocscope.reliability.discrepancy import calibration_error as calibration_error
+    from rocscope.reliability.discrepancy import calibration_index as calibration_index
+    from rocscope.reliability.discrepancy import smooth_calibration_error as smooth_calibration_error
+    from rocscope.reliability.goodness import hosmer_lemeshow_test as hosmer_lemeshow_test
+    from rocscope.reliability.goodness import miscalibration_test as miscalibration_test
+    from rocscope.reliability.goodness import spiegelhalter_test as spiegelhalter_test
+    from rocscope.reliability.recalibration.cross import load_recalibrator as load_recalibrator
+    from rocscope.reliability.recalibration.cross import recalibrate as recalibrate
+    from rocscope.reliability.recalibration.cross import recalibrator as recalibrator
+    from rocscope.reliability.report import calibration_report as calibration_report
+    from rocscope.reliability.scores import brier as brier
+    from rocscope.reliability.scores import decompose as decompose
+    from rocscope.reliability.scores import log_loss as log_loss
     from rocscope.report import Report as Report
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Beta": "decisions.uncertain",
+    "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
     "Constraint": "decisions.constraints",
     "Context": "core.context",
+    "ContinuousCalibration": "reliability.bridge",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
     "HullVertex": "decisions.zones",
@@ -91,8 +109,12 @@ _HOME = {
     "auc_interval": "inference.auc",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
+    "brier": "reliability.scores",
     "brier_curve": "curves.cost",
-    "calibration": "reliability.bins",
+    "calibration": "reliability.calibration",
+    "calibration_error": "reliability.discrepancy",
+    "calibration_index": "reliability.discrepancy",
+    "calibration_report": "reliability.report",
     "choose": "decisions.choose",
     "compare": "inference.compare",
     "compare_costs": "inference.costs",
@@ -100,20 +122,30 @@ _HOME = {
     "compare_errors": "inference.crisp",
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
+    "cox_calibration": "reliability.cox",
+    "datasets": "datasets",
+    "decompose": "reliability.scores",
     "det": "curves.detection",
+    "errors": "errors",
     "estimate_prevalence": "decisions.prior_shift",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
+    "hosmer_lemeshow_test": "reliability.goodness",
     "hull": "decisions.hull",
     "joint_region": "inference.proportions",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
+    "load_recalibrator": "reliability.recalibration.cross",
+    "log_loss": "reliability.scores",
     "mann_whitney": "inference.rank_test",
     "mcnemar": "inference.crisp",
+    "metrics": "metrics",
+    "miscalibration_test": "reliability.goodness",
     "mixture": "decisions.mixture",
     "net_benefit": "curves.net_benefit",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
+    "planning": "inference.planning",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
@@ -122,9 +154,13 @@ _HOME = {
     "profit": "curves.profit",
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
+    "recalibrate": "reliability.recalibration.cross",
+    "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",
     "roc": "curves.roc",
+    "smooth_calibration_error": "reliability.discrepancy",
     "smooth_roc": "inference.smoothing",
+    "spiegelhalter_test": "reliability.goodness",
 }
 _MODULES = {
     "datasets": "datasets",
@@ -132,13 +168,14 @@ _MODULES = {
     "metrics": "metrics",
     "planning": "inference.planning",
 }
+_MODULES = ("datasets", "errors", "metrics")
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"rocscope.{_MODULES[name]}")
+        return import_module(f"rocscope.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'rocscope' has no attribute {name!r}")
     value = getattr(import_module(f"rocscope.{_HOME[name]}"), name)

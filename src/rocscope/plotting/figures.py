@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from rocscope import _validation as check
+from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -16,7 +17,9 @@ from rocscope.plotting.legends import make_room, place_legend, shared_legend
 from rocscope.plotting.marks import Mark, label_marks
 from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
 from rocscope.plotting.rugs import has_rug
-from rocscope.reliability.bins import Strategy, calibration
+from rocscope.reliability.bins import Strategy
+from rocscope.reliability.calibration import Method, calibration
+from rocscope.reliability.curve import CalibrationCurve
 
 Legend = Literal["inside", "beside", "none"]
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
@@ -135,8 +138,11 @@ def plot_calibration(
     predictions: Models,
     *,
     models: Sequence[str] | None = None,
+    method: Method | Sequence[Method] = "bins",
     bins: int = 10,
     strategy: Strategy = "uniform",
+    band: Literal["consistency", "confidence"] | None = None,
+    simultaneous: bool = False,
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
@@ -147,7 +153,13 @@ def plot_calibration(
     Parameters
     ----------
     predictions, models, legend, ax : see `plot_roc`
+    method : {"bins", "pav", "loess", "spline"} or several of them
+        Several are drawn over each other.
     bins, strategy : see `rocscope.calibration`
+    band : {"consistency", "confidence"}, optional
+        Where the curve of a calibrated model would lie; or how precisely the curve is known.
+    simultaneous : bool
+        Whether the band is for the whole curve or for each of its points.
 
     Returns
     -------
@@ -159,10 +171,12 @@ def plot_calibration(
         If a score is not a probability.
     ColumnError
         If a model named is not there.
+    InputError
+        If there is no such method or band.
 
     References
     ----------
-    Vuk & Curk 2006, §6 and figures 8 and 10.
+    Vuk & Curk 2006, §6 and figures 8 and 10. Dimitriadis, Gneiting & Jordan 2021 (PAV and consistency band).
 
     Examples
     --------
@@ -173,8 +187,24 @@ def plot_calibration(
     [[0.2, 0.5], [0.7, 0.5]]
     """
     chosen = _select(predictions, models)
-    curves = {name: calibration(counts, bins=bins, strategy=strategy) for name, counts in chosen.items()}
-    return _on_axes(ax, lambda axes: draw_calibration(axes, curves, theme.names(curves)), legend)
+    methods: Sequence[Method] = [method] if isinstance(method, str) else list(method)
+    options: dict[str, Any] = {"bins": bins, "strategy": strategy}
+    curves = [calibration(counts, method=each, **options) for counts in chosen.values() for each in methods]
+    labels = theme.names(chosen)
+    if len(methods) > 1:
+        ways = [curve.method for curve in curves[: len(methods)]]
+        labels = [f"{name}, {way}" for name in labels for way in ways] if len(chosen) > 1 else ways
+    bands = [_band(curve, band, simultaneous) for curve in curves]
+    return _on_axes(ax, lambda axes: draw_calibration(axes, curves, labels, bands), legend)
+
+
+def _band(curve: CalibrationCurve, kind: str | None, simultaneous: bool) -> Band | None:
+    if kind is None:
+        return None
+    if kind not in ("consistency", "confidence"):
+        raise InputError("band", expected="'consistency' or 'confidence'", got=repr(kind))
+    make = curve.consistency_band if kind == "consistency" else curve.confidence_band
+    return make(simultaneous=simultaneous)
 
 
 def plot_three(
@@ -226,7 +256,7 @@ def plot_three(
     chosen = _select(predictions, models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
     charts = {name: lift_chart(counts) for name, counts in chosen.items()}
-    plots = {name: calibration(counts, bins=bins, strategy=strategy) for name, counts in chosen.items()}
+    plots = [calibration(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
     what, labels = Marking(hull, context, thresholds), _with_auc(curves)
     figure = theme.new_figure(12.6, 5.0) if figure is None else figure
     if figure.get_layout_engine() is None:

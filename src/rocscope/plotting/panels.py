@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
+from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import Curve
 from rocscope.curves.lift import LiftChart
 from rocscope.curves.roc import RocCurve
 from rocscope.decisions.choose import DEFAULT_THRESHOLD, Decision, choose
@@ -84,7 +84,11 @@ def _thresholds(counts: ThresholdCounts, wanted: Sequence[float] | None) -> Sequ
     return (DEFAULT_THRESHOLD,) if are_shares else ()
 
 
-def draw_calibration(ax: Any, curves: Mapping[str, Curve], labels: Sequence[str]) -> None:
-    """Draw calibration plots, with a rug each as long as there is room."""
-    for curve, label in zip(curves.values(), labels, strict=True):
-        draw(curve, ax, label=label, decorated=len(curves) <= _MOST_RUGS)
+def draw_calibration(
+    ax: Any, curves: Sequence[Any], labels: Sequence[str], bands: Sequence[Band | None] | None = None
+) -> None:
+    """Draw calibration plots, with a rug for each sample as long as there is room."""
+    samples = {id(curve.counts): curve for curve in curves}  # the last of each, as a line sets limits without a rug
+    for curve, label, band in zip(curves, labels, bands or [None] * len(curves), strict=True):
+        has_rug = samples[id(curve.counts)] is curve and len(samples) <= _MOST_RUGS
+        draw(curve, ax, band=band, label=label, decorated=has_rug)

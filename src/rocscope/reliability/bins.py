@@ -1,144 +1,87 @@
-"""Calibration plot by bins: how often an event happened that was predicted with about this probability."""
+"""Bins of probabilities: equally wide, equally full, given, or one for each distinct probability."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import Curve, as_counts, interpolate
-from rocscope.core.text import number
-from rocscope.errors import InputError, ScoreError
+from rocscope.errors import InputError
+from rocscope.reliability.outcomes import Outcomes
 
 Array = NDArray[Any]
 Strategy = Literal["uniform", "quantile", "distinct"]
 
 
-class CalibrationCurve(Curve):
-    """Share of positives (y) against the mean score (x) in each bin; NaN in an empty one.
-
-    Made by `rocscope.calibration`.
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Outcomes gathered in bins ``[edge, next edge)``, the last one closed; an empty bin has counts of 0.
 
     Attributes
     ----------
-    counts : ThresholdCounts
-        What was binned; its levels are the rug.
-    edges : array of b + 1 bin edges, increasing
-    pos, neg : arrays of b counts
+    edges : array of b + 1
+    first : array of b
+        The first level in each bin or, where it is empty, in the next one that is not.
+    pos, total, total_score : arrays of b
+        Positives, rows and the sum of their probabilities in each bin.
     """
 
-    title = "calibration plot"
-    x_name = "mean_score"
-    y_name = "share_positive"
+    outcomes: Outcomes
+    edges: Array
+    first: Array
+    pos: Array
+    total: Array
+    total_score: Array
 
-    def __init__(self, counts: ThresholdCounts, edges: Array, pos: Array, neg: Array, total_score: Array) -> None:
-        self.counts = counts
-        self.edges, self.pos, self.neg = (check.read_only(column) for column in (edges, pos, neg))
-        with np.errstate(invalid="ignore"):
-            super().__init__(total_score / (pos + neg), pos / (pos + neg), edges[:-1])
+    @property
+    def x(self) -> Array:
+        """Mean probability of each bin; NaN in an empty one."""
+        return _ratio(self.total_score, self.total)
 
-    def columns(self) -> dict[str, Array]:
-        """Return one row a bin."""
-        return {
-            "low": self.edges[:-1],
-            "high": self.edges[1:],
-            "pos": self.pos,
-            "neg": self.neg,
-            self.x_name: self.x,
-            self.y_name: self.y,
-        }
+    @property
+    def share(self) -> Array:
+        """Share of positives of each bin; NaN in an empty one."""
+        return _ratio(self.pos, self.total)
 
-    def at(self, x: Any) -> Any:
-        """Return the share of positives at a score, on straight lines between the bins that hold any."""
-        filled = self.pos + self.neg > 0
-        return interpolate(self.x[filled], self.y[filled], x)
+    def filled(self) -> tuple[Array, Array, Array]:
+        """Return rows, mean probability and share of positives of the bins that are not empty."""
+        used = self.total > 0
+        return self.total[used], self.x[used], self.share[used]
 
-    def area(self) -> float:
-        raise InputError("a calibration plot has no area that means anything")
+    def values(self, pos: Array) -> Array:
+        """Return the share in each bin for positives at each level; rows of a matrix are separate samples."""
+        return _ratio(_sums(pos, self.first), self.total)
 
-    def _facts(self) -> str:
-        return f"{self.x.size} bins, n={number(self.counts.n)}"
+    def at_levels(self, values: Array) -> Array:
+        """Return the share of the bin that each level is in."""
+        return np.repeat(values, np.diff(self.first, append=self.outcomes.score.size))
 
 
-def calibration(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    bins: int = 10,
-    strategy: Strategy = "uniform",
-    edges: Any = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-) -> CalibrationCurve:
-    """Calibration plot of predicted probabilities by bins.
+def _ratio(numerator: Array, denominator: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return numerator / denominator
 
-    Parameters
-    ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    bins : int
-        How many, for the first two strategies.
-    strategy : {"uniform", "quantile", "distinct"}
-        Bins of equal width; of about equally many rows, where a tie is never split (so there may be fewer); or
-        one for each distinct score.
-    edges : array, optional
-        Increasing bin edges that cover all scores, in place of a strategy.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
-    Returns
-    -------
-    CalibrationCurve
+def _sums(column: Array, first: Array) -> Array:
+    """Sum the levels of each bin, along the last axis."""
+    filled = np.flatnonzero(np.diff(first, append=column.shape[-1]) > 0)
+    sums = np.zeros((*column.shape[:-1], first.size))
+    sums[..., filled] = np.add.reduceat(column, first[filled], axis=-1)
+    return sums
 
-    Raises
-    ------
-    ScoreError
-        If a score is not a probability.
-    InputError
-        If bins, strategy or edges make no sense; see also `ThresholdCounts.from_scores`.
 
-    Notes
-    -----
-    Bins are ``[low, high)``, the last one closed. A point stands at the mean score of its bin. What is seen
-    depends on the bins.
-
-    References
-    ----------
-    Vuk & Curk 2006, §6.
-
-    Examples
-    --------
-    >>> curve = calibration([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8], bins=2)
-    >>> curve.x, curve.y
-    (array([0.2, 0.7]), array([0.5, 0.5]))
-    """
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    check_probabilities(counts)
-    score, pos, neg = (column[::-1].astype(np.float64) for column in (counts.threshold, counts.pos, counts.neg))
-    total = pos + neg
-    if edges is not None:
-        borders = _given_edges(edges, score)
-    elif strategy == "distinct":
-        borders = np.concatenate([score, score[-1:]])
+def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", edges: Any = None) -> Bins:
+    """Gather outcomes in bins; see `rocscope.calibration` for the options."""
+    score = sample.score
+    if edges is None and strategy == "distinct":
+        borders, first = np.concatenate([score, score[-1:]]), np.arange(score.size)
     else:
-        borders = _borders(score, total, _check_bins(bins), strategy)
-    bin_of = np.arange(score.size) if edges is None and strategy == "distinct" else _bin_of(score, borders)
-    size = borders.size - 1
-    sums = (np.bincount(bin_of, column, size) for column in (pos, neg, score * total))
-    return CalibrationCurve(counts, borders, *sums)
-
-
-def check_probabilities(counts: ThresholdCounts) -> None:
-    """Raise ScoreError unless all scores lie in [0, 1]."""
-    outside = (counts.threshold < 0) | (counts.threshold > 1)
-    if outside.any():
-        rows = (counts.pos + counts.neg)[outside].sum()
-        raise ScoreError(
-            "scores",
-            expected="probabilities from 0 to 1",
-            got=f"{number(rows)} outside, such as {counts.threshold[outside][0]!r}",
-            hint="calibration needs probabilities; recalibrate the scores first",
-        )
+        borders = _given_edges(edges, score) if edges is not None else _borders(sample, _check_bins(bins), strategy)
+        first = np.searchsorted(score, borders[:-1])
+    return Bins(
+        sample, borders, first, *(_sums(column, first) for column in (sample.pos, sample.total, sample.weighed))
+    )
 
 
 def _check_bins(bins: int) -> int:
@@ -160,16 +103,12 @@ def _given_edges(edges: Any, score: Array) -> Array:
     return borders
 
 
-def _borders(score: Array, total: Array, bins: int, strategy: str) -> Array:
+def _borders(sample: Outcomes, bins: int, strategy: str) -> Array:
     if strategy == "uniform":
         return np.linspace(0.0, 1.0, bins + 1)
     if strategy == "quantile":
-        before = np.cumsum(total) - total
-        bin_of = np.floor(bins * before / total.sum())
+        before = np.cumsum(sample.total) - sample.total
+        bin_of = np.floor(bins * before / sample.total.sum())
         starts = np.flatnonzero(np.concatenate([[True], np.diff(bin_of) > 0]))
-        return np.concatenate([score[starts], score[-1:]])
+        return np.concatenate([sample.score[starts], sample.score[-1:]])
     raise InputError("strategy", expected="'uniform', 'quantile' or 'distinct'", got=repr(strategy))
-
-
-def _bin_of(score: Array, borders: Array) -> Array:
-    return np.minimum(np.searchsorted(borders, score, side="right") - 1, borders.size - 2)

@@ -1,0 +1,98 @@
+"""Logistic regression of counts on a few columns, by Newton's method."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_MOST_STEPS = 100
+_LAST_GAIN = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticFit:
+    """Coefficients, their covariance, and whether Newton's method came to rest."""
+
+    coefficients: Array
+    covariance: Array
+    converged: bool
+
+
+def fit_logistic(
+    columns: Sequence[Array],
+    pos: Array,
+    total: Array,
+    *,
+    offset: Array | float = 0.0,
+    start: Array | None = None,
+    ridge: float = 0.0,
+) -> LogisticFit:
+    """Fit the log-odds of the positives among `total` rows as a sum of columns.
+
+    Parameters
+    ----------
+    columns : p arrays of k
+    pos, total : arrays of k counts, whole or not
+    offset : array of k, optional
+        Added to the log-odds.
+    start : array of p, optional
+        Where it is near, one step is taken over all levels.
+    ridge : float
+        Penalty on the squares of the coefficients.
+    """
+    beta = np.zeros(len(columns)) if start is None else start
+    hessian, rarer = np.eye(beta.size), min(pos.sum(), (total - pos).sum())
+    for _ in range(_MOST_STEPS):
+        chance = probability(_sum(beta, columns, offset))
+        gradient, hessian = _derivatives(columns, pos - total * chance, total * chance * (1 - chance))
+        gradient, hessian = gradient - ridge * beta, hessian + ridge * np.eye(beta.size)
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+        gain = gradient @ step
+        if gain <= _LAST_GAIN * rarer:  # each step squares the error, so this one is the last
+            return LogisticFit(beta + step, np.linalg.pinv(hessian), converged=True)
+        value = log_likelihood(beta, columns, pos, total, offset, ridge)
+        while log_likelihood(beta + step, columns, pos, total, offset, ridge) < value and np.abs(step).max() > 1e-12:
+            step = step / 2
+        beta = beta + step
+    return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
+
+
+def log_likelihood(
+    beta: Array, columns: Sequence[Array], pos: Array, total: Array, offset: Array | float = 0.0, ridge: float = 0.0
+) -> float:
+    """Return the log-likelihood of coefficients, less the penalty."""
+    linear = _sum(beta, columns, offset)
+    return float(pos @ linear - total @ np.logaddexp(0, linear) - ridge * (beta @ beta) / 2)
+
+
+def log_odds(chance: Array) -> Array:
+    """Return log(p/(1 − p))."""
+    with np.errstate(divide="ignore"):
+        return np.log(chance / (1 - chance))
+
+
+def probability(log_odds: Array) -> Array:
+    """Return 1/(1 + exp(−x)), the inverse of `log_odds`."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-log_odds))
+
+
+def _sum(beta: Array, columns: Sequence[Array], offset: Array | float) -> Array:
+    total = np.asarray(offset, dtype=np.float64)
+    for weight, column in zip(beta, columns, strict=True):
+        total = total + weight * column
+    return total
+
+
+def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tuple[Array, Array]:
+    """Return gradient and (negative) Hessian, without a copy of all columns side by side."""
+    gradient = np.array([column @ residual for column in columns])
+    hessian = np.empty((len(columns), len(columns)))
+    for i, column in enumerate(columns):
+        weighed = weight * column
+        hessian[i, : i + 1] = hessian[: i + 1, i] = [weighed @ other for other in columns[: i + 1]]
+    return gradient, hessian
