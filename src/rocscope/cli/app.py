@@ -9,6 +9,7 @@ import typer
 from rocscope import __version__
 from rocscope.cli.campaign import campaign
 from rocscope.cli.choose import choose
+from rocscope.cli.compare import compare
 from rocscope.cli.demo import demo
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
@@ -25,7 +26,7 @@ app = typer.Typer(
     epilog="Defaults of options: the command line, then ROCSCOPE_* in the environment, then rocscope.toml, "
     "then [tool.rocscope] in pyproject.toml.",
 )
-for command in (summary, choose, campaign, report, validate, demo):
+for command in (summary, choose, campaign, compare, report, validate, demo):
     app.command()(command)
 
 
