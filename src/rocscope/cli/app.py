@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from rocscope import __version__
+from rocscope.cli.calibrate import calibrate
 from rocscope.cli.demo import demo
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
@@ -23,7 +24,7 @@ app = typer.Typer(
     epilog="Defaults of options: the command line, then ROCSCOPE_* in the environment, then rocscope.toml, "
     "then [tool.rocscope] in pyproject.toml.",
 )
-for command in (summary, report, validate, demo):
+for command in (summary, report, calibrate, validate, demo):
     app.command()(command)
 
 

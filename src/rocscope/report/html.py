@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from rocscope.core.counts import ThresholdCounts
-from rocscope.report.model import ModelSummary, ReportData
+from rocscope.report.model import ModelSummary, ReportData, calibration_table
 
 
 def render(data: ReportData, counts: Mapping[str, ThresholdCounts]) -> str:
@@ -17,7 +17,12 @@ def render(data: ReportData, counts: Mapping[str, ThresholdCounts]) -> str:
     counts : mapping from model name to ThresholdCounts
         What the charts are drawn from.
     """
-    return _template().render(data=data, charts=_charts(data, counts), rows=[_row(model) for model in data.models])
+    return _template().render(
+        data=data,
+        charts=_charts(data, counts),
+        rows=[_row(model) for model in data.models],
+        calibration=calibration_table(data),
+    )
 
 
 @cache

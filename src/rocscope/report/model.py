@@ -6,6 +6,7 @@ Aggregates only: no value of a row leaves this module. Renderers (tables, HTML, 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite, isnan
 from typing import Any
 
 from rocscope import __version__
@@ -22,9 +23,25 @@ from rocscope.decisions.choose import DEFAULT_THRESHOLD, Decision, by_model, cho
 from rocscope.errors import ScoreError
 from rocscope.geometry import pool, thin, touching_point
 from rocscope.reliability.calibration import calibration
+from rocscope.reliability.report import calibration_report
 
 SCHEMA_VERSION = 1
 MOST_POINTS = 500
+CALIBRATION_NUMBERS = {
+    "Brier": "brier",
+    "log loss": "log_loss",
+    "miscalibration": "brier_miscalibration",
+    "discrimination": "brier_discrimination",
+    "ECE": "ece",
+    "smooth ECE": "smooth_ece",
+    "ICI": "ici",
+    "in the large": "in_the_large",
+    "slope": "slope",
+    "p (calibrated)": "p_value",
+}
+"""What a table of calibration shows, by the name of the number."""
+
+_DRAWS = 199
 
 CONVENTIONS = (
     "A case is predicted positive iff its score is at least the threshold.",
@@ -62,7 +79,8 @@ class ModelSummary:
     best, default : OperatingPoint
         The best point of the context, and the one at threshold 0.5.
     calibration : dict or None
-        Bins of the calibration plot; None where scores are not probabilities.
+        Bins of the calibration plot and, under "numbers", figures of calibration; None where scores are not
+        probabilities.
     """
 
     name: str
@@ -209,9 +227,26 @@ def summarise(name: str, counts: ThresholdCounts, context: Context) -> ModelSumm
 
 def _calibration(counts: ThresholdCounts) -> dict[str, Any] | None:
     try:
-        return calibration(counts).to_dict()
+        plot = calibration(counts).to_dict()
     except ScoreError:  # scores that are not probabilities have no calibration plot
         return None
+    report = calibration_report(counts, replicates=0, draws=_DRAWS)
+    numbers = {name: estimate.value for name, estimate in report.estimates.items()}
+    return plot | {"numbers": numbers | {"p_value": report.tests["miscalibration"].p_value}}
+
+
+def calibration_table(data: ReportData) -> list[dict[str, str]]:
+    """Return one row of text for each model whose scores are probabilities."""
+    return [
+        {"model": model.name}
+        | {heading: _text(model.calibration["numbers"][name]) for heading, name in CALIBRATION_NUMBERS.items()}
+        for model in data.models
+        if model.calibration
+    ]
+
+
+def _text(value: float) -> str:
+    return f"{value:.4f}" if isfinite(value) else "undefined" if isnan(value) else "infinite"
 
 
 def _fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:
