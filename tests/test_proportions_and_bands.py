@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 from statsmodels.stats.proportion import proportion_confint
@@ -131,17 +131,29 @@ def test_replicates_of_a_band_are_curves_of_resamples():
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.5, 0.8, 0.9]))
 def test_simultaneous_bands_hold_whole_replicates(seed, level):
     drawn = np.random.default_rng(seed).integers(0, 6, (60, 5)).cumsum(axis=1).astype(float)
-    low, high = _simultaneous(drawn, level)
+    low, high = _simultaneous(drawn, drawn.mean(axis=0), level)
     inside = ((drawn >= low - 1e-9) & (drawn <= high + 1e-9)).all(axis=1)
-    assert inside.mean() >= level
+    assert level <= inside.mean() < 1
+    assert low + high == pytest.approx(2 * drawn.mean(axis=0))
+
+
+def test_simultaneous_bands_leave_out_what_is_unknown():
+    drawn = np.array([[np.nan, 1.0, 2.0], [np.nan, 2.0, np.nan], [np.nan, 3.0, 4.0]])
+    low, high = _simultaneous(drawn, np.array([np.nan, 2.0, 3.0]), 0.9)
+    assert np.isnan([low[0], high[0]]).all()
+    assert low[1] <= 1 < 3 <= high[1]
 
 
 def test_simultaneous_bands_are_wider():
-    narrow = rs.band(CURVE, grid=GRID, replicates=400)
-    wide = rs.band(CURVE, grid=GRID, replicates=400, simultaneous=True)
-    assert (wide.low <= narrow.low).all()
-    assert (wide.high >= narrow.high).all()
+    narrow = rs.band(CURVE, grid=GRID[1:-1], replicates=400)
+    wide = rs.band(CURVE, grid=GRID[1:-1], replicates=400, simultaneous=True)
+    assert (wide.high - wide.low).mean() > 1.2 * (narrow.high - narrow.low).mean()
     assert wide.simultaneous
+    assert (wide.low >= 0).all()
+    assert (wide.high <= 1).all()
+    assert "sup-t" in wide.method
+    unbounded = rs.band(rs.lift(LABEL, SCORE), simultaneous=True, replicates=100)
+    assert np.nanmax(unbounded.high) > 1
 
 
 def ks_band_by_points(counts, x, level):
@@ -153,6 +165,7 @@ def ks_band_by_points(counts, x, level):
     return low, high
 
 
+@settings(max_examples=25)  # the critical distances take long
 @given(cases(most=30))
 def test_ks_band_is_its_definition(case):
     label, scores = case

@@ -8,13 +8,19 @@ from hypothesis import strategies as st
 import oracle
 from extremes import TABLES
 from rocscope import ThresholdCounts
-from rocscope.core.ranking import Levels, SortedKeys
+from rocscope.core.ranking import Levels, SortedKeys, SortedRows
 from strategies import DTYPES, both_paths, float_weights, samples, taking, whole_weights
 
 
 def levels_of(counts):
     columns = (counts.threshold, counts.pos, counts.neg)
     return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def streamed(ranking):
+    """Codes, true and false positives of all blocks; each is valid until the next, hence the copies."""
+    blocks = [[column.copy() for column in (block.code, block.tp, block.fp)] for block in ranking.blocks()]
+    return [np.concatenate(column) for column in zip(*blocks, strict=True)]
 
 
 def levels_by_hand(cases):
@@ -124,8 +130,63 @@ def test_a_level_is_never_split_between_blocks(sign):
     y = np.arange(200_000) % 10 < 3
     counts = ThresholdCounts.from_scores(y, score)
     assert isinstance(counts.ranking, SortedKeys)
-    blocks = [(block.code.copy(), block.tp.copy(), block.fp.copy()) for block in counts.ranking.blocks()]
-    assert sum(code.size for code, _, _ in blocks) == len(np.unique(score))
-    assert np.array_equal(np.concatenate([tp for _, tp, _ in blocks]), counts.tp)
+    code, tp, _ = streamed(counts.ranking)
+    assert code.size == len(np.unique(score))
+    assert np.array_equal(tp, counts.tp)
     assert np.array_equal(counts.threshold, np.unique(score)[::-1])
     assert counts.pos.sum() == y.sum()
+
+
+hidden = {
+    "in order": lambda n: np.arange(n),
+    "in reverse": lambda n: np.arange(n)[::-1],  # too many to sort by insertion
+    "two at a time": lambda n: np.arange(n) // 2 * 2 + 1 - np.arange(n) % 2,
+}
+
+
+@pytest.mark.parametrize("order", hidden)
+def test_weighted_scores_that_differ_only_in_bits_that_no_key_has_room_for(order):
+    """Neighbours of 1 beside the ends of float64: a key holds the number of the row, so not every bit of the score."""
+    n = 3_000
+    last_bits = (hidden[order](n) + np.float64(1).view(np.int64)).view(np.float64)
+    score = np.concatenate([last_bits, [-1.7e308, 1.7e308]])
+    y, weight = np.arange(n + 2) % 3 == 0, np.arange(n + 2) % 5 + 1
+    with taking("compiled"):
+        counts = ThresholdCounts.from_scores(y, score, sample_weight=weight)
+        assert isinstance(counts.ranking, SortedRows)
+        assert levels_of(counts) == levels_of(ThresholdCounts.from_scores(*repeated(y, score, weight)))
+
+
+def repeated(y, score, weight):
+    return np.repeat(y, weight), np.repeat(score, weight)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint64"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_blocks_of_weighted_rows_round_as_their_levels_do(dtype, whole):
+    generator = np.random.default_rng(5)
+    score = generator.integers(0, 100 if dtype == "int8" else 60_000, 100_000).astype(dtype)
+    y, weight = generator.integers(0, 2, score.size), generator.integers(1, 4, score.size)
+    weight = weight if whole else weight * generator.random(score.size)
+    ranked = ThresholdCounts.from_scores(y, score, sample_weight=weight)
+    _, tp, fp = streamed(ranked.ranking)
+    totals, area = (ranked.n_pos, ranked.n_neg), ranked.pairs().auc()
+    counts = ThresholdCounts(ranked.threshold, ranked.pos, ranked.neg)
+    assert np.array_equal(tp, counts.tp)
+    assert np.array_equal(fp, counts.fp)
+    assert totals == (counts.n_pos, counts.n_neg) == (counts.tp[-1], counts.fp[-1])
+    assert area == pytest.approx(counts.pairs().auc(), rel=1e-12)
+    assert counts.threshold.tolist() == np.unique(score)[::-1].tolist()
+
+
+@both_paths
+@given(sample=samples(dtype=np.float64, one_class=True, weight=st.just(1)) | samples(dtype=np.float32))
+def test_a_ranking_says_the_same_in_every_form(path, sample):
+    with taking(path):
+        ranking = sample.counts().ranking
+        code, block_tp, block_fp = streamed(ranking)
+        levels, (tp, fp) = ranking.levels(), ranking.cumulative()
+        assert ranking.decode(code).tolist() == ranking.thresholds().tolist() == levels.threshold.tolist()
+        assert [0, *block_tp] == tp.tolist() == [0, *np.cumsum(levels.pos)]
+        assert [0, *block_fp] == fp.tolist() == [0, *np.cumsum(levels.neg)]
+        assert ranking.totals() == (tp[-1], fp[-1])

@@ -6,6 +6,7 @@ wait for a compiler: they run the same function on lists, where Python's integer
 
 from collections.abc import Callable
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ SMALL = 50_000
 
 
 class Kernel:
-    """A loop that is compiled (cached on disk, free of the GIL) when it is first called."""
+    """A loop that is compiled (cached on disk, free of the GIL) when it is first called, with those that it calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function
@@ -25,34 +26,42 @@ class Kernel:
     def _compiled(self) -> Callable[..., Any]:
         import numba
 
-        return numba.njit(cache=True, nogil=True)(self.python)
+        code, names = self.python.__code__, self.python.__globals__
+        called = {name: names[name] for name in code.co_names if isinstance(names.get(name), Kernel)}
+        scope = names | {name: kernel._compiled for name, kernel in called.items()}
+        return numba.njit(cache=True, nogil=True)(FunctionType(code, scope, self.python.__name__))
 
     def __call__(self, *args: Any) -> Any:
         return self._compiled(*args)
 
 
 @Kernel
+def ordered(b, top, kind):
+    """Return the bits of a score as a number that grows with it; `top` is the highest bit, and -0.0 becomes 0.0.
+
+    `kind` is 0 for unsigned, 1 for signed and 2 for floating-point scores.
+    """
+    if kind == 0:
+        return b
+    if kind == 1:
+        return b ^ top
+    return b | top if b <= top else ~b + top + top
+
+
+@Kernel
 def pack(bits, positive, kind, keys):
-    """Write order-preserving bits of each score with its label in the lowest bit.
+    """Write the ordered bits of each score with its label in the lowest bit.
 
     The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is
-    0 are written from the front of `keys`, the others from the back. `kind` is 0 for unsigned, 1 for signed
-    and 2 for floating-point scores; -0.0 becomes 0.0. Returns the border and the number of positives.
+    0 are written from the front of `keys`, the others from the back. Returns the border and the number of positives.
     """
     one = bits.dtype.type(1)
-    zero = bits.dtype.type(0)
     top = one << bits.dtype.type(bits.itemsize * 8 - 1)
     low = 0
     high = keys.size
     n_pos = 0
     for i in range(bits.size):
-        b = bits[i]
-        if kind == 2:
-            if b == top:
-                b = zero
-            b = ~b if b & top else b | top
-        elif kind == 1:
-            b ^= top
+        b = ordered(bits[i], top, kind)
         n_pos += positive[i]
         key = (b << one) | bits.dtype.type(positive[i])
         if b & top:
@@ -91,24 +100,100 @@ def scan(keys, last, tp, rows, code, block_tp, block_fp):
 
 
 @Kernel
-def sum_weights(order, scores, weight, threshold, pos, neg):
-    """Sum the weights of each distinct score, downwards; returns the number of levels.
+def pack_rows(bits, positive, kind, keys):
+    """Write the leading ordered bits of each score, its row and its label in one number, so that one sort ranks rows.
 
-    `scores` increase; `weight[order]` belongs to them and is negative for negative rows, so that each row costs one
-    access out of order and not three.
+    Returns the lowest ordered bits, what a key holds below them in bits, and how many of them it does not hold.
+    """
+    one = np.uint64(1)
+    top = one << np.uint64(bits.itemsize * 8 - 1)
+    lowest = ~np.uint64(0)
+    highest = np.uint64(0)
+    for i in range(bits.size):
+        keys[i] = ordered(np.uint64(bits[i]), top, kind)
+        lowest = min(lowest, keys[i])
+        highest = max(highest, keys[i])
+    below = one
+    while np.uint64(keys.size) >> (below - one):
+        below += one
+    cut = np.uint64(0)
+    while (highest - lowest) >> cut >> (np.uint64(64) - below):
+        cut += one
+    for i in range(keys.size):
+        keys[i] = ((keys[i] - lowest) >> cut << below) | (np.uint64(i) << one) | np.uint64(positive[i])
+    return lowest, below, cut
+
+
+@Kernel
+def unpack_rows(keys, bits, weight, kind, lowest, below, cut, signed):
+    """Replace sorted keys by the ordered bits of their scores, and write their weights, negative for negatives.
+
+    Scores that differ only in bits that the keys do not hold are sorted by insertion. Returns whether that took no
+    more moves than there are rows; otherwise they are not sorted yet.
+    """
+    one = np.uint64(1)
+    top = one << np.uint64(bits.itemsize * 8 - 1)
+    rows = (one << below) - one
+    moves = 0
+    for j in range(keys.size):
+        row = (keys[j] & rows) >> one
+        w = weight[row] if keys[j] & one else -weight[row]
+        code = ordered(np.uint64(bits[row]), top, kind) if cut else (keys[j] >> below) + lowest
+        k = j
+        while k > 0 and keys[k - 1] > code and moves <= keys.size:
+            keys[k] = keys[k - 1]
+            signed[k] = signed[k - 1]
+            k -= 1
+            moves += 1
+        keys[k] = code
+        signed[k] = w
+    return moves <= keys.size
+
+
+@Kernel
+def scan_rows(codes, signed, last, tp, fp, code, block_tp, block_fp):
+    """Do what `scan` does for sorted codes and their weights, which are negative for negatives.
+
+    The weights of a level are summed before they are added, as in `sum_rows`, so that both round alike.
     """
     level = -1
-    for j in range(order.size - 1, -1, -1):
-        if level < 0 or scores[j] != threshold[level]:
+    pos = signed[last] - signed[last]
+    neg = pos
+    i = last
+    while i >= 0:
+        if level < 0 or codes[i] != code[level]:
+            if level + 1 == code.size:
+                break
+            tp += pos
+            fp += neg
+            pos -= pos
+            neg -= neg
             level += 1
-            threshold[level] = scores[j]
+            code[level] = codes[i]
+        if signed[i] > 0:
+            pos += signed[i]
+        else:
+            neg -= signed[i]
+        block_tp[level] = tp + pos
+        block_fp[level] = fp + neg
+        i -= 1
+    return level + 1, i, tp + pos, fp + neg
+
+
+@Kernel
+def sum_rows(codes, signed, code, pos, neg):
+    """Sum the weights of each distinct code, downwards; returns the number of levels."""
+    level = -1
+    for i in range(codes.size - 1, -1, -1):
+        if level < 0 or codes[i] != code[level]:
+            level += 1
+            code[level] = codes[i]
             pos[level] = 0
             neg[level] = 0
-        w = weight[order[j]]
-        if w > 0:
-            pos[level] += w
+        if signed[i] > 0:
+            pos[level] += signed[i]
         else:
-            neg[level] -= w
+            neg[level] -= signed[i]
     return level + 1
 
 

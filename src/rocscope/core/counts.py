@@ -163,10 +163,10 @@ class ThresholdCounts:
         self._ranking = levels
         return Levels(*(check.read_only(array) for array in (levels.threshold, levels.pos, levels.neg)))
 
-    @property
+    @cached_property
     def threshold(self) -> Array:
         """The k distinct scores, strictly decreasing, in the type they came in."""
-        return self._levels.threshold
+        return check.read_only(self._ranking.thresholds())
 
     @property
     def pos(self) -> Array:
@@ -179,14 +179,20 @@ class ThresholdCounts:
         return self._levels.neg
 
     @cached_property
+    def cumulative(self) -> tuple[Array, Array]:
+        """True and false positives from (0, 0) on: one point more than there are levels."""
+        tp, fp = self._ranking.cumulative()
+        return check.read_only(tp), check.read_only(fp)
+
+    @property
     def tp(self) -> Array:
         """Positives at or above each threshold."""
-        return check.read_only(np.cumsum(self.pos))
+        return self.cumulative[0][1:]
 
-    @cached_property
+    @property
     def fp(self) -> Array:
         """Negatives at or above each threshold."""
-        return check.read_only(np.cumsum(self.neg))
+        return self.cumulative[1][1:]
 
     @property
     def fn(self) -> Array:
@@ -301,7 +307,7 @@ class ThresholdCounts:
         concordant = tied = 0
         if isinstance(self._ranking, Levels):
             pos, neg = self._ranking.pos, self._ranking.neg
-            concordant, tied = dot(neg, np.cumsum(pos) - pos), dot(neg, pos)
+            concordant, tied = dot(neg, self._ranking.cumulative()[0][:-1]), dot(neg, pos)
         else:
             tp = fp = 0
             for block in self._ranking.blocks():

@@ -186,7 +186,7 @@ class CountCurve(Curve):
 
 def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
     """Return true and false positives from (0, 0) on, one point more than there are levels."""
-    return tuple(np.concatenate([values[:1] * 0, values]) for values in (counts.tp, counts.fp))  # type: ignore[return-value]
+    return counts.cumulative
 
 
 def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:

@@ -1,13 +1,14 @@
 """From labels and scores to ranked levels: the one sort on which everything else stands.
 
 A ranking yields its levels in blocks, highest score first, so that an area or a hull of 10⁸ rows needs no more
-memory than the sorted keys. There are two: `Levels` holds the arrays; `SortedKeys` holds one integer a row, of the
-width of the score, and makes the levels anew at each pass.
+memory than the sorted rows. There are three: `Levels` holds the arrays; `SortedKeys` holds one integer a row, of the
+width of the score, and `SortedRows` one integer and a weight; both make the levels anew at each pass.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -32,6 +33,14 @@ class Block:
 
 class Ranking(Protocol):
     """Levels by decreasing score."""
+
+    def thresholds(self) -> Array:
+        """Return the score of each level."""
+        ...
+
+    def cumulative(self) -> tuple[Array, Array]:
+        """Return true and false positives, from (0, 0) on: one more than there are levels."""
+        ...
 
     def blocks(self) -> Iterator[Block]:
         """Yield the levels; a block is valid until the next one is asked for."""
@@ -58,9 +67,19 @@ class Levels:
     pos: Array
     neg: Array
 
+    @cached_property
+    def _cumulative(self) -> tuple[Array, Array]:
+        return _from_zero(self.pos), _from_zero(self.neg)
+
+    def thresholds(self) -> Array:
+        return self.threshold
+
+    def cumulative(self) -> tuple[Array, Array]:
+        return self._cumulative
+
     def blocks(self) -> Iterator[Block]:
-        code = np.arange(self.threshold.size, dtype=np.uint64)
-        yield Block(code, np.cumsum(self.pos), np.cumsum(self.neg))
+        tp, fp = self._cumulative
+        yield Block(np.arange(self.threshold.size, dtype=np.uint64), tp[1:], fp[1:])
 
     def decode(self, code: Array) -> Array:
         return self.threshold[code.astype(np.intp)]
@@ -70,12 +89,19 @@ class Levels:
 
     def totals(self) -> tuple[float, float]:
         # The last running sums, not pairwise ones, so that rounding never leaves a point beyond the total.
-        return np.cumsum(self.pos)[-1].item(), np.cumsum(self.neg)[-1].item()
+        tp, fp = self._cumulative
+        return tp[-1].item(), fp[-1].item()
+
+
+def _from_zero(counts: Array) -> Array:
+    sums = np.zeros(counts.size + 1, counts.dtype)
+    np.cumsum(counts, out=sums[1:])
+    return sums
 
 
 @dataclass(frozen=True)
 class SortedKeys:
-    """Unweighted rows as sorted integers, a score's order-preserving bits and its label in each.
+    """Unweighted rows as sorted integers, a score's ordered bits and its label in each.
 
     `upper` and `lower` hold the scores whose bits begin with 1 and 0; see `kernels.pack`.
     """
@@ -88,39 +114,104 @@ class SortedKeys:
     def totals(self) -> tuple[float, float]:
         return self.n_pos, self.upper.size + self.lower.size - self.n_pos
 
-    def blocks(self) -> Iterator[Block]:
+    def _halves(self) -> list[tuple[Array, Any]]:
         top = self.upper.dtype.type(1 << (self.upper.itemsize * 8 - 1))
+        return [(keys, high_bit) for keys, high_bit in ((self.upper, top), (self.lower, top ^ top)) if keys.size]
+
+    def blocks(self) -> Iterator[Block]:
         code = np.empty(_BLOCK, self.upper.dtype)
         tp, fp = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
         positives = rows = 0
-        for keys, high_bit in ((self.upper, top), (self.lower, top ^ top)):
+        for keys, high_bit in self._halves():
             last = keys.size - 1
             while last >= 0:
-                size, last, positives, rows = kernels.scan(keys, last, positives, rows, code, tp, fp)
-                code[:size] |= high_bit
-                yield Block(code[:size], tp[:size], fp[:size])
+                found, last, positives, rows = kernels.scan(keys, last, positives, rows, code, tp, fp)
+                code[:found] |= high_bit
+                yield Block(code[:found], tp[:found], fp[:found])
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array, Array]:
+        """Codes, and counts from (0, 0) on, as if in one block; memory beyond the last level is never touched."""
+        n = self.upper.size + self.lower.size
+        code, tp, fp = np.empty(n, self.upper.dtype), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+        size = positives = rows = 0
+        for keys, high_bit in self._halves():
+            free = (code[size:], tp[size + 1 :], fp[size + 1 :])
+            found, _, positives, rows = kernels.scan(keys, keys.size - 1, positives, rows, *free)
+            code[size : size + found] |= high_bit
+            size += found
+        return code[:size], tp[: size + 1], fp[: size + 1]
+
+    def thresholds(self) -> Array:
+        return self.decode(self._points[0])
+
+    def cumulative(self) -> tuple[Array, Array]:
+        return self._points[1:]
 
     def decode(self, code: Array) -> Array:
-        bits = code.astype(self.upper.dtype)
-        top = bits.dtype.type(1 << (bits.itemsize * 8 - 1))
-        if self.dtype.kind == "i":
-            bits ^= top
-        elif self.dtype.kind == "f":
-            every_bit_if_negative = (bits >> bits.dtype.type(bits.itemsize * 8 - 1)) - bits.dtype.type(1)
-            bits ^= every_bit_if_negative | top
-        return bits.view(self.dtype)
+        return _decode(code.astype(self.upper.dtype), self.dtype)
 
     def levels(self) -> Levels:
-        size = sum(block.code.size for block in self.blocks())  # one more pass costs less than copies of every block
-        threshold, pos, neg = np.empty(size, self.dtype), np.empty(size, np.int64), np.empty(size, np.int64)
-        start = tp = fp = 0
+        tp, fp = self.cumulative()
+        return Levels(self.thresholds(), np.diff(tp), np.diff(fp))
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """Weighted rows as sorted codes, a score's ordered bits, and the weight of each, negative for negatives."""
+
+    codes: Array
+    signed: Array
+    dtype: np.dtype[Any]
+
+    def totals(self) -> tuple[float, float]:
+        tp = fp = np.zeros(1)
         for block in self.blocks():
-            here = slice(start, start + block.code.size)
-            threshold[here] = self.decode(block.code)
-            pos[here] = np.diff(block.tp, prepend=tp)
-            neg[here] = np.diff(block.fp, prepend=fp)
-            start, tp, fp = here.stop, block.tp[-1], block.fp[-1]
-        return Levels(threshold, pos, neg)
+            tp, fp = block.tp, block.fp
+        return tp[-1].item(), fp[-1].item()
+
+    def blocks(self) -> Iterator[Block]:
+        code = np.empty(_BLOCK, self.codes.dtype)
+        tp, fp = np.empty(_BLOCK, self.signed.dtype), np.empty(_BLOCK, self.signed.dtype)
+        last = self.codes.size - 1
+        positives = negatives = self.signed.dtype.type(0)
+        while last >= 0:
+            found, last, positives, negatives = kernels.scan_rows(
+                self.codes, self.signed, last, positives, negatives, code, tp, fp
+            )
+            yield Block(code[:found], tp[:found], fp[:found])
+
+    def thresholds(self) -> Array:
+        return self._levels.threshold
+
+    def cumulative(self) -> tuple[Array, Array]:
+        return self._levels.cumulative()
+
+    def decode(self, code: Array) -> Array:
+        return _decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
+
+    def levels(self) -> Levels:
+        return self._levels
+
+    @cached_property
+    def _levels(self) -> Levels:
+        code, pos, neg = (np.empty_like(column) for column in (self.codes, self.signed, self.signed))
+        size = kernels.sum_rows(self.codes, self.signed, code, pos, neg)
+        return Levels(self.decode(code[:size]), pos[:size], neg[:size])
+
+
+def _decode(code: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the scores whose ordered bits these are, in the memory of the codes; see `kernels.ordered`."""
+    width = code.itemsize * 8
+    top = code.dtype.type(1 << (width - 1))
+    if dtype.kind == "i":
+        code ^= top
+    elif dtype.kind == "f":
+        flipped = code >> code.dtype.type(width - 1)
+        flipped -= code.dtype.type(1)  # every bit, where the highest is 0
+        flipped |= top
+        code ^= flipped
+    return code.view(dtype)
 
 
 def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:
@@ -130,9 +221,21 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
         positive, scores, weight = positive[kept], scores[kept], weight[kept]
     if scores.size < kernels.SMALL:
         return _rank_small(positive, without_signed_zeros(scores), weight)
+    labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), _KINDS[scores.dtype.kind]
     if weight is None:
-        return _rank_keys(positive, scores)
-    return _rank_weighted(positive, scores, weight)
+        keys = np.empty_like(bits)
+        border, n_pos = kernels.pack(bits, labels, kind, keys)
+        upper, lower = keys[border:], keys[:border]
+        upper.sort()
+        lower.sort()
+        return SortedKeys(upper, lower, scores.dtype, int(n_pos))
+    codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)
+    layout = (np.uint64(number) for number in kernels.pack_rows(bits, labels, kind, codes))
+    codes.sort()
+    if not kernels.unpack_rows(codes, bits, weight, kind, *layout, signed):
+        order = np.argsort(codes)
+        codes, signed = codes[order], signed[order]
+    return SortedRows(codes, signed, scores.dtype)
 
 
 def _rank_small(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Levels:
@@ -146,26 +249,6 @@ def _rank_small(positive: NDArray[np.bool_], scores: Array, weight: Array | None
         pos = np.where(is_pos, weight, 0)
         neg = np.where(is_pos, 0, weight)
     return collapse(scores[order], pos, neg)
-
-
-def _rank_keys(positive: NDArray[np.bool_], scores: Array) -> SortedKeys:
-    unsigned = np.dtype(f"u{scores.itemsize}")
-    keys = np.empty(scores.size, unsigned)
-    bits = scores.view(unsigned)
-    border, n_pos = kernels.pack(bits, positive.view(np.uint8), _KINDS[scores.dtype.kind], keys)
-    upper, lower = keys[border:], keys[:border]
-    upper.sort()
-    lower.sort()
-    return SortedKeys(upper, lower, scores.dtype, int(n_pos))
-
-
-def _rank_weighted(positive: NDArray[np.bool_], scores: Array, weight: Array) -> Levels:
-    order = np.argsort(scores)
-    signed = np.where(positive, weight, -weight)
-    threshold = np.empty_like(scores)
-    pos, neg = np.empty_like(weight), np.empty_like(weight)
-    size = kernels.sum_weights(order, np.sort(scores), signed, threshold, pos, neg)
-    return Levels(without_signed_zeros(threshold[:size]), pos[:size], neg[:size])
 
 
 def without_signed_zeros(scores: Array) -> Array:

@@ -54,6 +54,18 @@ class Decision:
         Choices that are exactly as good; see `tie_break`.
     notes : tuple of str
         What the user should know: a trivial decision, for one.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose
+    >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2])
+    >>> decision = choose(counts, Context(cost_fp=1, cost_fn=5, target_prevalence=0.1), population=1000)
+    >>> decision
+    Decision(model='score', threshold=0.9, expected_cost=0.25, accuracy=0.714286)
+    >>> decision.in_population, decision.treat_none_cost
+    (OperatingPoint(tp=50, fp=0, fn=50, tn=900, threshold=0.9), 0.5)
+    >>> decision.prevalence_interval, decision.rule
+    ((0.0, 0.2105263157894737), 'score >= threshold')
     """
 
     model: str

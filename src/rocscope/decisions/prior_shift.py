@@ -197,8 +197,9 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
         return low
     if not falling(high) < 0:
         return high
-    # brentq wants finite ends; a likelihood may be -inf at 0 and 1.
-    return float(optimize.brentq(lambda x: np.clip(falling(x), -1e300, 1e300), low, high, xtol=1e-13))
+    # A likelihood may be −∞ at 0 and 1, where the search wants numbers.
+    found = optimize.root_scalar(lambda x: np.clip(falling(x), -1e300, 1e300), bracket=(low, high), xtol=1e-13)
+    return float(found.root)
 
 
 def _by_confusion(scores: Array, labelled: ThresholdCounts, threshold: float, level: float) -> Estimate:

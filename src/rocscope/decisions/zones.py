@@ -71,6 +71,12 @@ class HullVertex:
         Whether the model's decisions are reversed: positive iff ``score < threshold``.
     tied : tuple of str
         Other models that have a threshold of the same rates.
+
+    Examples
+    --------
+    >>> vertex = HullVertex("A", OperatingPoint(tp=3, fp=1, fn=1, tn=4))
+    >>> vertex.label, vertex.tpr, vertex.fpr
+    ('A', 0.75, 0.2)
     """
 
     model: str

@@ -16,7 +16,7 @@ from rocscope.core.curve import CountCurve, Curve, cumulative
 from rocscope.core.predictions import Predictions
 from rocscope.curves.roc import RocCurve
 from rocscope.errors import InputError, RocscopeWarning
-from rocscope.inference.bootstrap import design_of
+from rocscope.inference.bootstrap import at_sample, design_of
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
@@ -27,6 +27,8 @@ Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wa
 Over = Literal["threshold", "depth"]
 
 _POINTS = 201
+_LEAST_SPREAD = 0.2  # of the largest: near the corners a curve seems to vary less than it does
+_OTHER_RATES = ("balanced_accuracy", "break_even", "f_score", "jaccard", "macro_average", "weighted_accuracy")
 
 
 def band(
@@ -84,17 +86,21 @@ def band(
 
     Notes
     -----
-    Simultaneous bootstrap bands widen the pointwise quantiles until the stated share of replicates lies inside
-    everywhere; so they keep to the range of y and need not be symmetric. The Kolmogorov–Smirnov band moves the ROC
-    curve by the critical distances of both classes, each at √level: it holds for any sample size and is wide.
+    Simultaneous bootstrap bands are the curve ± q·s, with s² the variance of the replicates plus (0.2·largest
+    deviation)², and q such that the stated share of replicates lies inside everywhere. The Kolmogorov–Smirnov band
+    moves the ROC curve by the critical distances of both classes, each at √level: it holds for any sample size and is
+    wide.
 
-    Where a curve touches the corner (tpr 0 at fpr 0, or 1 at fpr 1) all replicates do, and a bootstrap band has no
-    width there, although the truth need not touch it; the Kolmogorov–Smirnov band does not share this fault.
+    Coverage of the whole true curve for fpr from 0.05 to 0.95 by 95 % simultaneous bootstrap bands, by simulation of
+    binormal samples: 96 to 100 % for 60 to 1,000 of each class; a pointwise band held it in some half of the samples.
+
+    Where a curve touches the corner (tpr 0 at fpr 0, or 1 at fpr 1) all replicates do, and a pointwise bootstrap band
+    has no width there, although the truth need not touch it; the simultaneous ones do not share this fault.
 
     References
     ----------
-    Campbell 1994, Stat. Med. 13:499–508 (Kolmogorov–Smirnov); Mandel & Betensky 2008, Comput. Stat. Data Anal.
-    52:2158–2165 (simultaneous percentile bands); Macskassy, Provost & Rosset 2005, ICML (on what they mean for ROC).
+    Campbell 1994, Stat. Med. 13:499–508 (Kolmogorov–Smirnov); Montiel Olea & Plagborg-Møller 2019, J. Appl. Econom.
+    34:1–17 (sup-t bands); Macskassy, Provost & Rosset 2005, ICML (bands of ROC curves).
 
     Examples
     --------
@@ -116,7 +122,7 @@ def band(
         x = _grid_of_metric(counts, over) if x is None else x
         if method in PROPORTION_METHODS:
             return _proportion_band(counts, metric, over, x, method, level)
-        values = _metric_values(metric, over, x)
+        values, name = _metric_values(metric, over, x), getattr(metric, "__name__", "")
     else:
         counts = getattr(curve, "counts", None)
         if not (isinstance(curve, Curve) and isinstance(counts, ThresholdCounts)):
@@ -125,16 +131,20 @@ def band(
         x = np.linspace(curve.x[0], curve.x[-1], _POINTS) if x is None else x
         if method == "ks":
             return _ks_band(curve, x, level)
-        values = _curve_values(curve, recount, x)
+        values, name = _curve_values(curve, recount, x), curve.y_name
     if method != "bootstrap":
         raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
     design = design_of(counts if data is None else data, stratified=stratified, cluster=cluster, weights=weights)
     if len(design.tallies) > 1:
         raise InputError("data", expected="one model", got=f"{len(design.tallies)}", hint="use data.select(models=[…])")
     plan = Statistic(lambda of_model: values(next(iter(of_model.values()))), x.size)
+    centre = at_sample(design, plan)
     drawn = _with_numbers(replicate(design, plan, replicates, seed=seed, progress=progress))
-    low, high = _simultaneous(drawn, level) if simultaneous else _pointwise(drawn, level)
-    facts = ", ".join(part for part in ("percentile", f"{replicates} replicates", design.note) if part)
+    low, high = _simultaneous(drawn, centre, level) if simultaneous else _pointwise(drawn, level)
+    if simultaneous and (name in SHARES or name in _OTHER_RATES):
+        low, high = low.clip(0, 1), high.clip(0, 1)
+    kind = "sup-t" if simultaneous else "percentile"
+    facts = ", ".join(part for part in (kind, f"{replicates} replicates", design.note) if part)
     return Band(x, low, high, level, f"bootstrap ({facts})", simultaneous)
 
 
@@ -218,19 +228,15 @@ def _ignoring_nan(drawn: Array, tails: Any) -> Array:
     return np.where(empty, np.nan, np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0))
 
 
-def _simultaneous(drawn: Array, level: float) -> tuple[Array, Array]:
-    """Return order statistics, equally far out everywhere, between which the stated share of whole replicates lies."""
-    known = (~np.isnan(drawn)).sum(axis=0)
-    from_below, from_above = (
-        stats.rankdata(side, method="max", axis=0, nan_policy="omit") / (known + 1) for side in (drawn, -drawn)
-    )
-    depth = np.fmin.reduce(np.fmin(from_below, from_above), axis=1)
-    outermost = np.quantile(depth, 1 - level, method="lower")
-    position = np.maximum((outermost * (known + 1) + 1e-9).astype(np.intp), 1)[None, :]
-    ordered = np.sort(drawn, axis=0)  # NaN last
-    low = np.take_along_axis(ordered, position - 1, axis=0)[0]
-    high = np.take_along_axis(ordered, np.maximum(known - position, 0), axis=0)[0]
-    return low, high
+def _simultaneous(drawn: Array, centre: Array, level: float) -> tuple[Array, Array]:
+    """Return centre ± q·s, q so that the stated share of whole replicates lies inside."""
+    known = ~np.isnan(drawn).all(axis=0)
+    spread = np.nanstd(np.where(known, drawn, 0.0), axis=0)
+    scale = np.sqrt(spread**2 + (_LEAST_SPREAD * spread.max()) ** 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        farthest = np.fmax.reduce(np.where(known, np.abs(drawn - centre) / scale, 0.0), axis=1)
+    reach = np.quantile(np.nan_to_num(farthest), level, method="higher") * scale
+    return np.where(known, centre - reach, np.nan), np.where(known, centre + reach, np.nan)
 
 
 def _ks_band(curve: Curve, x: Array, level: float) -> Band:
