@@ -75,6 +75,8 @@ def _print(data: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from rocscope.report.model import calibration_table
+
     first = data.models[0]
     table = Table(title=f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives", title_justify="left")
     table.add_column("model", overflow="fold")
@@ -84,13 +86,30 @@ def _print(data: Any) -> None:
         chosen = model.name == data.decision.model
         table.add_row(*(Text(cell, style="bold" if chosen else "") for cell in row))
     print_table(table)
+    rows = calibration_table(data)
+    if rows:
+        shown = Table(title="Calibration", title_justify="left")
+        for heading in rows[0]:
+            shown.add_column(heading, justify="left" if heading == "model" else "right", overflow="fold")
+        for row in rows:
+            shown.add_row(*(Text(cell) for cell in row.values()))
+        print_table(shown)
     note(data.verdict)
 
 
 def _markdown(data: Any) -> str:
+    from rocscope.report.model import calibration_table
+
+    tables = [_markdown_table(["model", *_COLUMNS], _rows(data))]
+    rows = calibration_table(data)
+    if rows:
+        tables.append(_markdown_table(list(rows[0]), [list(row.values()) for row in rows]))
+    return "\n\n".join(tables)
+
+
+def _markdown_table(headings: list[str], rows: list[list[str]]) -> str:
     def line(cells: list[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
-    headings = ["model", *_COLUMNS]
-    rule = ["---", *("---:" for _ in _COLUMNS)]
-    return "\n".join([line(headings), line(rule), *(line(row) for row in _rows(data))])
+    rule = ["---", *("---:" for _ in headings[1:])]
+    return "\n".join([line(headings), line(rule), *(line(row) for row in rows)])
