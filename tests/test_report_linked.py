@@ -124,7 +124,7 @@ def test_campaign_entries_are_the_costs_in_other_words(page):
     within = max(
         row.profit for model in PREDS.models for row in _within(rs.profit(PREDS.counts(model), campaign), 0.05)
     )
-    assert limited[1] == pytest.approx(within, rel=0.02)  # of the points that are kept
+    assert limited[1] == pytest.approx(within, rel=0.05)  # of the points that are kept
 
 
 def _within(curve, depth):
