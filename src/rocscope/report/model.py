@@ -132,7 +132,7 @@ def report_data(
     counts = by_model(predictions)
     decision = choose(counts, context)
     sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
-    models = [summarise(name, levels, context, interval=sure.intervals[name]) for name, levels in counts.items()]
+    models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
     slices, warnings = _slices(predictions, context)
     return ReportData(
         title=title or " · ".join(counts),

@@ -22,7 +22,8 @@ interface Dot {
 
 /** One label a named series, none where there is no free place. */
 export function directLabels(scene: Scene, frame: Frame, measure: (text: string) => number): Mark[] {
-  const dots = scene.series.filter((series) => !series.base).map((series) => ({ series, dots: sample(series, frame) }));
+  const named = scene.series.filter((series) => series.name);
+  const dots = named.map((series) => ({ series, dots: sample(series, frame) }));
   const hiddenBy = crowd(dots.flatMap((line) => line.dots), frame);
   const taken: Box[] = [];
   const marks: Mark[] = [];
@@ -74,7 +75,7 @@ function bestPlace(
       if (score < least) [best, least] = [box, score];
     }
   }
-  return least < 5 ? best : null;
+  return least < 8 ? best : null;
 }
 
 function boxesAround({ x, y }: Dot, width: number): Box[] {
