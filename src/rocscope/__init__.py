@@ -87,7 +87,6 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Beta": "decisions.distributions",
-    "Beta": "decisions.uncertain",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
     "Comparison": "core.estimate",

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from rocscope import __version__
+from rocscope.cli.calibrate import calibrate
 from rocscope.cli.campaign import campaign
 from rocscope.cli.choose import choose
 from rocscope.cli.compare import compare
-from rocscope.cli.calibrate import calibrate
 from rocscope.cli.demo import demo
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
