@@ -8,8 +8,16 @@ from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_table
 from rocscope.errors import InputError
 
+MOST_DETAILED = 1_000_000
+
+
+def _interval(model: Any) -> str:
+    interval = model.auc_interval
+    return f" [{interval['low']:.3f}, {interval['high']:.3f}]" if interval else ""
+
+
 _COLUMNS = {
-    "AUC": lambda model: f"{model.auc['half']:.4f}",
+    "AUC": lambda model: f"{model.auc['half']:.4f}{_interval(model)}",
     "KS": lambda model: f"{model.ks:.4f}",
     "average precision": lambda model: f"{model.average_precision:.4f}",
     "best threshold": lambda model: f"{model.best.threshold:.6g}",
@@ -35,6 +43,14 @@ def summary(
     cost_tp: opt.CostTp = 0,
     cost_tn: opt.CostTn = 0,
     target_prevalence: opt.TargetPrevalence = None,
+    detail: Annotated[
+        bool | None,
+        typer.Option(
+            "--detail/--no-detail",
+            help="Intervals and calibration too; by default up to a million rows.",
+            show_default=False,
+        ),
+    ] = None,
     json: opt.Json = False,
     markdown: Annotated[bool, typer.Option("--md", help="Print a Markdown table.")] = False,
 ) -> None:
@@ -58,13 +74,16 @@ def summary(
         missing=missing,
         format=file_format,
     )
-    data = report_data(predictions, context=context, title=file)
+    detailed = len(predictions) <= MOST_DETAILED if detail is None else detail
+    data = report_data(predictions, context=context, title=file, detailed=detailed)
     if json:
         print_json("summary", data.to_dict())
     elif markdown:
         print(_markdown(data))
     else:
         _print(data)
+        if not detailed:
+            note(f"Intervals and calibration are left out beyond {MOST_DETAILED:,} rows; --detail adds them.")
 
 
 def _rows(data: Any) -> list[list[str]]:

@@ -92,8 +92,9 @@ def summarise(
     *,
     interval: dict[str, Any] | None = None,
     most: int = MOST_POINTS,
+    calibrated: bool = True,
 ) -> ModelSummary:
-    """Return all figures of one model in a context."""
+    """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
     counts.require_both_classes(name)
     curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
     best, default = touching_point(hull, context), counts.at(DEFAULT_THRESHOLD)
@@ -117,7 +118,7 @@ def summarise(
         points=Points([None, *_scores(counts, kept)], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
         hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
-        calibration=calibration_block(counts),
+        calibration=calibration_block(counts) if calibrated else None,
         auc_interval=interval,
     )
 
