@@ -236,6 +236,12 @@ def test_metric_over_thresholds_and_depths(over):
         assert found.low[i] - 1e-9 <= value <= found.high[i] + 1e-9
 
 
+def test_infinite_ratios_are_part_of_a_band():
+    found = rs.band(CURVE.counts, metric=metrics.lr_positive, grid=[2.2, 0.5], replicates=100)
+    assert (found.low < found.high).all()
+    assert found.high[0] == np.inf
+
+
 def test_binomial_band_of_a_metric_is_that_of_each_point():
     counts = CURVE.counts
     found = rs.band(counts, metric=metrics.npv, method="clopper-pearson", grid=[1.05, 0.3])
@@ -263,6 +269,10 @@ def test_bands_of_clustered_rows_are_wider():
     ("call", "message"),
     [
         (lambda: rs.band(CURVE, level=95), "0.95"),
+        (
+            lambda: rs.band(CURVE.counts, metric=metrics.lr_positive, grid=[2.2], replicates=100, simultaneous=True),
+            "finite values",
+        ),
         (lambda: rs.band(CURVE, replicates=0), "replicates"),
         (lambda: rs.band(CURVE, method="wilson"), "'bootstrap' for this curve"),
         (lambda: rs.band(CURVE, method="bands"), "one of"),

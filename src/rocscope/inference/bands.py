@@ -16,7 +16,7 @@ from rocscope.core.curve import CountCurve, Curve, cumulative
 from rocscope.core.predictions import Predictions
 from rocscope.curves.roc import RocCurve
 from rocscope.errors import InputError, RocscopeWarning
-from rocscope.inference.bootstrap import at_sample, design_of
+from rocscope.inference.bootstrap import at_sample, design_of, quantile_method
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
@@ -92,7 +92,8 @@ def band(
     wide.
 
     Coverage of the whole true curve for fpr from 0.05 to 0.95 by 95 % simultaneous bootstrap bands, by simulation of
-    binormal samples: 96 to 100 % for 60 to 1,000 of each class; a pointwise band held it in some half of the samples.
+    binormal samples: 96 to 100 % for 60 to 1,000 of each class; the pointwise ones held it in 43 to 63 % of
+    the samples, and each point of it in 93 to 95 %.
 
     Where a curve touches the corner (tpr 0 at fpr 0, or 1 at fpr 1) all replicates do, and a pointwise bootstrap band
     has no width there, although the truth need not touch it; the simultaneous ones do not share this fault.
@@ -225,11 +226,15 @@ def _pointwise(drawn: Array, level: float) -> tuple[Array, Array]:
 def _ignoring_nan(drawn: Array, tails: Any) -> Array:
     """Return quantiles of each column; NaN where no replicate has a number."""
     empty = np.isnan(drawn).all(axis=0)
-    return np.where(empty, np.nan, np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0))
+    return np.where(
+        empty, np.nan, np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0, method=quantile_method(drawn))
+    )
 
 
 def _simultaneous(drawn: Array, centre: Array, level: float) -> tuple[Array, Array]:
     """Return centre ± q·s, q so that the stated share of whole replicates lies inside."""
+    if np.isinf(drawn).any():
+        raise InputError("a simultaneous band", expected="finite values", got="infinite ones in some replicates")
     known = ~np.isnan(drawn).all(axis=0)
     spread = np.nanstd(np.where(known, drawn, 0.0), axis=0)
     scale = np.sqrt(spread**2 + (_LEAST_SPREAD * spread.max()) ** 2)
