@@ -123,7 +123,14 @@ def test_replicates_of_a_band_are_curves_of_resamples():
     from rocscope.inference.bootstrap import design_of
 
     drawn = replicate(design_of(CURVE.counts, stratified=False), statistic, 300, seed=4)
-    np.testing.assert_allclose((found.low, found.high), np.quantile(drawn, [0.025, 0.975], axis=0))
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    reach = stats.norm.ppf(0.975) * 0.2 * drawn.std(axis=0).max()
+    at = CURVE.at(GRID)
+    np.testing.assert_allclose(found.low, np.minimum(low, at - reach).clip(0, 1))
+    np.testing.assert_allclose(found.high, np.maximum(high, at + reach).clip(0, 1))
+    money = rs.profit(LABEL, SCORE, rs.Campaign(population=1000, unit_benefit=30, unit_cost=5))
+    plain = rs.band(money, grid=GRID, replicates=50)
+    assert plain.low[0] == plain.high[0] == 0  # nobody contacted, nothing uncertain
     assert "bootstrap" in found.label
     assert "pointwise" in found.label
 
@@ -270,7 +277,7 @@ def test_bands_of_clustered_rows_are_wider():
     [
         (lambda: rs.band(CURVE, level=95), "0.95"),
         (
-            lambda: rs.band(CURVE.counts, metric=metrics.lr_positive, grid=[2.2], replicates=100, simultaneous=True),
+            lambda: rs.band(CURVE.counts, metric=metrics.lr_positive, grid=[2.2, 1], replicates=100, simultaneous=True),
             "finite values",
         ),
         (lambda: rs.band(CURVE, replicates=0), "replicates"),

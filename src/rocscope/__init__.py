@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rocscope.decisions.choose import choose as choose
     from rocscope.decisions.constraints import Constraint as Constraint
     from rocscope.decisions.decision import Decision as Decision
+    from rocscope.decisions.distributions import Beta as Beta
+    from rocscope.decisions.distributions import LogNormal as LogNormal
     from rocscope.decisions.h_measure import h_measure as h_measure
     from rocscope.decisions.hull import hull as hull
     from rocscope.decisions.mixture import mixture as mixture
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from rocscope.decisions.prior_shift import correct_probabilities as correct_probabilities
     from rocscope.decisions.prior_shift import estimate_prevalence as estimate_prevalence
     from rocscope.decisions.prior_shift import reweight as reweight
-    from rocscope.decisions.uncertain import Beta as Beta
-    from rocscope.decisions.uncertain import LogNormal as LogNormal
     from rocscope.decisions.uncertain import UncertainContext as UncertainContext
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "Beta": "decisions.uncertain",
+    "Beta": "decisions.distributions",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
     "Comparison": "core.estimate",
@@ -97,7 +97,7 @@ _HOME = {
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
     "HullVertex": "decisions.zones",
-    "LogNormal": "decisions.uncertain",
+    "LogNormal": "decisions.distributions",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
@@ -123,10 +123,8 @@ _HOME = {
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "cox_calibration": "reliability.cox",
-    "datasets": "datasets",
     "decompose": "reliability.scores",
     "det": "curves.detection",
-    "errors": "errors",
     "estimate_prevalence": "decisions.prior_shift",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
@@ -139,13 +137,11 @@ _HOME = {
     "log_loss": "reliability.scores",
     "mann_whitney": "inference.rank_test",
     "mcnemar": "inference.crisp",
-    "metrics": "metrics",
     "miscalibration_test": "reliability.goodness",
     "mixture": "decisions.mixture",
     "net_benefit": "curves.net_benefit",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
-    "planning": "inference.planning",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
     "plot_roc": "plotting.figures",
@@ -168,14 +164,13 @@ _MODULES = {
     "metrics": "metrics",
     "planning": "inference.planning",
 }
-_MODULES = ("datasets", "errors", "metrics")
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"rocscope.{name}")
+        return import_module(f"rocscope.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'rocscope' has no attribute {name!r}")
     value = getattr(import_module(f"rocscope.{_HOME[name]}"), name)
