@@ -223,6 +223,35 @@ def test_any_statistic_can_be_compared():
     assert swapped.difference.value == -pair.difference.value
 
 
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        lambda c: c.at(0.5).precision,
+        lambda c: rs.roc(c).partial_auc(max_fpr=0.3),
+        lambda c: rs.roc(c).at(0.2),
+        lambda c: rs.choose(c).threshold,
+        lambda c: rs.profit(c, rs.Campaign(population=1000, unit_benefit=9, unit_cost=2)).best().profit,
+        lambda c: rs.choose(c, rs.Context(cost_fn=4)).expected_cost,
+    ],
+    ids=["metric", "partial area", "point on a curve", "best threshold", "campaign profit", "expected cost"],
+)
+def test_anything_that_counts_tell_has_an_interval(statistic):
+    counts = ONE.counts()
+    found = rs.bootstrap(counts, statistic, replicates=150, seed=6)
+    assert found.value == statistic(counts)
+    assert found.low < found.high
+    design = design_of(counts, stratified=False)
+    rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(6).spawn(1)[0]))
+    pos, neg = np.split(design.draw(rng, design.chunk, False)[0], 2)
+    assert found.replicates[0] == statistic(rs.ThresholdCounts(counts.threshold, pos, neg))
+
+
+def test_infinite_replicates_are_ranked_as_what_they_are():
+    found = rs.bootstrap(ONE, lambda c: np.inf if c.n_pos < 50 else c.n_pos, replicates=400)
+    assert np.isinf(found.replicates).any()
+    assert (found.low, found.high) == (50, np.inf)
+
+
 def test_bootstrap_comparison_of_areas_is_delongs():
     slow = rs.compare(PREDS, statistic=rs.auc, replicates=6000, stratified=True)[0]
     quick = rs.compare(PREDS)[0]

@@ -9,7 +9,6 @@ import rocscope as rs
 from rocscope.cli.gates import parse_gate
 from rocscope.core.estimate import Estimate
 from rocscope.errors import InputError
-from test_cli import run  # noqa: F401
 
 RNG = np.random.default_rng(12)
 LABEL = np.arange(120) % 3 == 0
@@ -30,7 +29,7 @@ ARGUMENTS = ("--label", "y", "--score", "a", "--score", "b", "--score", "c x")
 PREDS = rs.Predictions(LABEL, SCORES, fold=np.arange(120) % 5)
 
 
-def test_tables_of_models_and_of_pairs(run, table):  # noqa: F811
+def test_tables_of_models_and_of_pairs(run, table):
     code, out, err = run("compare", table, *ARGUMENTS)
     assert (code, err) == (0, "")
     expected = rs.compare(PREDS)
@@ -44,7 +43,7 @@ def test_tables_of_models_and_of_pairs(run, table):  # noqa: F811
         assert f"{pair.adjusted_p_value:.3g}" in out
 
 
-def test_json_is_the_comparison(run, table):  # noqa: F811
+def test_json_is_the_comparison(run, table):
     code, out, _ = run("compare", table, *ARGUMENTS, "--json", "--cluster", "id", "--level", "0.9")
     content = json.loads(out)
     assert (code, content["version"], content["command"], content["gates"]) == (0, 1, "compare", [])
@@ -53,7 +52,7 @@ def test_json_is_the_comparison(run, table):  # noqa: F811
     assert "60 clusters" in content["auc"]["estimates"]["a"]["method"]
 
 
-def test_costs_are_compared_at_a_context(run, table):  # noqa: F811
+def test_costs_are_compared_at_a_context(run, table):
     _, out, _ = run("compare", table, *ARGUMENTS, "--json", "--at-context", "--cost-fn", "5")
     expected = rs.compare_costs(PREDS, rs.Context(cost_fn=5))
     found = json.loads(out)["cost"]["pairs"]
@@ -63,7 +62,7 @@ def test_costs_are_compared_at_a_context(run, table):  # noqa: F811
     assert "Differences in expected cost" in out
 
 
-def test_folds_are_averaged_on_request(run, table):  # noqa: F811
+def test_folds_are_averaged_on_request(run, table):
     _, out, _ = run("compare", table, *ARGUMENTS, "--json", "--fold", "k", "--folds", "mean")
     expected = rs.compare(PREDS, folds="mean")["a", "b"]
     assert json.loads(out)["auc"]["pairs"][0]["difference"]["value"] == pytest.approx(expected.difference.value)
@@ -82,7 +81,7 @@ def test_folds_are_averaged_on_request(run, table):  # noqa: F811
         ("auc(b)>=0.99", 0),
     ],
 )
-def test_gates(run, table, condition, code):  # noqa: F811
+def test_gates(run, table, condition, code):
     result = rs.compare(PREDS)["a", "b"].difference
     assert result.high < -0.01 < rs.compare(PREDS, level=0.9999)["a", "b"].difference.high  # what the cases rest on
     found, out, err = run("compare", table, *ARGUMENTS, "--fail-if", condition)
@@ -91,7 +90,7 @@ def test_gates(run, table, condition, code):  # noqa: F811
     assert ("Failed: " + condition in err) == bool(code)
 
 
-def test_several_gates_are_all_reported(run, table):  # noqa: F811
+def test_several_gates_are_all_reported(run, table):
     code, out, err = run(
         "compare", table, *ARGUMENTS, "--json", "--at-context",
         "--fail-if", "cost(b)-cost(a)>0", "--fail-if", "auc(a)<0.5", "--fail-if", "auc(b)<1",
@@ -101,7 +100,7 @@ def test_several_gates_are_all_reported(run, table):  # noqa: F811
     assert err.count("Failed: ") == 2
 
 
-def test_warnings_are_one_line_on_stderr(run, tmp_path):  # noqa: F811
+def test_warnings_are_one_line_on_stderr(run, tmp_path):
     (tmp_path / "perfect.csv").write_text("y,a,b\n1,4,4\n1,3,2\n0,2,3\n0,1,1\n")
     code, _, err = run("compare", "perfect.csv", "--label", "y", "--score", "a", "--score", "b")
     assert code == 0
@@ -125,14 +124,14 @@ def test_warnings_are_one_line_on_stderr(run, tmp_path):  # noqa: F811
         (("--folds", "mean"), "fold column"),
     ],
 )
-def test_faults_are_one_line_and_code_2(run, table, arguments, message):  # noqa: F811
+def test_faults_are_one_line_and_code_2(run, table, arguments, message):
     code, out, err = run("compare", table, *ARGUMENTS, *arguments)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert message in err
 
 
-def test_one_model_cannot_be_compared(run, table):  # noqa: F811
+def test_one_model_cannot_be_compared(run, table):
     code, _, err = run("compare", table, "--label", "y", "--score", "a")
     assert code == 2
     assert "two or more" in err

@@ -27,11 +27,11 @@ CLAIMS = {
     "newcombe": lambda area, n, share: area <= 0.9,
     "logit": lambda area, n, share: share == 0.5,
     "delong": lambda area, n, share: share == 0.5 and (n >= 1000 or (n >= 100 and area <= 0.8)),
-    "percentile": lambda area, n, share: share == 0.5 and (n >= 1000 or (n >= 200 and area <= 0.8)),
-    "bca": lambda area, n, share: share == 0.5 and (n >= 1000 or (n >= 100 and area <= 0.9)),
+    "percentile": lambda area, n, share: share == 0.5 and n >= 100 and area <= 0.9,
+    "bca": lambda area, n, share: share == 0.5,
 }
 
-# The lowest (newcombe: also the highest) figures that the docstrings admit.
+# What the docstrings admit elsewhere.
 ADMITTED = {"newcombe": (0.94, 0.98), "logit": (0.90, 0.98), "delong": (0.79, 0.96)}
 
 
@@ -89,7 +89,7 @@ def check_bootstrap(case, samples, replicates):
     found = bootstrap_coverage(*case, samples, replicates)
     print(case, found)
     for method in ("percentile", "bca"):
-        bounds = CLAIMED if CLAIMS[method](*case) else (0.70, 0.98)
+        bounds = CLAIMED if CLAIMS[method](*case) else (0.76, 0.98)
         assert within(found[method], bounds, samples), (method, case, found)
 
 
@@ -206,7 +206,7 @@ def band_coverage(samples, *, area=0.8, n=200, **options):
 def test_bands_hold_the_true_curve():
     assert band_coverage(200, method="ks").all(axis=1).mean() >= 0.95 - 3 * sqrt(0.05 * 0.95 / 200)
     assert within(band_coverage(40, replicates=200, simultaneous=True).all(axis=1).mean(), (0.94, 1), 40)
-    assert within(band_coverage(40, replicates=200).mean(), (0.92, 0.97), 40)
+    assert within(band_coverage(40, replicates=200).mean(), (0.93, 0.99), 40)
 
 
 @pytest.mark.slow
@@ -217,7 +217,7 @@ def test_bands_hold_the_true_curve_in_full(area, n):
     each = band_coverage(400, **options)
     print(area, n, whole, each.mean(), each.all(axis=1).mean())
     assert within(whole, (0.94, 1), 400)
-    assert within(each.mean(), (0.92, 0.97), 400)
+    assert within(each.mean(), (0.93, 0.99), 400)
 
 
 def binormal_coverage(area, n, samples):

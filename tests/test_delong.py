@@ -1,7 +1,7 @@
 """AUC intervals and comparisons against pROC, against the definition, and at the edges."""
 
 import csv
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +50,13 @@ def test_variances_and_intervals_agree_with_proc(name):
         assert wider.high == pytest.approx(VALUES[name, f"high90 {model}"], abs=1e-9)
         for variance in (found.standard_error**2, covariance[i, i]):
             assert variance == pytest.approx(VALUES[name, f"var {model}"], rel=1e-9)
+
+
+@every_set
+def test_partial_areas_agree_with_proc(name):
+    for model, part in product("abc", (0.1, 0.5)):
+        found = rs.roc(SETS[name].counts(model)).partial_auc(max_fpr=part)
+        assert found == pytest.approx(VALUES[name, f"pauc {part:g} {model}"], abs=1e-12)
 
 
 @every_set
@@ -321,6 +328,8 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.auc_interval(p, model="a", folds="mean"), InputError, "fold column"),
         (lambda p: rs.auc_interval(p, model="a", folds="each"), InputError, "folds"),
         (lambda p: rs.auc_interval(p.counts("a"), cluster=[1] * 5), InputError, "rows"),
+        (lambda p: rs.auc_interval(p, model="a", cluster=["x", None, "y", "x", "y"]), InputError, "1 missing"),
+        (lambda p: rs.auc_interval(p, model="a", cluster=[1.0, 2, np.nan, 1, 2]), InputError, "1 missing"),
         (lambda p: rs.auc_interval([1, 1], [1, 2]), OneClassError, "no negatives"),
         (lambda p: rs.auc_interval([1, 0], [1, 2], sample_weight=[1, 0]), OneClassError, "no negatives"),
         (lambda p: rs.auc_interval(rs.ThresholdCounts([1, 0], [1.5, 2], [1, 1])), WeightError, "whole"),

@@ -123,7 +123,14 @@ def test_replicates_of_a_band_are_curves_of_resamples():
     from rocscope.inference.bootstrap import design_of
 
     drawn = replicate(design_of(CURVE.counts, stratified=False), statistic, 300, seed=4)
-    np.testing.assert_allclose((found.low, found.high), np.quantile(drawn, [0.025, 0.975], axis=0))
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    reach = stats.norm.ppf(0.975) * 0.2 * drawn.std(axis=0).max()
+    at = CURVE.at(GRID)
+    np.testing.assert_allclose(found.low, np.minimum(low, at - reach).clip(0, 1))
+    np.testing.assert_allclose(found.high, np.maximum(high, at + reach).clip(0, 1))
+    money = rs.profit(LABEL, SCORE, rs.Campaign(population=1000, unit_benefit=30, unit_cost=5))
+    plain = rs.band(money, grid=GRID, replicates=50)
+    assert plain.low[0] == plain.high[0] == 0  # nobody contacted, nothing uncertain
     assert "bootstrap" in found.label
     assert "pointwise" in found.label
 
@@ -236,6 +243,12 @@ def test_metric_over_thresholds_and_depths(over):
         assert found.low[i] - 1e-9 <= value <= found.high[i] + 1e-9
 
 
+def test_infinite_ratios_are_part_of_a_band():
+    found = rs.band(CURVE.counts, metric=metrics.lr_positive, grid=[2.2, 0.5], replicates=100)
+    assert (found.low < found.high).all()
+    assert found.high[0] == np.inf
+
+
 def test_binomial_band_of_a_metric_is_that_of_each_point():
     counts = CURVE.counts
     found = rs.band(counts, metric=metrics.npv, method="clopper-pearson", grid=[1.05, 0.3])
@@ -263,6 +276,10 @@ def test_bands_of_clustered_rows_are_wider():
     ("call", "message"),
     [
         (lambda: rs.band(CURVE, level=95), "0.95"),
+        (
+            lambda: rs.band(CURVE.counts, metric=metrics.lr_positive, grid=[2.2, 1], replicates=100, simultaneous=True),
+            "finite values",
+        ),
         (lambda: rs.band(CURVE, replicates=0), "replicates"),
         (lambda: rs.band(CURVE, method="wilson"), "'bootstrap' for this curve"),
         (lambda: rs.band(CURVE, method="bands"), "one of"),

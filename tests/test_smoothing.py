@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
 import rocscope as rs
+from coverage_cases import simulate
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference import smoothing
 from test_delong import SETS, VALUES
@@ -39,6 +40,15 @@ def test_maximum_likelihood_is_found_by_a_general_optimiser_too(pos, neg):
     theirs = optimize.minimize(negative_likelihood, start, args=(pos, neg), method="Nelder-Mead", options=options)
     theirs = optimize.minimize(negative_likelihood, theirs.x, args=(pos, neg), method="Nelder-Mead", options=options)
     assert (found.a, np.log(found.b)) == pytest.approx(tuple(theirs.x[:2]), abs=1e-5)
+
+
+def test_steps_that_overshoot_do_not_go_on_for_ever():
+    label, score = simulate(0.9, 100, 0.5, 254, seed=6)
+    counts = rs.ThresholdCounts.from_scores(label, score[253])  # full steps swing around the maximum here
+    found = rs.smooth_roc(counts).binormal
+    assert found.auc == pytest.approx(rs.auc(counts), abs=0.02)
+    again = rs.smooth_roc(1 - label, -score[253]).binormal  # another path to the same maximum
+    assert (again.auc, again.b) == pytest.approx((found.auc, 1 / found.b), rel=1e-3)
 
 
 def test_three_categories_are_fitted_exactly():

@@ -200,6 +200,17 @@ def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
     return value
 
 
+def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
+    """Return the group of each row, such as its patient, as numbers from 0."""
+    column = check_column(values, name, n)
+    check_present(column, name, InputError)
+    try:
+        return np.unique(column, return_inverse=True)[1]
+    except TypeError:  # names of mixed types have no order
+        codes: dict[Any, int] = {}
+        return np.array([codes.setdefault(value, len(codes)) for value in column.tolist()], dtype=np.intp)
+
+
 def check_total(subject: str, *columns: Array) -> None:
     """Refuse whole weights or counts whose running sums 64 bits might not hold."""
     if all(column.dtype.kind != "f" for column in columns):

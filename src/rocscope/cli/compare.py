@@ -82,9 +82,10 @@ def compare(
         format=file_format,
     )
     context = rs.Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
+    areas: dict[str, Any] = {"folds": folds}
     test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
     test["cluster"] = None if cluster is None else predictions.segment
-    of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, folds=folds, **test)}
+    of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
         of_quantity["cost"] = lambda at: rs.compare_costs(predictions, context, level=at, **_two_sided(test))
     with _warnings_as_notes():

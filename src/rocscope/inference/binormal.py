@@ -166,11 +166,16 @@ def _normal_density(x: Array) -> Array:
 
 
 def _climb(theta: Array, step: Array, likelihood: float, pos: Array, neg: Array) -> tuple[Array, float]:
-    """Take the step, or as much of it as raises the likelihood."""
-    share = 1.0
+    """Take the share of the step, halved as long as that helps, that raises the likelihood most.
+
+    Full steps can overshoot by nearly their own length for ever, each with the least of gains.
+    """
+    best, gained, share = theta, 0.0, 1.0
     while share > 1e-8:
-        gained = _likelihood(theta + share * step, pos, neg) - likelihood
-        if gained >= 0:
-            return theta + share * step, gained
+        raised = _likelihood(theta + share * step, pos, neg) - likelihood
+        if raised > gained:
+            best, gained = theta + share * step, raised
+        elif gained > 0:
+            break
         share /= 2
-    return theta, 0.0
+    return best, gained

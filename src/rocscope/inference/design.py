@@ -31,7 +31,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, cluster: Any, 
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
     if cluster is not None:
-        return _design_of_clusters(predictions, check.check_column(cluster, "cluster", len(predictions)), stratified)
+        return _design_of_clusters(predictions, check.check_groups(cluster, "cluster", len(predictions)), stratified)
     if weight is None and len(predictions.models) == 1:
         model = predictions.models[0]
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)
@@ -51,9 +51,8 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, cluster: Any, 
     return Design(frequency, _with_rows(strata, frequency), tallies, frequency.sum().item(), note)
 
 
-def _design_of_clusters(predictions: Predictions, cluster: Array, stratified: bool) -> Design:
+def _design_of_clusters(predictions: Predictions, code: NDArray[np.intp], stratified: bool) -> Design:
     """Draw clusters whole; strata are clusters of one class, of the other, and of both."""
-    code = np.unique(cluster, return_inverse=True)[1]
     size = int(code.max()) + 1
     holds = [np.bincount(code[mask], minlength=size) > 0 for mask in (predictions.y_true, ~predictions.y_true)]
     kind = holds[0] + 2 * holds[1] if stratified else np.zeros(size, np.int64)

@@ -48,7 +48,7 @@ def sample_of_means(
     n = float(weight.sum()) if frequency else int((weight > 0).sum())
     if cluster is None:
         return MeanSample(mean, covariance, n, "" if frequency else "sampling weights")
-    code = np.unique(check.check_column(cluster, "cluster", len(predictions)), return_inverse=True)[1]
+    code = check.check_groups(cluster, "cluster", len(predictions))
     sums = sum_by(code, influence * weight[:, None], int(code.max()) + 1)
     held = len(sums)
     scale = held / (held - 1) if held > 1 else np.nan

@@ -130,7 +130,7 @@ def _rows(predictions: Predictions, cluster: Any, by_fold: bool, weights: Weight
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
     kept = slice(None) if weight is None else weight > 0
-    codes = None if cluster is None else check.check_column(cluster, "cluster", len(predictions))
+    codes = None if cluster is None else check.check_groups(cluster, "cluster", len(predictions))
     if by_fold and predictions.fold is None:
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
     fold = predictions.fold if by_fold else None
