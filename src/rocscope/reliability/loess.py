@@ -55,9 +55,9 @@ def loess_fit(sample: Outcomes, span: float) -> LoessFit:
     if sample.score.size <= _EXACT_LEVELS:
         return LoessFit(sample, sample.score, _weights(sample, sample.score, _radius(sample, sample.score, span)))
     groups = sample.pooled(_GROUPS, ends=1)
-    crowded = groups.score[np.linspace(0, groups.score.size - 1, 3 * _POINTS // 4).astype(int)]
-    even = np.linspace(groups.score[0], groups.score[-1], _POINTS // 4)
-    x = np.unique(np.concatenate([crowded, even]))
+    crowded = np.linspace(0, groups.score.size - 1, 3 * _POINTS // 4).astype(int)
+    even = np.searchsorted(groups.score, np.linspace(groups.score[0], groups.score[-1], _POINTS // 4))
+    x = groups.score[np.union1d(crowded, even.clip(max=groups.score.size - 1))]
     return LoessFit(groups, x, _weights(groups, x, _radius(sample, x, span)))
 
 
