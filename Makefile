@@ -4,7 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed-
 
-.PHONY: demo test test-slow test-min lint bench clean
+CLIENT := src/rocscope/report/client
+
+.PHONY: demo test test-slow test-min lint bench client client-check clean
 
 demo: $(STAMP)run
 	$(BIN)/rocscope demo --force
@@ -44,6 +46,23 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv-min
 	.venv-min/bin/python .ci/lower_bounds.py > .venv-min/constraints.txt
 	.venv-min/bin/python -m pip install -q -c .venv-min/constraints.txt -e '.[test]'
+	touch $@
+
+# The report's client: needs Node; what it builds is checked in, so that nobody else does.
+client: $(CLIENT)/node_modules/.package-lock.json
+	npm --prefix $(CLIENT) run check
+	npm --prefix $(CLIENT) run build
+
+# The checked-in bundle is what the checked-in source builds.
+client-check:
+	npm --prefix $(CLIENT) ci
+	npm --prefix $(CLIENT) run check
+	npm --prefix $(CLIENT) test
+	npm --prefix $(CLIENT) run build
+	git diff --exit-code --stat -- $(CLIENT)/dist
+
+$(CLIENT)/node_modules/.package-lock.json: $(CLIENT)/package-lock.json
+	npm --prefix $(CLIENT) ci
 	touch $@
 
 clean:

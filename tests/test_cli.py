@@ -1,7 +1,6 @@
 """The command line as its users type it: output, exit codes, one line for each fault."""
 
 import json
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,37 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-
-from rocscope.cli import main
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run `rocscope` with arguments in an empty folder; return exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*arguments, **environment):
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "argv", ["rocscope", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            code = leaving.code or 0
-        streams = capsys.readouterr()
-        return code, streams.out, streams.err
-
-    return call
-
-
-@pytest.fixture
-def scores(tmp_path):
-    """Six rows of two models, the first of Vuk & Curk's Table 3."""
-    path = tmp_path / "scores.csv"
-    path.write_text("y,a,b\n1,0.9,0.1\n1,0.6,0.2\n0,0.5,0.3\n0,0.4,0.4\n1,0.4,0.5\n0,0.2,0.6\n")
-    return path
 
 
 def test_summary_prints_a_table_on_stdout_and_the_verdict_on_stderr(run, scores):

@@ -189,6 +189,32 @@ def test_every_curve_of_counts_has_a_band(make):
     assert inside[known].mean() > 0.9
 
 
+PROBABILITY = special.expit(SCORE)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        rs.profit(LABEL, SCORE, rs.Campaign(population=1000, unit_benefit=30, unit_cost=5)),
+        rs.net_benefit(LABEL, PROBABILITY),
+        rs.net_benefit(LABEL, PROBABILITY, target_prevalence=0.1, standardized=True),
+        rs.cost_curve(LABEL, SCORE),
+        rs.brier_curve(LABEL, PROBABILITY),
+    ],
+    ids=["profit", "net benefit", "standardised", "cost", "Brier"],
+)
+def test_curves_in_money_and_loss_have_bands(curve):
+    grid = np.linspace(0.05, 0.95, 10)
+    found = rs.band(curve, grid=grid, replicates=200)
+    at = curve.at(grid)
+    assert ((found.low <= at) & (at <= found.high)).mean() >= 0.8
+    assert (found.high >= found.low).all()
+    assert (found.high > found.low).mean() >= 0.9  # where everybody is treated at a target prevalence, nothing varies
+    np.testing.assert_allclose(curve.recount(curve.counts).at(grid), at)
+    other = rs.ThresholdCounts.from_scores(LABEL[:60], PROBABILITY[:60])
+    assert not np.allclose(curve.recount(other).at(grid), at)
+
+
 def test_recount_makes_the_same_kind_of_curve():
     other = rs.ThresholdCounts.from_scores([1, 0, 1], [3, 2, 1])
     CURVE.auc  # noqa: B018 - fills the cache that must not travel

@@ -10,7 +10,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -270,7 +269,6 @@ def test_what_is_no_source(source):
         pd.DataFrame({"y": [1, 0], "s": [0.5, "high"]}),
         pd.DataFrame({"y": [1, 0], "s": pd.to_datetime(["2024-01-01", "2024-01-02"])}),
         pd.DataFrame([[1, 2, 3]], columns=["y", "s", "s"]),
-        pl.DataFrame({"y": [1, 0], "s": [object(), object()]}),
     ],
     ids=lambda source: type(source).__name__,
 )

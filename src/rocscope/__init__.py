@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rocscope.decisions.choose import choose as choose
     from rocscope.decisions.constraints import Constraint as Constraint
     from rocscope.decisions.decision import Decision as Decision
+    from rocscope.decisions.distributions import Beta as Beta
+    from rocscope.decisions.distributions import LogNormal as LogNormal
     from rocscope.decisions.h_measure import h_measure as h_measure
     from rocscope.decisions.hull import hull as hull
     from rocscope.decisions.mixture import mixture as mixture
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from rocscope.decisions.prior_shift import correct_probabilities as correct_probabilities
     from rocscope.decisions.prior_shift import estimate_prevalence as estimate_prevalence
     from rocscope.decisions.prior_shift import reweight as reweight
-    from rocscope.decisions.uncertain import Beta as Beta
-    from rocscope.decisions.uncertain import LogNormal as LogNormal
     from rocscope.decisions.uncertain import UncertainContext as UncertainContext
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "Beta": "decisions.uncertain",
+    "Beta": "decisions.distributions",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
     "Comparison": "core.estimate",
@@ -97,7 +97,7 @@ _HOME = {
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
     "HullVertex": "decisions.zones",
-    "LogNormal": "decisions.uncertain",
+    "LogNormal": "decisions.distributions",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",

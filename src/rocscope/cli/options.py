@@ -97,6 +97,7 @@ TargetPrevalence = Annotated[
         rich_help_panel=_CONTEXT,
     ),
 ]
+Plot = Annotated[str | None, typer.Option("--plot", help="Also draw it: a file whose name ends in .svg, .png or .pdf.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one versioned JSON object.")]
 Output = Annotated[str, typer.Option("--output", "-o", help="File to write; - for stdout.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]

@@ -75,7 +75,7 @@ def _print(data: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from rocscope.report.model import calibration_table
+    from rocscope.report.calibration import calibration_table
 
     first = data.models[0]
     table = Table(title=f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives", title_justify="left")
@@ -86,7 +86,7 @@ def _print(data: Any) -> None:
         chosen = model.name == data.decision.model
         table.add_row(*(Text(cell, style="bold" if chosen else "") for cell in row))
     print_table(table)
-    rows = calibration_table(data)
+    rows = calibration_table(data.models)
     if rows:
         shown = Table(title="Calibration", title_justify="left")
         for heading in rows[0]:
@@ -98,10 +98,10 @@ def _print(data: Any) -> None:
 
 
 def _markdown(data: Any) -> str:
-    from rocscope.report.model import calibration_table
+    from rocscope.report.calibration import calibration_table
 
     tables = [_markdown_table(["model", *_COLUMNS], _rows(data))]
-    rows = calibration_table(data)
+    rows = calibration_table(data.models)
     if rows:
         tables.append(_markdown_table(list(rows[0]), [list(row.values()) for row in rows]))
     return "\n\n".join(tables)

@@ -43,6 +43,10 @@ class CostCurve(Curve):
         threshold = np.concatenate(([np.inf], pool(counts).threshold.astype(np.float64)))
         super().__init__(x, x * fnr[owner] + (1 - x) * fpr[owner], threshold[owner])
 
+    def recount(self, counts: ThresholdCounts) -> "CostCurve":
+        """Return the curve of other counts, such as those of a resample."""
+        return CostCurve(counts)
+
     @property
     def fpr(self) -> Array:
         """False-positive rate of each threshold: height of its line at x = 0."""
@@ -136,6 +140,10 @@ class BrierCurve(Curve):
         tp, fp = np.repeat(tp, 2), np.repeat(fp, 2)
         loss = 2 * ((1 - x) * (counts.n_pos - tp) + x * fp) / counts.n
         super().__init__(x, loss, x)
+
+    def recount(self, counts: ThresholdCounts) -> "BrierCurve":
+        """Return the curve of other counts, such as those of a resample."""
+        return BrierCurve(counts)
 
     def at(self, x: Any) -> Any:
         """Return the loss at a cost proportion."""

@@ -36,9 +36,13 @@ class NetBenefitCurve(Curve):
     ) -> None:
         counts.require_both_classes(self.title)
         counts.require_probabilities(self.title)
-        self.counts, self.standardized = counts, standardized
+        self.counts, self.standardized, self._target = counts, standardized, target_prevalence
         self.prevalence = counts.prevalence if target_prevalence is None else target_prevalence
         super().__init__(threshold, self._net_benefit(threshold), threshold)
+
+    def recount(self, counts: ThresholdCounts) -> "NetBenefitCurve":
+        """Return the curve that is made in the same way from other counts, such as those of a resample."""
+        return NetBenefitCurve(counts, self.x, target_prevalence=self._target, standardized=self.standardized)
 
     def _rates(self, threshold: Array) -> tuple[Array, Array]:
         tp, fp = (column[::-1] for column in cumulative(self.counts))

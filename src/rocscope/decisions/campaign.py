@@ -64,16 +64,16 @@ class CampaignPlan:
         """The advice in one sentence."""
         offer, row = self.best, self.best.best
         if not self.worthwhile:
-            return f"No campaign: the best would bring {row.profit:,.6g}."
+            return f"No campaign: the best would bring {row.profit:,.10g}."
         several = len({campaign for _, campaign in self.curves}) > 1
         name = f" in campaign {offer.campaign}" if several else ""
         return (
-            f"Contact the {row.size:,.6g} customers ({row.depth:.2%}) that {offer.model} scores {row.threshold:.6g} or "
-            f"more{name}: {row.responders:,.6g} responders, profit {row.profit:,.6g}."
+            f"Contact the {row.size:,.10g} customers ({row.depth:.2%}) that {offer.model} scores {row.threshold:.6g} "
+            f"or more{name}: {row.responders:,.10g} responders, profit {row.profit:,.10g}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all offers and the table of the best one, safe for JSON."""
+    def to_dict(self, steps: int = 10) -> dict[str, Any]:
+        """Return all offers and the table of the best one in so many steps, safe for JSON."""
         campaigns = {name: curve.campaign.to_dict() for (_, name), curve in self.curves.items()}
         return {
             "verdict": self.verdict,
@@ -81,7 +81,7 @@ class CampaignPlan:
             "best": self.best.to_dict(),
             "offers": [offer.to_dict() for offer in self.offers],
             "campaigns": campaigns,
-            "table": [row.to_dict() for row in self.curve.table()],
+            "table": [row.to_dict() for row in self.curve.table(steps)],
         }
 
     def __repr__(self) -> str:

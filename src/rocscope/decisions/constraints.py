@@ -123,7 +123,8 @@ class Constraint:
         return value > other if ">" in self.relation else value < other
 
     def __str__(self) -> str:
-        return f"{self.quantity} {self.relation} {self.bound!r}"
+        bound = int(self.bound) if self.bound == int(self.bound) else self.bound
+        return f"{self.quantity} {self.relation} {bound!r}"
 
     def __repr__(self) -> str:
         return f"Constraint({str(self)!r})"

@@ -194,7 +194,11 @@ class Decision:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the decision as JSON; an existing file is kept unless `force` is set."""
-        return write_file(path, decision_file.seal(self.to_dict()), force=force)
+        return write_file(path, self.to_json(), force=force)
+
+    def to_json(self) -> str:
+        """Return the text of the file that `save` writes."""
+        return decision_file.seal(self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":

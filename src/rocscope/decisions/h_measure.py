@@ -5,8 +5,9 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope.core.curve import as_counts
+from rocscope.decisions.distributions import Beta
 from rocscope.decisions.hull import hull
-from rocscope.decisions.uncertain import Beta, Envelope, Weights
+from rocscope.decisions.uncertain import Envelope, Weights
 from rocscope.errors import InputError
 
 _TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))

@@ -57,6 +57,8 @@ class Relation:
         Columns that cannot be fetched, each with the reason.
     untyped : bool
         See `Source`.
+    connection : duckdb.DuckDBPyConnection, optional
+        Kept open for as long as the relation, which does not do so itself.
     """
 
     def __init__(
@@ -67,12 +69,14 @@ class Relation:
         columns: Sequence[str] | None = None,
         conflicts: Mapping[str, str] | None = None,
         untyped: bool = False,
+        connection: duckdb.DuckDBPyConnection | None = None,
     ) -> None:
         sql_names = relation.columns
         self.origin = origin
         self.columns: Sequence[str] = sql_names if columns is None else [*columns, *sql_names[len(columns) :]]
         self.untyped = untyped
         self._relation = relation
+        self._connection = connection
         self._sql_name = dict(zip(self.columns, sql_names, strict=True))
         self._conflicts = conflicts or {}
 
@@ -96,6 +100,8 @@ def rows_where(origin: tuple[str, ...], table: pa.Table, where: str) -> pa.Chunk
     while number in table.column_names:
         number += "_"
     numbered = table.append_column(number, pa.array(np.arange(table.num_rows)))
+    connection = connect()
     with one_line_errors(brief(origin)):
-        relation = connect().from_arrow(numbered)
-    return Relation(origin, relation, columns=numbered.column_names).fetch([number], where).column(number)
+        relation = connection.from_arrow(numbered)
+    source = Relation(origin, relation, columns=numbered.column_names, connection=connection)
+    return source.fetch([number], where).column(number)

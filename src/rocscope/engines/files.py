@@ -127,7 +127,7 @@ def _open_parquet(paths: list[str], origin: tuple[str, ...]) -> Source:
     with one_line_errors(origin[0]):
         columns = pq.read_schema(paths[0]).names
         relation = connection.sql(_parquet(paths, partitioned=_are_partitioned(paths, columns)))
-    return Relation(origin, relation, columns=columns, conflicts=_conflicts(origin, schemas))
+    return Relation(origin, relation, columns=columns, conflicts=_conflicts(origin, schemas), connection=connection)
 
 
 def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:

@@ -78,10 +78,13 @@ def one_line_errors(subject: str) -> Iterator[None]:
 
 
 def _library_errors() -> tuple[type[Exception], ...]:
-    """Return what the libraries raise that are loaded by now; `except` asks only once something was raised."""
+    """Return what the libraries raise that are loaded by now; `except` asks only once something was raised.
+
+    RuntimeError is among them because older DuckDB lets those of its Parquet reader through.
+    """
     duckdb, narwhals = sys.modules.get("duckdb"), sys.modules.get("narwhals.exceptions")
     errors = [getattr(duckdb, "Error", None), getattr(narwhals, "NarwhalsError", None)]
-    return pa.ArrowException, OverflowError, *(error for error in errors if error is not None)
+    return pa.ArrowException, OverflowError, RuntimeError, *(error for error in errors if error is not None)
 
 
 def condense(message: str) -> str:

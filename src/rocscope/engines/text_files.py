@@ -37,7 +37,7 @@ def open_csv(paths: list[str], origin: tuple[str, ...], *, delimiters: str = ",;
     widest = {column: max((found[column] for found in types), key=_CSV_TYPES.index) for column in types[0]}
     with one_line_errors(origin[0]):
         relation = connection.sql(f"FROM read_csv({_files(paths)}, {_declared(widest)}, {dialect})")
-    return Relation(origin, relation, columns=columns, untyped=True)
+    return Relation(origin, relation, columns=columns, untyped=True, connection=connection)
 
 
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str]:
@@ -80,7 +80,7 @@ def open_json(paths: list[str], origin: tuple[str, ...]) -> Source:
     types, conflicts = _merged(schemas, origin)
     with one_line_errors(origin[0]):
         relation = connection.sql(f"FROM read_json({_files(paths)}, format = 'auto', {_declared(types)})")
-    return Relation(origin, relation, conflicts=conflicts)
+    return Relation(origin, relation, conflicts=conflicts, connection=connection)
 
 
 def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:

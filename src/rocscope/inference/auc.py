@@ -83,6 +83,16 @@ def auc_interval(
     Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and
     h = (P + N)/2 − 1.
 
+    How often 95 % intervals cover, by simulation of binormal samples with areas of 0.6 to 0.95 and 50 to 1,000 rows:
+
+    - "newcombe": 94.7 to 96.7 % for areas up to 0.9, at most 97.6 % for 0.95; also with 5 positives among 50 rows.
+    - "logit": 94.4 to 96.1 % with classes of equal size. With 10 % positives it covers too rarely: 92.4 % with 20
+      positives among 200 rows for an area of 0.9, at worst 90.3 % (0.95, 10 among 100).
+    - "delong": 94 to 95 % with classes of equal size from 100 rows on for areas up to 0.8; 86.5 % for 0.95 and 25 of
+      each class, 79.8 % for 0.95 and 10 positives among 100 rows.
+
+    So take "newcombe" where a class has fewer than some 30 rows and rows are independent.
+
     Not valid for a model that was trained on the same rows, nor after choosing the best of many models on them.
 
     References

@@ -1,28 +1,68 @@
-"""ReportData as one HTML page; the template escapes whatever comes from outside."""
+"""ReportData as one HTML page: the client, the data, and a table for readers without scripts."""
 
-from collections.abc import Mapping
+import base64
+import hashlib
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from rocscope.core.counts import ThresholdCounts
-from rocscope.report.model import ModelSummary, ReportData, calibration_table
+from rocscope.errors import InputError
+from rocscope.report.model import ReportData
+from rocscope.report.pack import page_json
+from rocscope.report.summary import ModelSummary
+
+MOST_BYTES = 5_000_000
 
 
-def render(data: ReportData, counts: Mapping[str, ThresholdCounts]) -> str:
+def render(data: ReportData) -> str:
     """Return the page.
 
-    Parameters
-    ----------
-    data : ReportData
-    counts : mapping from model name to ThresholdCounts
-        What the charts are drawn from.
+    Raises
+    ------
+    InputError
+        If it is larger than 5 MB.
     """
-    return _template().render(
+    script, style = _client("report.js"), _client("report.css")
+    page = _template().render(
         data=data,
-        charts=_charts(data, counts),
+        payload=_raw(page_json(data)),
         rows=[_row(model) for model in data.models],
-        calibration=calibration_table(data),
+        script=_raw(script),
+        style=_raw(style),
+        script_hash=_hash(script),
+        style_hash=_hash(style),
     )
+    if (size := len(page.encode())) > MOST_BYTES:
+        raise InputError(
+            "report",
+            expected=f"at most {MOST_BYTES / 1e6:g} MB",
+            got=f"{size / 1e6:.1f} MB from {len(data.models)} models and {len(data.slices)} segments or folds",
+            hint=_what_to_drop(data),
+        )
+    return page
+
+
+def _what_to_drop(data: ReportData) -> str:
+    kinds = sorted({part.kind for part in data.slices})
+    if kinds:
+        return f"leave out the {' and '.join(kinds)} column, or models (Predictions.select(models=[…]))"
+    return "leave out models (Predictions.select(models=[…]))"
+
+
+@cache
+def _client(name: str) -> str:
+    return (files("rocscope.report") / "client" / "dist" / name).read_text(encoding="utf-8").strip()
+
+
+def _hash(content: str) -> str:
+    """Return what a content security policy calls the only script, or style, that may run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def _raw(content: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(content)
 
 
 @cache
@@ -35,30 +75,11 @@ def _template() -> Any:
     return environment.get_template("report.html.j2")
 
 
-def _charts(data: ReportData, counts: Mapping[str, ThresholdCounts]) -> list[dict[str, Any]]:
-    from markupsafe import Markup
-    from matplotlib.figure import Figure
-
-    from rocscope.plotting import plot_calibration, plot_lift_chart, plot_roc, svg
-
-    probabilities = {model.name: counts[model.name] for model in data.models if model.calibration}
-    draw = {
-        "ROC curve": lambda ax: plot_roc(counts, context=data.context, ax=ax),
-        "Lift chart": lambda ax: plot_lift_chart(counts, context=data.context, ax=ax),
-    }
-    if probabilities:
-        draw["Calibration plot"] = lambda ax: plot_calibration(probabilities, ax=ax)
-    axes = {title: Figure(figsize=(6, 6)).subplots() for title in draw}
-    return [{"title": title, "svg": Markup(svg(draw[title](ax), title=title))} for title, ax in axes.items()]
-
-
 def _row(model: ModelSummary) -> dict[str, str]:
     best = model.best
     return {
         "model": model.name,
         "AUC": f"{model.auc['half']:.4f}",
-        "KS": f"{model.ks:.4f}",
-        "average precision": f"{model.average_precision:.4f}",
         "best threshold": f"{best.threshold:.6g}",
         "TP": f"{best.tp:,g}",
         "FP": f"{best.fp:,g}",

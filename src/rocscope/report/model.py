@@ -1,47 +1,26 @@
 """ReportData: everything that a summary or a report shows, as plain data.
 
-Aggregates only: no value of a row leaves this module. Renderers (tables, HTML, JSON) compute nothing.
+Aggregates only: no value of a row leaves this package. Renderers (tables, HTML, JSON) compute nothing.
 """
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite, isnan
 from typing import Any
 
 from rocscope import __version__
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
-from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
-from rocscope.curves.detection import det
-from rocscope.curves.lift import lift_chart
-from rocscope.curves.precision_recall import precision_recall
-from rocscope.curves.roc import roc
-from rocscope.decisions.choose import DEFAULT_THRESHOLD, Decision, by_model, choose
-from rocscope.errors import ScoreError
-from rocscope.geometry import pool, thin, touching_point
-from rocscope.reliability.calibration import calibration
-from rocscope.reliability.report import calibration_report
+from rocscope.decisions.choose import Decision, by_model, choose
+from rocscope.errors import OneClassError
+from rocscope.report.inference import certainty
+from rocscope.report.summary import ModelSummary, Sample, summarise
 
-SCHEMA_VERSION = 1
-MOST_POINTS = 500
-CALIBRATION_NUMBERS = {
-    "Brier": "brier",
-    "log loss": "log_loss",
-    "miscalibration": "brier_miscalibration",
-    "discrimination": "brier_discrimination",
-    "ECE": "ece",
-    "smooth ECE": "smooth_ece",
-    "ICI": "ici",
-    "in the large": "in_the_large",
-    "slope": "slope",
-    "p (calibrated)": "p_value",
-}
-"""What a table of calibration shows, by the name of the number."""
-
-_DRAWS = 199
+SCHEMA_VERSION = 2
+SLICE_POINTS = 60
+SMALL = 10
 
 CONVENTIONS = (
     "A case is predicted positive iff its score is at least the threshold.",
@@ -53,61 +32,16 @@ CONVENTIONS = (
 
 
 @dataclass(frozen=True)
-class Points:
-    """Points of a curve: thresholds (None first: nobody positive), true and false positives at or above each."""
+class Slice:
+    """The models on the rows of one segment or fold."""
 
-    threshold: list[float | None]
-    tp: list[float]
-    fp: list[float]
-
-
-@dataclass(frozen=True)
-class ModelSummary:
-    """What is known about one model.
-
-    Attributes
-    ----------
-    points : Points
-        At most about 500 points of the curve and all vertices of its hull.
-    deviation : float
-        How far the curve may lie from the lines between these points, as a rate.
-    hull : Points
-    auc : dict
-        Area for ties counting half, lower and upper.
-    lift_area : dict
-        Areas under the lift chart in positives, trapezoid and step.
-    best, default : OperatingPoint
-        The best point of the context, and the one at threshold 0.5.
-    calibration : dict or None
-        Bins of the calibration plot and, under "numbers", figures of calibration; None where scores are not
-        probabilities.
-    """
-
+    kind: str
     name: str
-    n_pos: float
-    n_neg: float
-    n_levels: int
-    auc: dict[str, float]
-    ks: float
-    gini: float
-    average_precision: float
-    equal_error_rate: float
-    lift_area: dict[str, float]
-    hull_area: float
-    best: OperatingPoint
-    best_cost: float
-    default: OperatingPoint
-    default_cost: float
-    points: Points
-    deviation: float
-    hull: Points
-    calibration: dict[str, Any] | None
+    models: list[ModelSummary]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, safe for JSON."""
-        points = {name: vars(getattr(self, name)) for name in ("points", "hull")}
-        marks = {name: getattr(self, name).to_dict() for name in ("best", "default")}
-        return jsonable(vars(self) | points | marks)
+        return jsonable(vars(self) | {"models": [model.to_dict() for model in self.models]})
 
 
 @dataclass(frozen=True)
@@ -121,6 +55,12 @@ class ReportData:
         The best model and threshold in the context.
     provenance : dict
         Version, sizes, a hash of the ranked counts, and what was dropped while reading.
+    slices : list of Slice
+        The same models on each segment and fold.
+    comparisons : list of dict
+        Difference in AUC of each two models, with its interval and p-value.
+    warnings : list of str
+        Where numbers rest on few cases, or show single ones.
     """
 
     title: str
@@ -128,6 +68,9 @@ class ReportData:
     models: list[ModelSummary]
     decision: Decision
     provenance: dict[str, Any]
+    slices: list[Slice] = field(default_factory=list)
+    comparisons: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     notes: str = ""
     conventions: tuple[str, ...] = CONVENTIONS
     schema_version: int = field(default=SCHEMA_VERSION)
@@ -149,13 +92,14 @@ class ReportData:
         plain = {
             "context": vars(self.context),
             "models": [model.to_dict() for model in self.models],
+            "slices": [part.to_dict() for part in self.slices],
             "decision": self.decision.to_dict(),
         }
         return jsonable(vars(self) | plain)
 
 
 def report_data(
-    predictions: Predictions | ThresholdCounts | Mapping[str, ThresholdCounts],
+    predictions: Sample,
     *,
     context: Context | None = None,
     title: str = "",
@@ -186,67 +130,59 @@ def report_data(
     """
     context = context or Context()
     counts = by_model(predictions)
+    decision = choose(counts, context)
+    sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
+    models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
+    slices, warnings = _slices(predictions, context)
     return ReportData(
         title=title or " · ".join(counts),
         context=context,
-        models=[summarise(name, levels, context) for name, levels in counts.items()],
-        decision=choose(counts, context),
-        provenance={"rocscope": __version__, "hash": _fingerprint(counts)},
+        models=models,
+        decision=decision,
+        provenance=_provenance(counts),
+        slices=slices,
+        comparisons=sure.comparisons,
+        warnings=[*sure.warnings, *_warnings("the sample", models), *warnings],
         notes=notes,
     )
 
 
-def summarise(name: str, counts: ThresholdCounts, context: Context) -> ModelSummary:
-    """Return all figures of one model in a context."""
-    counts.require_both_classes(name)
-    curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
-    best, default = touching_point(hull, context), counts.at(DEFAULT_THRESHOLD)
-    kept = thin(counts, MOST_POINTS)
-    return ModelSummary(
-        name=name,
-        n_pos=counts.n_pos,
-        n_neg=counts.n_neg,
-        n_levels=len(counts),
-        auc={ties: curve.area(ties) for ties in ("half", "lower", "upper")},
-        ks=curve.ks,
-        gini=curve.gini,
-        average_precision=precision_recall(counts).average_precision,
-        equal_error_rate=det(counts).equal_error_rate,
-        lift_area={kind: chart.area(kind) for kind in ("trapezoid", "step")},
-        hull_area=roc(hull).auc,
-        best=best,
-        best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
-        default=default,
-        default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
-        points=Points([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
-        deviation=kept.deviation,
-        hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
-        calibration=_calibration(counts),
-    )
+def _slices(predictions: Sample, context: Context) -> tuple[list[Slice], list[str]]:
+    """Return the models on each segment and fold that has both classes, and what is wrong with the others."""
+    if not isinstance(predictions, Predictions):
+        return [], []
+    parts = {
+        kind: split()
+        for kind, column, split in (
+            ("segment", predictions.segment, predictions.by_segment),
+            ("fold", predictions.fold, predictions.by_fold),
+        )
+        if column is not None
+    }
+    slices: list[Slice] = []
+    warnings: list[str] = []
+    for kind, rows in parts.items():
+        for name, part in rows.items():
+            try:
+                models = [summarise(model, part.counts(model), context, most=SLICE_POINTS) for model in part.models]
+            except OneClassError as error:
+                warnings.append(f"{kind} {name} is left out: {error}")
+                continue
+            slices.append(Slice(kind, str(name), models))
+            warnings += _warnings(f"{kind} {name}", models)
+    return slices, warnings
 
 
-def _calibration(counts: ThresholdCounts) -> dict[str, Any] | None:
-    try:
-        plot = calibration(counts).to_dict()
-    except ScoreError:  # scores that are not probabilities have no calibration plot
-        return None
-    report = calibration_report(counts, replicates=0, draws=_DRAWS)
-    numbers = {name: estimate.value for name, estimate in report.estimates.items()}
-    return plot | {"numbers": numbers | {"p_value": report.tests["miscalibration"].p_value}}
+def _warnings(where: str, models: list[ModelSummary]) -> list[str]:
+    first = models[0]
+    fewest = min((first.n_pos, "positives"), (first.n_neg, "negatives"))
+    return [f"Only {fewest[0]:g} {fewest[1]} in {where}: rates there are uncertain."] if fewest[0] < SMALL else []
 
 
-def calibration_table(data: ReportData) -> list[dict[str, str]]:
-    """Return one row of text for each model whose scores are probabilities."""
-    return [
-        {"model": model.name}
-        | {heading: _text(model.calibration["numbers"][name]) for heading, name in CALIBRATION_NUMBERS.items()}
-        for model in data.models
-        if model.calibration
-    ]
-
-
-def _text(value: float) -> str:
-    return f"{value:.4f}" if isfinite(value) else "undefined" if isnan(value) else "infinite"
+def _provenance(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
+    first = next(iter(counts.values()))
+    sizes = {"rows": first.n, "positives": first.n_pos, "negatives": first.n_neg}
+    return {"rocscope": __version__, **sizes, "hash": _fingerprint(counts)}
 
 
 def _fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:

@@ -1,4 +1,4 @@
-"""Report: predictions in, one HTML file out."""
+"""Report: predictions in, one interactive HTML file out."""
 
 import os
 from collections.abc import Mapping
@@ -11,13 +11,12 @@ from rocscope._output import write_file
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.decisions.choose import by_model
 from rocscope.report.html import render
 from rocscope.report.model import ReportData, report_data
 
 
 class Report:
-    """ROC curve, lift chart and calibration plot of several models with their best points, in one offline file.
+    """ROC, lift, profit and calibration of several models in one offline file, tied to one choice of costs.
 
     Parameters
     ----------
@@ -47,13 +46,12 @@ class Report:
         title: str = "",
         notes: str = "",
     ) -> None:
-        self._counts = by_model(predictions)
         self.data: ReportData = report_data(predictions, context=context, title=title, notes=notes)
 
     @cached_property
     def html(self) -> str:
         """The whole page."""
-        return render(self.data, self._counts)
+        return render(self.data)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the page, whole or not at all, and return its path.
@@ -73,5 +71,5 @@ class Report:
         return f"Report({self.data.title!r}, models={[model.name for model in self.data.models]})"
 
     def _repr_html_(self) -> str:
-        frame = 'style="width:100%;height:60em;border:0" sandbox="allow-scripts"'
+        frame = 'style="width:100%;height:60em;border:0" sandbox="allow-scripts allow-downloads"'
         return f'<iframe {frame} title="{escape(self.data.title)}" srcdoc="{escape(self.html)}"></iframe>'

@@ -1,0 +1,81 @@
+"""Seconds of decisions on many models, beside those of ranking them, measured in one run.
+
+``python benchmarks/bench_decisions.py`` takes 20 models of 10⁶ rows; ``--check`` exits with 1 unless the hull takes at
+most 0.5 s after ranking and `choose` on it at most 50 ms.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import rocscope as rs
+
+MOST_SECONDS = {"hull of all models": 0.5, "choose on the hull": 0.05}
+CONTEXT = rs.Context(cost_fp=1, cost_fn=20, target_prevalence=0.05)
+TURNS = 5
+
+
+def predictions(models: int, rows: int) -> rs.Predictions:
+    """Draw models of growing quality, half of them float32."""
+    generator = np.random.default_rng(0)
+    label = generator.random(rows) < 0.1
+    columns = (generator.standard_normal(rows) + label * (1 + i / models) for i in range(models))
+    scores = {f"m{i}": column.astype(np.float32 if i % 2 else np.float64) for i, column in enumerate(columns)}
+    return rs.Predictions(label, scores)
+
+
+def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds of one call, and its answer."""
+    start = time.perf_counter()
+    answer = call()
+    return time.perf_counter() - start, answer
+
+
+def turn(preds: rs.Predictions) -> dict[str, float]:
+    """Time each task once, from rows that have not been ranked."""
+    fresh = preds.select()
+    ranking, counts = seconds_of(lambda: {name: fresh.counts(name) for name in fresh.models})
+    hull, across = seconds_of(lambda: rs.hull(counts))
+    first, _ = seconds_of(lambda: rs.choose(across, CONTEXT))
+    constrained, _ = seconds_of(lambda: rs.choose(across, CONTEXT, where="tpr >= .9"))
+    criterion, _ = seconds_of(lambda: rs.choose(across, criterion="mcc"))
+    uncertain = rs.UncertainContext(cost_ratio=(0.01, 0.2), target_prevalence=rs.Beta(2, 38))
+    integral, _ = seconds_of(lambda: across.expected_cost(uncertain))
+    return {
+        "ranking": ranking,
+        "hull of all models": hull,
+        "choose on the hull": first,
+        "choose under a constraint": constrained,
+        "choose by a criterion": criterion,
+        "cost in an uncertain context": integral,
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", type=int, default=20)
+    parser.add_argument("--rows", type=int, default=10**6)
+    parser.add_argument("--check", action="store_true", help="exit with 1 unless the targets are met")
+    options = parser.parse_args()
+    preds = predictions(options.models, options.rows)
+    turn(preds)  # compiles
+    turns = [turn(preds) for _ in range(TURNS)]
+    seconds = {task: median(each[task] for each in turns) for task in turns[0]}
+    print(f"{options.models} models × {options.rows:,} rows, medians of {TURNS} turns")
+    print(f"{'':30} {'seconds':>9} {'of ranking':>11}  target")
+    met = True
+    for task, taken in seconds.items():
+        most = MOST_SECONDS.get(task)
+        target = "" if most is None else f"≤ {most:g} s {'met' if taken <= most else 'MISSED'}"
+        met = met and (most is None or taken <= most)
+        print(f"{task:30} {taken:9.4f} {taken / seconds['ranking']:11.1%}  {target}")
+    return int(options.check and not met)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""The calibration block of a report: curves by bins and LOESS, the rug, and numbers."""
+
+from collections.abc import Sequence
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.errors import ScoreError
+from rocscope.reliability.calibration import calibration
+from rocscope.reliability.curve import BinnedCalibrationCurve
+from rocscope.reliability.outcomes import check_probabilities
+from rocscope.reliability.report import calibration_report
+
+RUG_STEPS = 40
+SMOOTH_POINTS = 40
+DRAWS = 99
+NUMBERS = {
+    "Brier": "brier",
+    "log loss": "log_loss",
+    "miscalibration": "brier_miscalibration",
+    "discrimination": "brier_discrimination",
+    "ECE": "ece",
+    "smooth ECE": "smooth_ece",
+    "ICI": "ici",
+    "in the large": "in_the_large",
+    "slope": "slope",
+    "p (calibrated)": "p_value",
+}
+"""What a table of calibration shows, by the name of the number."""
+
+
+def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
+    """Return what a calibration plot shows, or None where scores are not probabilities."""
+    try:
+        check_probabilities(counts)
+    except ScoreError:
+        return None
+    report = calibration_report(counts, replicates=0, draws=DRAWS)
+    numbers = {name: estimate.value for name, estimate in report.estimates.items()}
+    return {
+        "bins": _bins(calibration(counts)),
+        "smooth": _smooth(counts),
+        "rug": _rug(counts),
+        "numbers": numbers | {"p_value": report.tests["miscalibration"].p_value},
+    }
+
+
+def calibration_table(models: Sequence[Any]) -> list[dict[str, str]]:
+    """Return one row of text for each ModelSummary whose scores are probabilities."""
+    return [
+        {"model": model.name}
+        | {heading: _text(model.calibration["numbers"][name]) for heading, name in NUMBERS.items()}
+        for model in models
+        if model.calibration
+    ]
+
+
+def _text(value: float) -> str:
+    return f"{value:.4f}" if isfinite(value) else "undefined" if isnan(value) else "infinite"
+
+
+def _bins(curve: Any) -> list[dict[str, float]]:
+    assert isinstance(curve, BinnedCalibrationCurve)
+    interval = curve.interval()
+    columns = {"x": curve.x, "y": curve.y, "low": interval.low, "high": interval.high, "n": curve.pos + curve.neg}
+    used = columns["n"] > 0
+    rows = zip(*(column[used].tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
+    if len(counts) < 3:
+        return None
+    curve = calibration(counts, method="loess")
+    x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
+    return {"x": x.tolist(), "y": np.clip(curve.at(x), 0, 1).tolist()}
+
+
+def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
+    """Count the cases of each class in equal steps of the score, to show where they are."""
+    step = np.minimum((counts.threshold * RUG_STEPS).astype(int), RUG_STEPS - 1)
+    columns = {"pos": counts.pos, "neg": counts.neg}
+    return {name: np.bincount(step, cases, RUG_STEPS).tolist() for name, cases in columns.items()}

@@ -1,0 +1,165 @@
+/** State as text: the hash of the page's address, and the history behind undo. */
+
+import { batch, effect, type Signal } from "@preact/signals-core";
+
+import type { Look, State } from "./state";
+
+interface Field {
+  readonly key: string;
+  readonly read: () => string;
+  readonly write: (text: string | null) => void;
+}
+
+function field<T>(key: string, source: Signal<T>, parse: (text: string) => T | undefined): Field {
+  const start = source.peek();
+  const text = (value: T): string => (value === null ? "none" : String(value));
+  return {
+    key,
+    read: () => (source.value === start ? "" : text(source.value)),
+    write: (value) => {
+      source.value = (value === null ? undefined : parse(value)) ?? start;
+      if (value === "none") source.value = null as T;
+    },
+  };
+}
+
+const finite = (text: string): number | undefined => {
+  const value = Number(text);
+  return text.trim() !== "" && Number.isFinite(value) ? value : undefined;
+};
+const atLeastZero = (text: string): number | undefined => {
+  const value = finite(text);
+  return value !== undefined && value >= 0 ? value : undefined;
+};
+const share = (text: string): number | undefined => {
+  const value = finite(text);
+  return value !== undefined && value > 0 && value < 1 ? value : undefined;
+};
+const threshold = (text: string): number | undefined => (text === "Infinity" ? Infinity : finite(text));
+const oneOf =
+  <T extends string>(...values: T[]) =>
+  (text: string): T | undefined =>
+    values.find((value) => value === text);
+
+/** Some optional signals may be "none"; those that may not ignore it. */
+function fields(state: State): Field[] {
+  const required = <T>(key: string, source: Signal<T>, parse: (text: string) => T | undefined): Field => {
+    const inner = field(key, source, parse);
+    return { ...inner, write: (text) => inner.write(text === "none" ? null : text) };
+  };
+  const slices = state.report.slices.length;
+  return [
+    required("slice", state.slice, (text) => {
+      const value = finite(text);
+      return value !== undefined && Number.isInteger(value) && value >= 0 && value < slices ? value : undefined;
+    }),
+    required("fp", state.costFp, atLeastZero),
+    required("fn", state.costFn, atLeastZero),
+    required("tp", state.costTp, finite),
+    required("tn", state.costTn, finite),
+    field("prevalence", state.prevalence, share),
+    field("model", state.chosen, (text) => text),
+    field("threshold", state.pinned, threshold),
+    required("by", state.by, oneOf("score", "depth", "tpr", "fpr")),
+    required("gain", state.gainView, oneOf("gain", "lift", "pr")),
+    required("money", state.moneyView, oneOf("profit", "benefit")),
+    required("calibration", state.calibrationView, oneOf("bins", "smooth", "pav")),
+    required("base", state.base, oneOf("thousand", "population", "sample")),
+    required("band", state.band, (text) => text === "true"),
+    required("population", state.population, (text) => (finite(text) ?? 0) >= 1 ? finite(text) : undefined),
+    required("fixed", state.fixedCost, atLeastZero),
+    field("capacity", state.capacity, atLeastZero),
+    required("currency", state.currency, (text) => text.slice(0, 8)),
+    required("sort", state.sortBy, (text) => text),
+    looks(state),
+  ];
+}
+
+function looks(state: State): Field {
+  return {
+    key: "looks",
+    read: () => [...state.looks.value].map(([name, look]) => `${look}:${encodeURIComponent(name)}`).join(" "),
+    write: (text) => {
+      const entries = (text ?? "").split(" ").flatMap((entry): [string, Look][] => {
+        const [look = "", name = ""] = entry.split(":");
+        const known = oneOf("show", "ghost", "hide")(look);
+        return known && name ? [[decode(name), known]] : [];
+      });
+      state.looks.value = new Map(entries);
+    },
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export interface Address {
+  readonly undo: () => void;
+  readonly reset: () => void;
+  readonly link: () => string;
+}
+
+const PAUSE = 400;
+
+/** Keep the page's address and the history of states in step with the state. */
+export function bindAddress(state: State, onHistory: (canUndo: boolean) => void): Address {
+  const all = fields(state);
+  const write = (hash: string): void => {
+    const wanted = new URLSearchParams(hash.replace(/^#/, ""));
+    batch(() => all.forEach(({ key, write: set }) => set(wanted.get(key))));
+  };
+  const read = (): string => {
+    const wanted = new URLSearchParams();
+    for (const { key, read: get } of all) {
+      const text = get();
+      if (text) wanted.set(key, text);
+    }
+    return wanted.toString();
+  };
+  const past: string[] = [];
+  let settled = "";
+  let latest = "";
+  let timer = 0;
+  const settle = (): void => {
+    if (latest === settled) return;
+    past.push(settled);
+    settled = latest;
+    onHistory(true);
+    show(latest);
+  };
+  write(location.hash);
+  settled = read();
+  effect(() => {
+    latest = read();
+    clearTimeout(timer);
+    timer = window.setTimeout(settle, PAUSE);
+  });
+  addEventListener("hashchange", () => write(location.hash));
+  return {
+    undo: () => {
+      settle();
+      const before = past.pop();
+      if (before === undefined) return;
+      settled = before;
+      write(before);
+      show(before);
+      onHistory(past.length > 0);
+    },
+    reset: () => write(""),
+    link: () => `${location.href.split("#")[0]}#${read()}`,
+  };
+}
+
+/** A page inside a sandboxed frame has no address of its own to change. */
+function show(hash: string): void {
+  try {
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  } catch {
+    /* the state lives on in the page */
+  }
+}

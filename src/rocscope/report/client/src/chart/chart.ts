@@ -1,0 +1,210 @@
+/** A card with one chart: canvas for curves, SVG for axes and marks, a handle for the keyboard, its data as a table. */
+
+import { computed, effect, signal } from "@preact/signals-core";
+
+import { button, download, h, s, scroller, setText, table } from "../dom";
+import { number } from "../format";
+import { palette } from "../palette";
+import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
+import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
+import { directLabels } from "./labels";
+import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene } from "./scene";
+import { inSight, printing } from "./visible";
+
+export interface Handle {
+  readonly label: string;
+  /** Where the handle stands, and what it says. */
+  readonly state: () => { at: Point; now: number; min: number; max: number; text: string };
+  readonly key: (event: KeyboardEvent) => boolean;
+}
+
+export interface ChartOptions {
+  readonly id: string;
+  readonly title: () => string;
+  readonly describe: () => string;
+  readonly scene: () => Scene;
+  readonly marks: () => readonly Mark[];
+  readonly data: () => { columns: readonly string[]; rows: Iterable<readonly Cell[]> };
+  readonly tools?: readonly HTMLElement[];
+  readonly handle?: Handle;
+  /** A pointer was pressed at, or dragged to, a point in data units. */
+  readonly drag?: (at: Point, toPixels: (point: Point) => Point, start: boolean) => void;
+  readonly margin?: Partial<Margin>;
+  readonly className?: string;
+}
+
+const MARGIN: Margin = { left: 46, right: 14, top: 30, bottom: 42 };
+const jobs = new Set<() => void>();
+
+/** Run once before the next frame is shown, however often it is asked for. */
+function schedule(job: () => void): void {
+  if (jobs.size === 0) {
+    requestAnimationFrame(() => {
+      const due = [...jobs];
+      jobs.clear();
+      due.forEach((run) => run());
+    });
+  }
+  jobs.add(job);
+}
+
+export function chart(options: ChartOptions): HTMLElement {
+  const margin = { ...MARGIN, ...options.margin };
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const axes = s("g");
+  const labels = s("g");
+  const marks = s("g");
+  const svg = s("svg", { role: "img", "aria-labelledby": `${options.id}-title`, "aria-describedby": `${options.id}-text`, "font-family": FONT }, axes, labels, marks);
+  const plot = h("div", { class: "plot" }, canvas, svg);
+  const title = h("h2", { id: `${options.id}-title` });
+  const text = h("p", { id: `${options.id}-text`, class: "caption" });
+
+  const size = signal({ width: 0, height: 0 });
+  const visible = inSight(plot);
+  new ResizeObserver(([entry]) => {
+    const { width = 0, height = 0 } = entry?.contentRect ?? {};
+    size.value = { width: Math.round(width), height: Math.round(height) };
+  }).observe(plot);
+
+  const scene = computed(options.scene);
+  const frame = computed<Frame>(() => makeFrame(scene.value, size.value, margin));
+  const awake = computed(() => visible.value && size.value.width > 0);
+
+  let timer = 0;
+  const label = (): void => {
+    const pen = canvas.getContext("2d");
+    if (pen) pen.font = `600 12px ${FONT}`;
+    const found = directLabels(scene.value, frame.value, (word) => pen?.measureText(word).width ?? word.length * 7);
+    labels.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
+    labels.replaceChildren(...marksAsSvg(found, frame.value, palette.value));
+  };
+  const drawScene = (): void => {
+    paint(canvas, size.peek(), scene.peek(), frame.peek(), palette.peek());
+    svg.setAttribute("viewBox", `0 0 ${size.peek().width} ${size.peek().height}`);
+    axes.replaceChildren(axesAsSvg(scene.peek(), frame.peek(), palette.peek()));
+    clearTimeout(timer);
+    timer = window.setTimeout(label, labels.hasChildNodes() ? 250 : 0);
+  };
+  effect(() => {
+    if (!awake.value) return;
+    void [scene.value, frame.value, palette.value];
+    if (printing.peek()) {
+      drawScene();
+      label();
+    } else schedule(drawScene);
+  });
+
+  const shown = computed(options.marks);
+  const drawMarks = (): void => {
+    marks.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
+    marks.replaceChildren(...marksAsSvg(shown.peek(), frame.peek(), palette.peek()));
+  };
+  effect(() => {
+    if (!awake.value) return;
+    void [shown.value, frame.value, palette.value];
+    if (printing.peek()) drawMarks();
+    else schedule(drawMarks);
+  });
+  effect(() => setText(title, options.title()));
+  effect(() => setText(text, options.describe()));
+
+  if (options.handle) plot.append(handle(options.handle, frame, awake, margin));
+  if (options.drag) drag(plot, options.drag, () => frame.peek(), margin);
+
+  const asSvg = (): string => {
+    const layers = [axes, labels, marks].map((layer) => layer.cloneNode(true) as SVGElement);
+    return svgFile(options.title(), size.peek(), palette.peek(), [seriesAsSvg(scene.peek(), frame.peek(), palette.peek()), ...layers]);
+  };
+  const file = (suffix: string): string => `${fileName(options.title())}.${suffix}`;
+  const exports = h(
+    "details",
+    { class: "menu" },
+    h("summary", { "aria-label": "Save this chart" }, "Save"),
+    h(
+      "div",
+      {},
+      button("SVG", () => download(file("svg"), new Blob([asSvg()], { type: "image/svg+xml" }))),
+      button("PNG", () => void pngOf(asSvg(), size.peek()).then((blob) => download(file("png"), blob))),
+      button("CSV", () => {
+        const { columns, rows } = options.data();
+        download(file("csv"), new Blob([csvOf(columns, rows)], { type: "text/csv" }));
+      }),
+    ),
+  );
+  exports.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !exports.open) return;
+    event.stopPropagation();
+    exports.open = false;
+    exports.querySelector("summary")?.focus();
+  });
+  exports.addEventListener("focusout", (event) => {
+    if (!exports.contains(event.relatedTarget as Node | null)) exports.open = false;
+  });
+
+  return h(
+    "section",
+    { class: `card ${options.className ?? ""}`.trim(), id: options.id, "aria-labelledby": `${options.id}-title` },
+    h("header", {}, title, ...(options.tools ?? []), exports),
+    plot,
+    text,
+    dataTable(options),
+  );
+}
+
+function handle(options: Handle, frame: { value: Frame }, awake: { value: boolean }, margin: Margin): HTMLElement {
+  const knob = h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": options.label });
+  knob.addEventListener("keydown", (event) => {
+    if (options.key(event)) event.preventDefault();
+  });
+  effect(() => {
+    if (!awake.value) return;
+    const { at, now, min, max, text } = options.state();
+    const [x, y] = [frame.value.x(at[0]) + margin.left, frame.value.y(at[1]) + margin.top];
+    schedule(() => {
+      const inside = Number.isFinite(x) && Number.isFinite(y);
+      knob.hidden = !inside;
+      if (inside) knob.style.transform = `translate(${x}px, ${y}px)`;
+      knob.setAttribute("aria-valuemin", String(min));
+      knob.setAttribute("aria-valuemax", String(max));
+      knob.setAttribute("aria-valuenow", String(now));
+      knob.setAttribute("aria-valuetext", text);
+    });
+  });
+  return knob;
+}
+
+function drag(plot: HTMLElement, to: NonNullable<ChartOptions["drag"]>, frame: () => Frame, margin: Margin): void {
+  plot.classList.add("draggable");
+  const move = (event: PointerEvent, start: boolean): void => {
+    const box = plot.getBoundingClientRect();
+    const { x, y } = frame();
+    const at: Point = [x.invert(event.clientX - box.left - margin.left), y.invert(event.clientY - box.top - margin.top)];
+    to(at, ([px, py]) => [x(px), y(py)], start);
+  };
+  plot.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    plot.setPointerCapture(event.pointerId);
+    move(event, true);
+    plot.querySelector<HTMLElement>(".handle")?.focus({ preventScroll: true });
+    event.preventDefault();
+  });
+  plot.addEventListener("pointermove", (event) => {
+    if (plot.hasPointerCapture(event.pointerId)) move(event, false);
+  });
+}
+
+function dataTable(options: ChartOptions): HTMLElement {
+  const box = scroller("Data of the chart");
+  const details = h("details", { class: "data" }, h("summary", {}, "Data"), box);
+  const show = (): void => {
+    const { columns, rows } = options.data();
+    const cells = Array.from(rows, (row) => row.map((cell) => (typeof cell === "number" ? number(cell) : (cell ?? "–"))));
+    box.replaceChildren(table(columns, cells));
+  };
+  const open = signal(false);
+  details.addEventListener("toggle", () => (open.value = details.open));
+  effect(() => {
+    if (open.value) show();
+  });
+  return details;
+}

@@ -1,0 +1,224 @@
+/** Scenes on canvas and as SVG: the same paths, two pens. */
+
+import { area, curveLinear, curveStepBefore, line } from "d3-shape";
+
+import { s } from "../dom";
+import { shorten } from "../format";
+import type { Palette } from "../palette";
+import { type Frame, type Mark, type Scale, type Scene, type Series, type Size, ticksOf } from "./scene";
+
+type Pen = CanvasRenderingContext2D;
+
+/** Draw the path of a series with a pen, or return it as text without one. */
+function pathOf(series: Series, frame: Frame, pen: Pen | null): string | null {
+  const { x, y, base } = series;
+  const [toX, toY] = [straight(frame.x), straight(frame.y)];
+  const at = (i: number): number => toX(x[i] ?? NaN);
+  const defined = (i: number): boolean => Number.isFinite(x[i]) && Number.isFinite(y[i]);
+  const curve = series.shape === "step" ? curveStepBefore : curveLinear;
+  const indices = upTo(x.length);
+  if (base) {
+    const shape = area<number>().x(at).y1((i) => toY(y[i] ?? NaN)).y0((i) => toY(base[i] ?? NaN));
+    return shape.defined(defined).curve(curve).context(pen)(indices) as string | null;
+  }
+  const shape = line<number>().x(at).y((i) => toY(y[i] ?? NaN));
+  return shape.defined(defined).curve(curve).context(pen)(indices) as string | null;
+}
+
+/** A linear scale as one multiplication: a frame draws thousands of points. */
+function straight(scale: Scale): (value: number) => number {
+  const [[from = 0, to = 1], [start = 0, end = 1]] = [scale.domain(), scale.range()];
+  if ("base" in scale) return scale;
+  const slope = (end - start) / (to - from);
+  return (value) => start + (value - from) * slope;
+}
+
+const ranges = new Map<number, readonly number[]>();
+
+/** The numbers from 0 up to a length, made once a length. */
+function upTo(length: number): number[] {
+  if (!ranges.has(length)) ranges.set(length, Array.from({ length }, (_, i) => i));
+  return ranges.get(length) as number[];
+}
+
+export function paint(canvas: HTMLCanvasElement, size: Size, scene: Scene, frame: Frame, palette: Palette): void {
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const pen = canvas.getContext("2d");
+  if (!pen) return;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, size.width, size.height);
+  pen.translate(frame.left, frame.top);
+  grid(pen, scene, frame, palette);
+  pen.save();
+  pen.beginPath();
+  pen.rect(-2, -2, frame.width + 4, frame.height + 4);
+  pen.clip();
+  pen.lineJoin = "round";
+  for (const series of scene.series) stroke(pen, series, frame);
+  pen.restore();
+}
+
+function grid(pen: Pen, scene: Scene, frame: Frame, palette: Palette): void {
+  pen.strokeStyle = palette.grid;
+  pen.lineWidth = 1;
+  pen.setLineDash([]);
+  pen.beginPath();
+  for (const [from, to] of gridLines(scene, frame)) {
+    pen.moveTo(...from);
+    pen.lineTo(...to);
+  }
+  pen.stroke();
+}
+
+function gridLines(scene: Scene, frame: Frame): [[number, number], [number, number]][] {
+  const half = (value: number): number => Math.round(value) + 0.5;
+  return [
+    ...ticksOf(scene.x, frame.x, frame.width).map((value): [[number, number], [number, number]] => {
+      const x = half(frame.x(value));
+      return [[x, 0], [x, frame.height]];
+    }),
+    ...ticksOf(scene.y, frame.y, frame.height).map((value): [[number, number], [number, number]] => {
+      const y = half(frame.y(value));
+      return [[0, y], [frame.width, y]];
+    }),
+  ];
+}
+
+function stroke(pen: Pen, series: Series, frame: Frame): void {
+  pen.globalAlpha = series.alpha ?? 1;
+  pen.beginPath();
+  pathOf(series, frame, pen);
+  if (series.base) {
+    pen.fillStyle = series.stroke;
+    pen.fill();
+  } else {
+    pen.strokeStyle = series.stroke;
+    pen.lineWidth = series.width ?? 1.75;
+    pen.setLineDash([...(series.dash ?? [])]);
+    pen.stroke();
+  }
+  pen.globalAlpha = 1;
+}
+
+/** The series and the grid as SVG, for a file that opens alone. */
+export function seriesAsSvg(scene: Scene, frame: Frame, palette: Palette): SVGGElement {
+  const group = s("g", { transform: `translate(${frame.left} ${frame.top})`, fill: "none" });
+  for (const [[x1, y1], [x2, y2]] of gridLines(scene, frame)) group.append(s("line", { x1, y1, x2, y2, stroke: palette.grid }));
+  const clipped = s("svg", { width: frame.width, height: frame.height, overflow: "hidden" });
+  for (const series of scene.series) {
+    const d = pathOf(series, frame, null) ?? "";
+    const paintWith = series.base
+      ? { fill: series.stroke, stroke: "none" }
+      : {
+          stroke: series.stroke,
+          "stroke-width": series.width ?? 1.75,
+          "stroke-dasharray": series.dash?.length ? series.dash.join(" ") : null,
+          "stroke-linejoin": "round",
+        };
+    clipped.append(s("path", { d, opacity: series.alpha ?? null, "data-name": series.name ?? null, ...paintWith }));
+  }
+  group.append(clipped);
+  return group;
+}
+
+export function axesAsSvg(scene: Scene, frame: Frame, palette: Palette): SVGGElement {
+  const { left, top, width, height } = frame;
+  const group = s("g", { transform: `translate(${left} ${top})`, fill: palette.quiet, "font-size": 11.5 });
+  group.append(s("path", { d: `M0,0V${height}H${width}`, fill: "none", stroke: palette.axis }));
+  const xs = ticksOf(scene.x, frame.x, width);
+  xs.forEach((value, i) => {
+    const x = frame.x(value);
+    const anchor = i === xs.length - 1 && x > width - 12 ? "end" : i === 0 && x < 4 ? "start" : "middle";
+    group.append(s("text", { x: x + (anchor === "end" ? 4 : anchor === "start" ? -3 : 0), y: height + 16, "text-anchor": anchor }, scene.x.format(value)));
+  });
+  for (const value of ticksOf(scene.y, frame.y, height)) {
+    group.append(s("text", { x: -7, y: frame.y(value) + 4, "text-anchor": "end" }, scene.y.format(value)));
+  }
+  group.append(
+    s("text", { x: width, y: height + 33, "text-anchor": "end", "font-weight": 500 }, scene.x.label),
+    s("text", { x: -left + 2, y: -12, "font-weight": 500 }, scene.y.label),
+  );
+  return group;
+}
+
+export function marksAsSvg(marks: readonly Mark[], frame: Frame, palette: Palette): SVGElement[] {
+  const clipped = s("svg", { width: frame.width, height: frame.height, overflow: "hidden" });
+  const free = s("g");
+  for (const mark of marks) (mark.kind === "dot" || mark.kind === "text" ? free : clipped).append(...markAsSvg(mark, frame, palette));
+  return [clipped, free];
+}
+
+function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
+  switch (mark.kind) {
+    case "line":
+      return [
+        s("line", {
+          x1: frame.x(mark.from[0]),
+          y1: frame.y(mark.from[1]),
+          x2: frame.x(mark.to[0]),
+          y2: frame.y(mark.to[1]),
+          stroke: mark.stroke,
+          "stroke-width": mark.width ?? 1.25,
+          "stroke-dasharray": mark.dash?.join(" ") ?? null,
+          "data-role": mark.role ?? null,
+          "data-from": mark.from.join(" "),
+          "data-to": mark.to.join(" "),
+        }),
+      ];
+    case "dot":
+      return [
+        s("circle", {
+          cx: frame.x(mark.at[0]),
+          cy: frame.y(mark.at[1]),
+          r: mark.r ?? 5,
+          fill: mark.fill,
+          stroke: mark.stroke,
+          "stroke-width": 1.5,
+          "data-role": mark.role ?? null,
+          "data-at": mark.at.join(" "),
+        }),
+      ];
+    case "whisker": {
+      const [x, low, high] = [frame.x(mark.at[0]), frame.y(mark.low), frame.y(mark.high)];
+      return [s("path", { d: `M${x},${low}V${high}M${x - 3},${low}h6M${x - 3},${high}h6`, stroke: mark.stroke, fill: "none" })];
+    }
+    case "text": {
+      const text = fitted(mark.text, mark.within && Math.abs(frame.x(mark.within[1]) - frame.x(mark.within[0])));
+      if (!text) return [];
+      return [
+        s(
+          "text",
+          {
+            x: frame.x(mark.at[0]) + (mark.dx ?? 0),
+            y: frame.y(mark.at[1]) + (mark.dy ?? 0),
+            fill: mark.fill,
+            "text-anchor": mark.anchor ?? "start",
+            "font-size": 12,
+            "font-weight": mark.bold ? 600 : 400,
+            stroke: mark.plain ? null : palette.halo,
+            "stroke-width": 3,
+            "stroke-linejoin": "round",
+            "paint-order": "stroke",
+            "unicode-bidi": "plaintext",
+          },
+          text,
+        ),
+      ];
+    }
+    case "box": {
+      const [x0, x1] = [frame.x(mark.from[0]), frame.x(mark.to[0])];
+      const [y0, y1] = [frame.y(mark.from[1]), frame.y(mark.to[1])];
+      const place = { x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) };
+      return [s("rect", { ...place, fill: mark.fill, opacity: mark.alpha ?? 1, "data-role": mark.role ?? null })];
+    }
+  }
+}
+
+/** A text cut to a width in pixels, empty where not even a few letters fit. */
+function fitted(text: string, width: number | undefined): string {
+  if (width === undefined) return text;
+  const most = Math.floor((width - 10) / 7.5);
+  return most < Math.min(4, [...text].length) ? "" : shorten(text, most);
+}

@@ -1,0 +1,117 @@
+/** Names written beside their lines, where they hide least. */
+
+import { shorten } from "../format";
+import type { Frame, Mark, Scene, Series } from "./scene";
+
+const HEIGHT = 14;
+const PLACES = 24;
+const LONGEST = 22;
+const MOST = 8;
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+interface Dot {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** One label a named series, none where there is no free place. */
+export function directLabels(scene: Scene, frame: Frame, measure: (text: string) => number): Mark[] {
+  const named = scene.series.filter((series) => series.name);
+  const dots = named.map((series) => ({ series, dots: sample(series, frame) }));
+  const hiddenBy = crowd(dots.flatMap((line) => line.dots), frame);
+  const taken: Box[] = [];
+  const marks: Mark[] = [];
+  for (const { series, dots: own } of dots.reverse()) {
+    if (!series.name || marks.length >= MOST) continue;
+    const text = shorten(series.name, LONGEST);
+    const best = bestPlace(own, measure(text) + 2, frame, taken, hiddenBy);
+    if (!best) continue;
+    taken.push(best);
+    const at = [frame.x.invert(best.left + 1), frame.y.invert(best.bottom - 3)] as const;
+    marks.push({ kind: "text", at, text, fill: series.stroke, bold: true });
+  }
+  return marks;
+}
+
+/** Points along a line about six pixels apart. */
+function sample(series: Series, frame: Frame): Dot[] {
+  const dots: Dot[] = [];
+  let last: Dot | null = null;
+  for (let i = 0; i < series.x.length; i++) {
+    const next = { x: frame.x(series.x[i] ?? NaN), y: frame.y(series.y[i] ?? NaN) };
+    if (!Number.isFinite(next.x) || !Number.isFinite(next.y)) continue;
+    const steps: number = last ? Math.ceil(Math.hypot(next.x - last.x, next.y - last.y) / 6) : 1;
+    for (let k = 1; k <= Math.min(steps, 200); k++) {
+      const share: number = k / Math.max(steps, 1);
+      dots.push(last ? { x: last.x + (next.x - last.x) * share, y: last.y + (next.y - last.y) * share } : next);
+    }
+    last = next;
+  }
+  return dots;
+}
+
+function bestPlace(
+  own: readonly Dot[],
+  width: number,
+  frame: Frame,
+  taken: readonly Box[],
+  hiddenBy: (box: Box) => number,
+): Box | null {
+  let best: Box | null = null;
+  let least = Infinity;
+  for (let place = 3; place < PLACES - 2; place++) {
+    const dot = own[Math.floor((place / PLACES) * own.length)];
+    if (!dot) continue;
+    for (const box of boxesAround(dot, width)) {
+      if (box.left < 2 || box.top < 2 || box.right > frame.width - 2 || box.bottom > frame.height - 2) continue;
+      if (taken.some((other) => overlap(box, other))) continue;
+      const score = hiddenBy(box) + Math.abs(place / PLACES - 0.45) * 2;
+      if (score < least) [best, least] = [box, score];
+    }
+  }
+  return least < 8 ? best : null;
+}
+
+function boxesAround({ x, y }: Dot, width: number): Box[] {
+  const gap = 6;
+  return [
+    { left: x + gap, top: y + 3, right: x + gap + width, bottom: y + 3 + HEIGHT },
+    { left: x - gap - width, top: y - 3 - HEIGHT, right: x - gap, bottom: y - 3 },
+    { left: x + gap, top: y - 3 - HEIGHT, right: x + gap + width, bottom: y - 3 },
+    { left: x - gap - width, top: y + 3, right: x - gap, bottom: y + 3 + HEIGHT },
+  ];
+}
+
+const overlap = (a: Box, b: Box): boolean =>
+  a.left < b.right + 4 && b.left < a.right + 4 && a.top < b.bottom && b.top < a.bottom;
+
+const CELL = 4;
+
+/** How many dots lie in a box, from running sums over a grid of small cells. */
+function crowd(dots: readonly Dot[], frame: Frame): (box: Box) => number {
+  const columns = Math.ceil(frame.width / CELL) + 2;
+  const rows = Math.ceil(frame.height / CELL) + 2;
+  const sums = new Int32Array(columns * rows);
+  const cell = (value: number, most: number): number => Math.max(0, Math.min(most - 2, Math.floor(value / CELL)));
+  for (const { x, y } of dots) {
+    const at = (cell(y, rows) + 1) * columns + cell(x, columns) + 1;
+    sums[at] = (sums[at] ?? 0) + 1;
+  }
+  for (let row = 1; row < rows; row++) {
+    for (let column = 1; column < columns; column++) {
+      const at = row * columns + column;
+      sums[at] = (sums[at] ?? 0) + (sums[at - 1] ?? 0) + (sums[at - columns] ?? 0) - (sums[at - columns - 1] ?? 0);
+    }
+  }
+  return ({ left, right, top, bottom }) => {
+    const [x0, x1, y0, y1] = [cell(left, columns), cell(right, columns) + 1, cell(top, rows), cell(bottom, rows) + 1];
+    const at = (column: number, row: number): number => sums[row * columns + column] ?? 0;
+    return at(x1, y1) - at(x0, y1) - at(x1, y0) + at(x0, y0);
+  };
+}

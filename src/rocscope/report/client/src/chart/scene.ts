@@ -1,0 +1,117 @@
+/** What a chart shows, in the units of its data: no pixels here. */
+
+import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
+
+export type Column = ArrayLike<number>;
+export type Point = readonly [x: number, y: number];
+
+export interface Axis {
+  readonly label: string;
+  readonly domain: readonly [number, number];
+  readonly format: (value: number) => string;
+  readonly kind?: "linear" | "log";
+  readonly ticks?: readonly number[];
+}
+
+export interface Series {
+  readonly x: Column;
+  readonly y: Column;
+  readonly stroke: string;
+  readonly dash?: readonly number[];
+  readonly width?: number;
+  readonly alpha?: number;
+  readonly shape?: "line" | "step";
+  /** Where it is an area: the other edge at each x. */
+  readonly base?: Column;
+  /** A name to write beside the line. */
+  readonly name?: string;
+}
+
+export interface Scene {
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly series: readonly Series[];
+}
+
+export type Mark =
+  | { kind: "line"; from: Point; to: Point; stroke: string; dash?: readonly number[]; width?: number; role?: string }
+  | { kind: "dot"; at: Point; fill: string; stroke: string; r?: number; role?: string }
+  | { kind: "whisker"; at: Point; low: number; high: number; stroke: string }
+  | {
+      kind: "text";
+      at: Point;
+      text: string;
+      fill: string;
+      anchor?: "start" | "middle" | "end";
+      dx?: number;
+      dy?: number;
+      bold?: boolean;
+      /** On a coloured box: no halo around the letters. */
+      plain?: boolean;
+      /** Shortened to fit between two x, or left out. */
+      within?: readonly [number, number];
+    }
+  | { kind: "box"; from: Point; to: Point; fill: string; alpha?: number; role?: string };
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Margin {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export type Scale = ScaleContinuousNumeric<number, number>;
+
+/** The two scales of a scene and the rectangle between its axes, in pixels. */
+export interface Frame {
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export function makeFrame(scene: Scene, size: Size, margin: Margin): Frame {
+  const width = Math.max(10, size.width - margin.left - margin.right);
+  const height = Math.max(10, size.height - margin.top - margin.bottom);
+  return {
+    x: makeScale(scene.x).range([0, width]),
+    y: makeScale(scene.y).range([height, 0]),
+    left: margin.left,
+    top: margin.top,
+    width,
+    height,
+  };
+}
+
+function makeScale(axis: Axis): Scale {
+  return (axis.kind === "log" ? scaleLog() : scaleLinear()).domain([...axis.domain]);
+}
+
+export function ticksOf(axis: Axis, scale: Scale, room: number): readonly number[] {
+  if (axis.ticks) return axis.ticks;
+  const wanted = Math.max(2, Math.floor(room / 62));
+  if (axis.kind !== "log") return scale.ticks(wanted);
+  const powers = scale.ticks().filter((value) => Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9));
+  const every = Math.max(1, Math.ceil(powers.length / wanted));
+  return powers.filter((_, i) => i % every === 0);
+}
+
+/** The straight line of a slope through a point, cut to a rectangle; slope infinity is vertical. */
+export function across(at: Point, slope: number, x: readonly [number, number], y: readonly [number, number]): [Point, Point] {
+  if (!Number.isFinite(slope)) return [[at[0], y[0]], [at[0], y[1]]];
+  const height = (px: number): number => at[1] + slope * (px - at[0]);
+  const place = (py: number): number => at[0] + (py - at[1]) / slope;
+  const end = (px: number): Point => {
+    const py = height(px);
+    if (py > y[1]) return [place(y[1]), y[1]];
+    return py < y[0] ? [place(y[0]), y[0]] : [px, py];
+  };
+  return [end(x[0]), end(x[1])];
+}

@@ -1,0 +1,120 @@
+/** How often an event happened that was predicted with some probability. */
+
+import { effect } from "@preact/signals-core";
+
+import { chart } from "../chart/chart";
+import type { Mark, Series } from "../chart/scene";
+import type { Model } from "../data";
+import { choices } from "../dom";
+import { fixed, tick } from "../format";
+import { palette } from "../palette";
+import type { State } from "../state";
+import { colourOf, modelLines, UNIT } from "./shared";
+
+/** How much of the height the rug takes at most, above and below. */
+const RUG = 0.12;
+
+export function calibrationChart(state: State): HTMLElement {
+  const view = choices("View", [["bins", "Bins"], ["smooth", "LOESS"], ["pav", "PAV"]] as const, (value) => (state.calibrationView.value = value));
+  effect(() => view.show(state.calibrationView.value));
+  return chart({
+    id: "calibration",
+    title: () => "Calibration",
+    tools: [view.element],
+    describe: () => describe(state),
+    scene: () => ({
+      x: { label: "Predicted probability", domain: UNIT, format: tick },
+      y: { label: "Share of positives", domain: UNIT, format: tick },
+      series: [
+        ...rug(state),
+        { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
+        ...lines(state),
+      ],
+    }),
+    marks: () => [...thresholdRule(state), ...binMarks(state)],
+    data: () => {
+      const bins = state.model.value.calibration?.bins ?? [];
+      return {
+        columns: ["mean_score", "share_positive", "low", "high", "n"],
+        rows: bins.map((bin) => [bin.x, bin.y, bin.low, bin.high, bin.n]),
+      };
+    },
+  });
+}
+
+function lines(state: State): Series[] {
+  const kind = state.calibrationView.value;
+  const shape = kind === "pav" ? ({ shape: "step" } as const) : {};
+  return modelLines(state, (model) => {
+    if (!model.calibration) return null;
+    if (kind === "bins") {
+      const bins = model.calibration.bins;
+      return { x: bins.map((bin) => bin.x), y: bins.map((bin) => bin.y) };
+    }
+    return kind === "smooth" ? model.calibration.smooth : pav(model);
+  }, shape);
+}
+
+/** Pooling adjacent violators is the ROC hull: each of its segments is a block of one share of positives. */
+function pav({ levels }: Model): { x: number[]; y: number[] } {
+  const x: number[] = [];
+  const y: number[] = [];
+  levels.hull.forEach((to, i) => {
+    if (i === 0) return;
+    const from = levels.hull[i - 1] ?? 0;
+    const pos = (levels.tp[to] ?? 0) - (levels.tp[from] ?? 0);
+    const neg = (levels.fp[to] ?? 0) - (levels.fp[from] ?? 0);
+    const high = i === 1 ? levels.threshold[1] ?? 1 : levels.threshold[from] ?? 1;
+    x.push(high, levels.threshold[to] ?? 0);
+    y.push(pos / (pos + neg), pos / (pos + neg));
+  });
+  return { x: x.reverse(), y: y.reverse() };
+}
+
+/** Cases of each class by score: positives from above, negatives from below. */
+function rug(state: State): Series[] {
+  const { calibration } = state.model.value;
+  if (!calibration) return [];
+  const { pos, neg } = calibration.rug;
+  const edges = Array.from({ length: pos.length + 1 }, (_, i) => i / pos.length);
+  const columns = (counts: readonly number[]): number[] => {
+    const most = Math.max(1, ...counts);
+    return [counts[0] ?? 0, ...counts].map((n) => (RUG * n) / most);
+  };
+  const { quiet } = palette.value;
+  return [
+    { x: edges, y: edges.map(() => 1), base: columns(pos).map((n) => 1 - n), stroke: quiet, alpha: 0.35, shape: "step" },
+    { x: edges, y: columns(neg), base: edges.map(() => 0), stroke: quiet, alpha: 0.35, shape: "step" },
+  ];
+}
+
+function binMarks(state: State): Mark[] {
+  const { calibration, index } = state.model.value;
+  if (!calibration || state.calibrationView.value !== "bins") return [];
+  const stroke = colourOf(state, index);
+  return calibration.bins.flatMap((bin): Mark[] => {
+    if (!Number.isFinite(bin.y)) return [];
+    const dot: Mark = { kind: "dot", at: [bin.x, bin.y], fill: stroke, stroke: palette.value.halo, r: 4 };
+    return bin.low === null || bin.high === null ? [dot] : [{ kind: "whisker", at: [bin.x, bin.y], low: bin.low, high: bin.high, stroke }, dot];
+  });
+}
+
+function thresholdRule(state: State): Mark[] {
+  const threshold = state.model.value.levels.threshold[state.current.value.level] ?? Infinity;
+  if (!Number.isFinite(threshold) || !state.model.value.calibration) return [];
+  return [{ kind: "line", from: [threshold, 0], to: [threshold, 1], stroke: palette.value.quiet, width: 1, dash: [2, 3], role: "threshold" }];
+}
+
+function describe(state: State): string {
+  const { calibration, name } = state.model.value;
+  if (!calibration) return `The scores of ${name} are not probabilities, so there is no calibration plot.`;
+  const { brier, slope, intercept, ece } = calibration.numbers;
+  const said = [
+    ["Brier score", brier, 4],
+    ["slope", slope, 2],
+    ["intercept", intercept, 2],
+    ["ECE", ece, 3],
+  ] as const;
+  const numbers = said.filter(([, value]) => value !== null && value !== undefined).map(([word, value, digits]) => `${word} ${fixed(value, digits)}`);
+  return `${[name, ...numbers].join(", ")}. Grey: cases by score, positives above, negatives below.`;
+}

@@ -1,0 +1,110 @@
+/** Gain, lift and precision–recall: what is found among the cases with the highest scores. */
+
+import { effect } from "@preact/signals-core";
+
+import { chart } from "../chart/chart";
+import type { Point } from "../chart/scene";
+import type { Model } from "../data";
+import { choices } from "../dom";
+import { number, percent, tick } from "../format";
+import { prevalenceOf } from "../math/context";
+import { nearest, samplePrevalence } from "../math/levels";
+import { palette } from "../palette";
+import { type GainView, setLevel, type State } from "../state";
+import { modelLines, pointMarks, thresholdHandle, UNIT } from "./shared";
+
+const NAMES: Record<GainView, string> = { gain: "Gain curve", lift: "Lift curve", pr: "Precision–recall curve" };
+const COLUMNS: Record<GainView, string[]> = {
+  gain: ["depth", "tpr", "threshold"],
+  lift: ["depth", "lift", "threshold"],
+  pr: ["recall", "precision", "threshold"],
+};
+
+export function gainChart(state: State): HTMLElement {
+  const view = choices("View", [["gain", "Gain"], ["lift", "Lift"], ["pr", "PR"]] as const, (value) => (state.gainView.value = value));
+  effect(() => view.show(state.gainView.value));
+  const at = (model: Model, level: number): Point => place(state, model, level);
+  const current = (): Point => at(state.model.value, state.current.value.level);
+  return chart({
+    id: "gain",
+    title: () => NAMES[state.gainView.value],
+    tools: [view.element],
+    describe: () => {
+      const { depth, tpr, lift, precision } = state.rates.value;
+      return `Among the ${percent(depth)} with the highest scores: ${percent(tpr)} of all positives, precision ${percent(precision)}, lift ${number(lift)}.`;
+    },
+    scene: () => {
+      const { axis } = palette.value;
+      const kind = state.gainView.value;
+      const share = state.share.value;
+      const base = {
+        gain: { x: [0, share, 1], y: [0, 1, 1] },
+        lift: { x: [0, 1], y: [1, 1] },
+        pr: { x: [0, 1], y: [share, share] },
+      }[kind];
+      const series = modelLines(state, (model) => columnsOf(state, model));
+      const top = kind === "lift" ? Math.max(1.5, ...series.map((line) => highest(line.y))) * 1.05 : 1;
+      return {
+        x: { label: kind === "pr" ? "Recall (true positive rate)" : "Share predicted positive", domain: UNIT, format: tick },
+        y: { label: { gain: "Share of positives found", lift: "Lift", pr: "Precision" }[kind], domain: [0, top], format: tick },
+        series: [
+          ...(kind === "gain" ? [{ x: [0, 1], y: [0, 1], stroke: axis, width: 1, dash: [2, 3] }] : []),
+          { ...base, stroke: axis, width: 1, dash: [2, 3] },
+          ...series,
+        ],
+      };
+    },
+    marks: () => {
+      const [x, y] = current();
+      const { quiet } = palette.value;
+      const rule = { kind: "line", from: [x, 0] as const, to: [x, y] as const, stroke: quiet, width: 1, dash: [2, 3] } as const;
+      return [rule, ...pointMarks(state, at)];
+    },
+    data: () => {
+      const model = state.model.value;
+      const { x, y } = columnsOf(state, model);
+      return {
+        columns: COLUMNS[state.gainView.value],
+        rows: Array.from(x, (value, i) => [value, y[i] ?? NaN, model.levels.threshold[i] ?? 0]),
+      };
+    },
+    handle: thresholdHandle(state, "gain curve", current),
+    drag: ([x]) => {
+      const model = state.model.value;
+      const column = columnsOf(state, model).x;
+      setLevel(state, model, nearest((i) => column[i] ?? 0, column.length, x));
+    },
+  });
+}
+
+function place(state: State, model: Model, level: number): Point {
+  const { x, y } = columnsOf(state, model, [level]);
+  const found = y[0] ?? NaN;
+  return [x[0] ?? 0, Number.isFinite(found) ? found : state.gainView.value === "pr" ? 1 : 0];
+}
+
+/** Columns of the view for all levels, or for those asked for. */
+function columnsOf(state: State, model: Model, which?: number[]): { x: Float64Array; y: Float64Array } {
+  const { levels } = model;
+  const sample = samplePrevalence(levels);
+  const share = prevalenceOf(state.context.value, sample);
+  const kind = state.gainView.value;
+  const indices = which ?? levels.tp;
+  const x = new Float64Array(indices.length);
+  const y = new Float64Array(indices.length);
+  for (let k = 0; k < indices.length; k++) {
+    const i = which?.[k] ?? k;
+    const [tpr, fpr] = [levels.tpr[i] ?? 0, levels.fpr[i] ?? 0];
+    const [found, alarms] =
+      state.prevalence.value === null ? [levels.tp[i] ?? 0, levels.fp[i] ?? 0] : [share * tpr, (1 - share) * fpr];
+    const depth = state.prevalence.value === null ? (found + alarms) / (levels.nPos + levels.nNeg) : found + alarms;
+    x[k] = kind === "pr" ? tpr : depth;
+    y[k] = kind === "gain" ? tpr : kind === "lift" ? tpr / depth : found / (found + alarms);
+  }
+  return { x, y };
+}
+
+function highest(column: ArrayLike<number>): number {
+  return Array.from(column).reduce((top, value) => (value > top ? value : top), 0);
+}
+

@@ -1,0 +1,71 @@
+/** Metrics of the current model against its threshold. */
+
+import { chart } from "../chart/chart";
+import type { Column, Point, Series } from "../chart/scene";
+import { number, percent, tick } from "../format";
+import { levelAt, rates, type Rates } from "../math/levels";
+import { palette } from "../palette";
+import { setLevel, type State } from "../state";
+import { thresholdHandle } from "./shared";
+
+const SHOWN: readonly (readonly [keyof Rates, string, number, readonly number[]])[] = [
+  ["tpr", "Recall", 0, []],
+  ["precision", "Precision", 1, [7, 3]],
+  ["accuracy", "Accuracy", 2, [2, 2.5]],
+  ["f1", "F1", 3, [9, 3, 2, 3]],
+  ["depth", "Share positive", 4, [4, 2]],
+];
+
+export function metricsChart(state: State): HTMLElement {
+  const scores = (): [number, number] => {
+    const { threshold, size } = state.model.value.levels;
+    const [low, high] = [threshold[size - 1] ?? 0, threshold[1] ?? 1];
+    return high > low ? [low, high] : [low - 0.5, high + 0.5];
+  };
+  const current = (): Point => {
+    const [low, high] = scores();
+    const threshold = state.model.value.levels.threshold[state.current.value.level] ?? high;
+    return [Math.min(high, Math.max(low, threshold)), state.rates.value.tpr];
+  };
+  return chart({
+    id: "metrics",
+    title: () => "Metrics by threshold",
+    describe: () => {
+      const { precision, accuracy, f1, mcc, npv } = state.rates.value;
+      return `${state.model.value.name}: accuracy ${percent(accuracy)}, precision ${percent(precision)}, NPV ${percent(npv)}, F1 ${number(f1)}, MCC ${number(mcc)}.`;
+    },
+    scene: () => ({
+      x: { label: "Threshold on the score", domain: scores(), format: tick },
+      y: { label: "Value", domain: [0, 1], format: tick },
+      series: lines(state),
+    }),
+    marks: () => {
+      const [x] = current();
+      const { quiet, hues, halo } = palette.value;
+      const dots = SHOWN.map(([key, , hue]) => ({ kind: "dot", at: [x, state.rates.value[key]] as const, fill: hues[hue] ?? quiet, stroke: halo, r: 3.5 }) as const);
+      return [
+        { kind: "line", from: [x, 0], to: [x, 1], stroke: quiet, width: 1, dash: [2, 3], role: "threshold" },
+        ...dots.filter((dot) => Number.isFinite(dot.at[1])),
+      ];
+    },
+    data: () => ({
+      columns: ["threshold", ...SHOWN.map(([key]) => key)],
+      rows: Array.from(state.model.value.levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => ratesAt(state, i)[key])]),
+    }),
+    handle: thresholdHandle(state, "metrics", current),
+    drag: ([x]) => setLevel(state, state.model.value, Math.max(1, levelAt(state.model.value.levels, x))),
+  });
+}
+
+function ratesAt(state: State, level: number): Rates {
+  const { levels } = state.model.value;
+  return rates(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, state.share.value);
+}
+
+function lines(state: State): Series[] {
+  const { levels } = state.model.value;
+  const all = Array.from(levels.tpr, (_, i) => ratesAt(state, i)).slice(1);
+  const x: Column = levels.threshold.slice(1);
+  const { hues, quiet } = palette.value;
+  return SHOWN.map(([key, name, hue, dash]) => ({ x, y: all.map((entry) => entry[key]), stroke: hues[hue] ?? quiet, dash, name, width: 1.7 }));
+}

@@ -1,0 +1,168 @@
+/** Profit over the share contacted, and net benefit over the threshold probability. */
+
+import { effect } from "@preact/signals-core";
+
+import { chart } from "../chart/chart";
+import type { Mark, Point, Scene, Series } from "../chart/scene";
+import type { Model } from "../data";
+import { choices } from "../dom";
+import { count, number, percent, tick } from "../format";
+import { prevalenceOf, probabilityThreshold } from "../math/context";
+import { levelAt, nearest, samplePrevalence } from "../math/levels";
+import { netBenefit, perfectProfit, profit, randomProfit } from "../math/profit";
+import { palette } from "../palette";
+import { setLevel, type State } from "../state";
+import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
+
+const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
+
+export function moneyChart(state: State): HTMLElement {
+  const view = choices("View", [["profit", "Profit"], ["benefit", "Net benefit"]] as const, (value) => (state.moneyView.value = value));
+  effect(() => view.show(state.moneyView.value));
+  const isProfit = (): boolean => state.moneyView.value === "profit";
+  const current = (): Point => {
+    if (isProfit()) return profitAt(state, state.model.value, state.current.value.level);
+    const at = clampProbability(probabilityThreshold(state.context.value));
+    return [at, benefitAt(state, state.model.value, at)];
+  };
+  return chart({
+    id: "money",
+    title: () => (isProfit() ? "Profit" : "Net benefit"),
+    tools: [view.element],
+    describe: () => (isProfit() ? describeProfit(state) : describeBenefit(state)),
+    scene: () => (isProfit() ? profitScene(state) : benefitScene(state)),
+    marks: () => (isProfit() ? profitMarks(state, current()) : benefitMarks(state, current())),
+    margin: { left: 54 },
+    data: () => {
+      const model = state.model.value;
+      if (!isProfit()) {
+        const rows = Array.from(GRID, (p) => [p, benefitAt(state, model, p), treatAll(state, p), 0]);
+        return { columns: ["threshold_probability", "net_benefit", "treat_all", "treat_none"], rows };
+      }
+      const { x, y } = profitColumns(state, model);
+      return { columns: ["depth", "profit", "threshold"], rows: Array.from(x, (depth, i) => [depth, y[i] ?? NaN, model.levels.threshold[i] ?? 0]) };
+    },
+    handle: thresholdHandle(state, "profit curve", current),
+    drag: ([x]) => {
+      if (!isProfit()) return setRatio(state, x / (1 - x));
+      const model = state.model.value;
+      const { x: depth } = profitColumns(state, model);
+      setLevel(state, model, nearest((i) => depth[i] ?? 0, depth.length, x));
+    },
+  });
+}
+
+function shareOf(state: State, model: Model): number {
+  return prevalenceOf(state.context.value, samplePrevalence(model.levels));
+}
+
+function profitAt(state: State, { levels, ...model }: Model, level: number): Point {
+  const share = shareOf(state, { levels, ...model });
+  const [tpr, fpr] = [levels.tpr[level] ?? 0, levels.fpr[level] ?? 0];
+  return [share * tpr + (1 - share) * fpr, profit(state.context.value, state.campaign.value, share, tpr, fpr)];
+}
+
+function profitColumns(state: State, model: Model): { x: Float64Array; y: Float64Array } {
+  const { levels } = model;
+  const share = shareOf(state, model);
+  const [context, campaign] = [state.context.value, state.campaign.value];
+  return {
+    x: levels.tpr.map((tpr, i) => share * tpr + (1 - share) * (levels.fpr[i] ?? 0)),
+    y: levels.tpr.map((tpr, i) => profit(context, campaign, share, tpr, levels.fpr[i] ?? 0)),
+  };
+}
+
+function profitScene(state: State): Scene {
+  const { axis, quiet } = palette.value;
+  const share = state.share.value;
+  const [context, campaign] = [state.context.value, state.campaign.value];
+  const lines = modelLines(state, (model) => profitColumns(state, model));
+  const perfectX = [0, share, 1];
+  const perfect = perfectX.map((depth) => perfectProfit(context, campaign, share, depth));
+  const random = [0, 1].map((depth) => randomProfit(context, campaign, share, depth));
+  const tops = lines.map((line) => Array.from(line.y).reduce((a, b) => Math.max(a, b), -Infinity));
+  const high = Math.max(...perfect, ...tops, 0);
+  const low = Math.min(Math.max(Math.min(...perfect, ...random, 0), high - 3 * Math.max(high - Math.min(0, ...perfect.slice(0, 1)), 1e-9)), 0);
+  const unit = state.currency.value ? ` (${state.currency.value})` : "";
+  const references: Series[] = [
+    { x: perfectX, y: perfect, stroke: axis, width: 1, dash: [6, 3] },
+    { x: [0, 1], y: random, stroke: quiet, width: 1, dash: [2, 3] },
+    { x: [0, 1], y: [0, 0], stroke: quiet, width: 1 },
+  ];
+  const room = (high - low || 1) * 0.06;
+  return {
+    x: { label: "Share predicted positive", domain: UNIT, format: tick },
+    y: { label: `Profit over contacting nobody${unit}`, domain: [low - room, high + room], format: tick },
+    series: [...references, ...lines],
+  };
+}
+
+function profitMarks(state: State, at: Point): Mark[] {
+  const { quiet } = palette.value;
+  const { capacity, population } = state.campaign.value;
+  const limit = capacity === null ? 1 : capacity / population;
+  const marks: Mark[] = [{ kind: "line", from: [at[0], -1e15], to: at, stroke: quiet, width: 1, dash: [2, 3] }];
+  if (limit < 1) marks.push({ kind: "line", from: [limit, -1e15], to: [limit, 1e15], stroke: quiet, width: 1.5, role: "capacity" });
+  const share = state.share.value;
+  const all = randomProfit(state.context.value, state.campaign.value, share, 1);
+  marks.push({ kind: "dot", at: [1, all], fill: palette.value.halo, stroke: quiet, r: 3.5, role: "everybody" });
+  return [...marks, ...pointMarks(state, (model, level) => profitAt(state, model, level))];
+}
+
+function describeProfit(state: State): string {
+  const [depth, gain] = profitAt(state, state.model.value, state.current.value.level);
+  const share = state.share.value;
+  const { population } = state.campaign.value;
+  const [context, campaign] = [state.context.value, state.campaign.value];
+  const money = (value: number): string => `${state.currency.value}${number(value)}`;
+  const chance = randomProfit(context, campaign, share, depth);
+  const all = randomProfit(context, campaign, share, 1);
+  return `Contacting ${count(depth * population)} of ${count(population)} brings ${money(gain)}; at random ${money(chance)} (dotted), everybody ${money(all)}, a perfect model ${money(perfectProfit(context, campaign, share, share))} (dashed).`;
+}
+
+function clampProbability(value: number): number {
+  return Number.isFinite(value) ? Math.min(0.99, Math.max(0.001, value)) : 0.5;
+}
+
+function benefitAt(state: State, model: Model, probability: number): number {
+  const { levels } = model;
+  const level = levelAt(levels, probability);
+  return netBenefit(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, shareOf(state, model), probability);
+}
+
+function treatAll(state: State, probability: number): number {
+  return netBenefit(1, 1, state.share.value, probability);
+}
+
+function benefitScene(state: State): Scene {
+  const { axis, quiet } = palette.value;
+  const share = state.share.value;
+  const lines = modelLines(state, (model) =>
+    model.calibration ? { x: GRID, y: GRID.map((p) => benefitAt(state, model, p)) } : null,
+  );
+  return {
+    x: { label: "Threshold probability", domain: UNIT, format: tick },
+    y: { label: "Net benefit per case", domain: [-0.3 * share, 1.05 * share], format: tick },
+    series: [
+      { x: GRID, y: GRID.map((p) => treatAll(state, p)), stroke: quiet, width: 1, dash: [2, 3] },
+      { x: [0, 1], y: [0, 0], stroke: axis, width: 1 },
+      ...lines,
+    ],
+  };
+}
+
+function benefitMarks(state: State, at: Point): Mark[] {
+  const { quiet, halo } = palette.value;
+  const marks: Mark[] = [{ kind: "line", from: [at[0], -1], to: [at[0], 1], stroke: quiet, width: 1, dash: [2, 3] }];
+  if (state.model.value.calibration) {
+    marks.push({ kind: "dot", at, fill: colourOf(state, state.model.value.index), stroke: halo, r: 6, role: "point" });
+  }
+  return marks;
+}
+
+function describeBenefit(state: State): string {
+  const probability = probabilityThreshold(state.context.value);
+  if (!state.model.value.calibration) return "Net benefit needs scores that are probabilities.";
+  const value = benefitAt(state, state.model.value, clampProbability(probability));
+  return `Acting on a predicted probability of at least ${percent(probability)}, which these costs imply: net benefit ${number(value)} per case; treating all ${number(treatAll(state, clampProbability(probability)))} (dotted), none 0.`;
+}

@@ -1,0 +1,113 @@
+/** ROC curves with their hull, the line of equal cost and the point that it touches. */
+
+import { chart } from "../chart/chart";
+import { across, type Mark, type Point, type Series } from "../chart/scene";
+import { choices } from "../dom";
+import { number, percent, tick } from "../format";
+import { slope } from "../math/context";
+import { samplePrevalence, wilson } from "../math/levels";
+import { palette } from "../palette";
+import { setLevel, type State } from "../state";
+import { effect } from "@preact/signals-core";
+import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
+
+export function rocChart(state: State): HTMLElement {
+  const band = choices("Uncertainty", [["off", "Curve"], ["on", "95% band"]] as const, (value) => (state.band.value = value === "on"));
+  effect(() => band.show(state.band.value ? "on" : "off"));
+  const current = (): Point => {
+    const { levels } = state.model.value;
+    const { level } = state.current.value;
+    return [levels.fpr[level] ?? 0, levels.tpr[level] ?? 0];
+  };
+  let turning: Point | null = null;
+  return chart({
+    id: "roc",
+    title: () => "ROC curve",
+    tools: [band.element],
+    describe: () => describe(state),
+    scene: () => ({
+      x: { label: "False positive rate", domain: UNIT, format: tick },
+      y: { label: "True positive rate", domain: UNIT, format: tick },
+      series: [
+        { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
+        ...bandOf(state),
+        hullOf(state),
+        ...modelLines(state, ({ levels }) => ({ x: levels.fpr, y: levels.tpr })),
+      ],
+    }),
+    marks: () => [lineMark(state, current()), ...pointMarks(state, ({ levels }, i) => [levels.fpr[i] ?? 0, levels.tpr[i] ?? 0])],
+    data: () => {
+      const { levels, thresholdText: text } = state.model.value;
+      return {
+        columns: ["fpr", "tpr", "threshold"],
+        rows: Array.from(levels.fpr, (fpr, i) => [fpr, levels.tpr[i] ?? 0, (i > 0 && text?.[i - 1]) || (levels.threshold[i] ?? 0)]),
+      };
+    },
+    handle: thresholdHandle(state, "ROC curve", current),
+    drag: (at, toPixels, start) => {
+      if (start) turning = grabsLine(state, current(), at, toPixels) ? current() : null;
+      if (turning) turn(state, turning, at);
+      else setLevel(state, state.model.value, nearestPoint(state, at, toPixels));
+    },
+  });
+}
+
+function describe(state: State): string {
+  const { tpr, fpr } = state.rates.value;
+  const { model } = state;
+  const thinned = model.value.deviation > 0 ? ` Drawn from ${model.value.levels.size} of ${model.value.nLevels + 1} points, at most ${percent(model.value.deviation)} off.` : "";
+  const m = currentSlope(state);
+  return `${model.value.name} at true positive rate ${percent(tpr)} and false positive rate ${percent(fpr)}; the line of equal cost has slope ${number(m)}.${thinned}`;
+}
+
+function currentSlope(state: State): number {
+  return slope(state.context.value, samplePrevalence(state.model.value.levels));
+}
+
+function lineMark(state: State, at: Point): Mark {
+  const [from, to] = across(at, currentSlope(state), UNIT, UNIT);
+  return { kind: "line", from, to, stroke: palette.value.ink, dash: [6, 4], width: 1.25, role: "iso" };
+}
+
+function hullOf(state: State): Series {
+  const all = state.regions.value;
+  const spots: Point[] = [[0, 0], ...all.map((r): Point => [r.fpr, r.tpr]), [1, 1]];
+  return { x: spots.map(([x]) => x), y: spots.map(([, y]) => y), stroke: palette.value.ink, alpha: 0.28, width: 4 };
+}
+
+/** Wilson interval of the true positive rate at each threshold of the current model. */
+function bandOf(state: State): Series[] {
+  const { levels, index } = state.model.value;
+  if (!state.band.value || !levels.whole) return [];
+  const edges = Array.from(levels.tp, (tp) => wilson(tp, levels.nPos));
+  return [{ x: levels.fpr, y: edges.map(([, high]) => high), base: edges.map(([low]) => low), stroke: colourOf(state, index), alpha: 0.18 }];
+}
+
+function nearestPoint(state: State, at: Point, toPixels: (point: Point) => Point): number {
+  const { levels } = state.model.value;
+  const [px, py] = toPixels(at);
+  let best = 0;
+  let least = Infinity;
+  for (let i = 0; i < levels.size; i++) {
+    const [x, y] = toPixels([levels.fpr[i] ?? 0, levels.tpr[i] ?? 0]);
+    const distance = (x - px) ** 2 + (y - py) ** 2;
+    if (distance < least) [best, least] = [i, distance];
+  }
+  return best;
+}
+
+/** Whether a press is on the line of equal cost, well away from curve and point. */
+function grabsLine(state: State, point: Point, at: Point, toPixels: (point: Point) => Point): boolean {
+  const [from, to] = across(point, currentSlope(state), UNIT, UNIT).map(toPixels) as [Point, Point];
+  const [px, py] = toPixels(at);
+  const [x, y] = toPixels(point);
+  const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
+  const away = Math.abs((to[0] - from[0]) * (py - from[1]) - (to[1] - from[1]) * (px - from[0])) / length;
+  return away < 9 && Math.hypot(px - x, py - y) > 24;
+}
+
+function turn(state: State, around: Point, at: Point): void {
+  const m = (at[1] - around[1]) / (at[0] - around[0]);
+  const share = state.share.value;
+  if (m > 0.001 && m < 1000) setRatio(state, (m * share) / (1 - share));
+}

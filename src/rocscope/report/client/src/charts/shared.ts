@@ -1,0 +1,111 @@
+/** What the charts of several models have in common. */
+
+import type { Handle } from "../chart/chart";
+import type { Column, Mark, Point, Series } from "../chart/scene";
+import type { Model } from "../data";
+import { number, percent } from "../format";
+import { chooseModel, setLevel, type State, stepModel, toBest } from "../state";
+import { palette } from "../palette";
+
+export const UNIT = [0, 1] as const;
+
+export function colourOf(state: State, model: number): string {
+  const style = state.styles.value[model];
+  const { hues, ghost, quiet } = palette.value;
+  if (!style || style.place === null) return model === state.model.value.index ? quiet : ghost;
+  return hues[style.hue] ?? quiet;
+}
+
+/** A line a model: grey ones first, the current one last and widest. */
+export function modelLines(
+  state: State,
+  columns: (model: Model) => { x: Column; y: Column } | null,
+  extra: Partial<Series> = {},
+): Series[] {
+  const looks = state.styles.value;
+  const current = state.model.value.index;
+  const rank = (model: Model): number => (model.index === current ? 2 : looks[model.index]?.place === null ? 0 : 1);
+  return state.models.value
+    .filter((model) => looks[model.index]?.look !== "hide")
+    .sort((a, b) => rank(a) - rank(b))
+    .flatMap((model) => {
+      const data = columns(model);
+      if (!data) return [];
+      const grey = rank(model) === 0;
+      return [
+        {
+          ...data,
+          stroke: colourOf(state, model.index),
+          dash: looks[model.index]?.dash ?? [],
+          width: rank(model) === 2 ? 2.6 : grey ? 1 : 1.7,
+          ...(grey ? {} : { name: model.name }),
+          ...extra,
+        },
+      ];
+    });
+}
+
+/** The point in use: a filled dot; where the reader moved away from it, the best one as a ring. */
+export function pointMarks(state: State, place: (model: Model, level: number) => Point): Mark[] {
+  const { model, level } = state.current.value;
+  const best = state.best.value;
+  const marks: Mark[] = [];
+  const at = (choice: { model: number; level: number }): Point => place(state.models.value[choice.model]!, choice.level);
+  const { halo } = palette.value;
+  if (best.model !== model || best.level !== level) {
+    marks.push({ kind: "dot", at: at(best), fill: halo, stroke: colourOf(state, best.model), r: 4.5, role: "best" });
+  }
+  marks.push({ kind: "dot", at: at({ model, level }), fill: colourOf(state, model), stroke: halo, r: 6, role: "point" });
+  return marks;
+}
+
+/** Arrow keys move the threshold and change the model; Escape returns to the best. */
+export function thresholdKeys(state: State): (event: KeyboardEvent) => boolean {
+  return (event) => {
+    const { level } = state.current.value;
+    const model = state.model.value;
+    const far = Math.max(1, Math.round(model.levels.size / 20));
+    const moves: Record<string, () => void> = {
+      ArrowRight: () => setLevel(state, model, level + 1),
+      ArrowLeft: () => setLevel(state, model, level - 1),
+      PageDown: () => setLevel(state, model, level + far),
+      PageUp: () => setLevel(state, model, level - far),
+      Home: () => setLevel(state, model, 0),
+      End: () => setLevel(state, model, model.levels.size - 1),
+      ArrowDown: () => stepModel(state, 1),
+      ArrowUp: () => stepModel(state, -1),
+      Escape: () => toBest(state),
+    };
+    const move = event.ctrlKey || event.metaKey || event.altKey ? undefined : moves[event.key];
+    move?.();
+    return move !== undefined;
+  };
+}
+
+export function thresholdHandle(state: State, chartName: string, at: () => Point): Handle {
+  return {
+    label: `Threshold on the ${chartName}`,
+    state: () => ({
+      at: at(),
+      now: state.current.value.level,
+      min: 0,
+      max: state.model.value.levels.size - 1,
+      text: thresholdText(state),
+    }),
+    key: thresholdKeys(state),
+  };
+}
+
+export function thresholdText(state: State): string {
+  const { tpr, fpr, depth } = state.rates.value;
+  const threshold = number(state.model.value.levels.threshold[state.current.value.level] ?? Infinity);
+  return `${state.model.value.name}, threshold ${threshold}: ${percent(depth)} predicted positive, true positive rate ${percent(tpr)}, false positive rate ${percent(fpr)}`;
+}
+
+/** Make the costs such that predicting positive pays from this slope of the iso-performance line on. */
+export function setRatio(state: State, ratio: number): void {
+  const alarm = state.costFp.value - state.costTn.value;
+  if (!(alarm > 0) || !(ratio > 0) || !Number.isFinite(ratio)) return;
+  state.costFn.value = Number((alarm / ratio + state.costTp.value).toPrecision(3));
+  if (state.pinned.value !== null) chooseModel(state, null);
+}

@@ -1,0 +1,129 @@
+/** The decision as JSON, in the form that `rocscope.Decision` saves and loads. */
+
+import { fileName } from "./chart/export";
+import { ratiosOf } from "./charts/winners";
+import { download } from "./dom";
+import { alwaysRight, expectedCost, prevalenceOf } from "./math/context";
+import { bestLevel, cheapest } from "./math/hull";
+import { type Levels, samplePrevalence } from "./math/levels";
+import { cellsAt, pointDict } from "./math/point";
+import { costOf } from "./panels/verdict";
+import type { State } from "./state";
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type Fields = { readonly [key: string]: Json };
+
+const FORMAT = "rocscope.decision";
+const VERSION = 1;
+
+export function decisionOf(state: State): Fields {
+  const { levels, name, atHalf } = state.model.value;
+  const { level } = state.current.value;
+  const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
+  const context = state.context.value;
+  const share = prevalenceOf(context, samplePrevalence(levels));
+  const costAt = (tpr: number, fpr: number): number => expectedCost(context, tpr, fpr, samplePrevalence(levels));
+  const chosen = level === state.best.value.level && state.current.value.model === state.best.value.model;
+  const always = chosen ? alwaysRight(context) : null;
+  const threshold = always === "all positive" ? -Infinity : (levels.threshold[level] ?? Infinity);
+  const cost = costAt(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0);
+  const free = lowestCost(state);
+  const defaultCost = costAt(atHalf[0] / levels.nPos, atHalf[1] / levels.nNeg);
+  const limit = state.capacity.value !== null && state.capacity.value < state.population.value ? state.capacity.value : null;
+  const population = limit === null ? null : state.population.value;
+  const cells = (n: number): Fields => pointDict(cellsAt(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, share, n), threshold);
+  return {
+    model: name,
+    threshold: Number.isFinite(threshold) ? threshold : null,
+    rule: Number.isFinite(threshold) ? "score >= threshold" : threshold > 0 ? "never" : "always",
+    negated: false,
+    expected_cost: cost,
+    default_cost: defaultCost,
+    hull_cost: free,
+    treat_all_cost: costAt(1, 1),
+    treat_none_cost: costAt(0, 0),
+    regret: cost - free,
+    criterion: chosen ? "min_cost" : "chosen by hand",
+    criterion_value: chosen ? cost : null,
+    ...intervals(state, chosen && always === null && limit === null),
+    prevalence: share,
+    where: limit === null ? [] : [`at most ${limit} of ${state.population.value} cases`],
+    population,
+    total_cost: population === null ? null : cost * population,
+    tied: [],
+    tie_break: "no tie",
+    notes: always === null ? [] : [`trivial: at these costs ${always} is right whatever the scores`],
+    point: pointDict({ tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp }, threshold),
+    default_point: pointDict(sampleCells(levels, atHalf), 0.5),
+    per_thousand: cells(1000),
+    in_population: population === null ? null : cells(population),
+    context: {
+      target_prevalence: context.prevalence,
+      cost_fp: context.costFp,
+      cost_fn: context.costFn,
+      cost_tp: context.costTp,
+      cost_tn: context.costTn,
+    },
+  };
+}
+
+function sampleCells(levels: Levels, [tp, fp]: readonly [number, number]): { tp: number; fp: number; fn: number; tn: number } {
+  return { tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp };
+}
+
+/** Expected cost of the best of all thresholds of all models, whatever the capacity and whatever is hidden. */
+function lowestCost(state: State): number {
+  const all = state.models.value.map((model) => model.levels);
+  const choice = cheapest(all, all.map((levels) => bestLevel(levels, state.context.value)), state.context.value);
+  return choice ? costOf(state, choice) : NaN;
+}
+
+/** Slopes, cost ratios and prevalences for which the choice stays the best. */
+function intervals(state: State, known: boolean): Fields {
+  const { levels } = state.model.value;
+  const { level } = state.current.value;
+  const region = state.regions.value.find((r) => r.tpr === levels.tpr[level] && r.fpr === levels.fpr[level]);
+  if (!known || !region) return { slope_interval: null, cost_ratio_interval: null, prevalence_interval: null };
+  const { costFp, costFn, costTp, costTn } = state.context.value;
+  const ratio = (costFp - costTn) / (costFn - costTp);
+  const share = (slope: number): number => ratio / (ratio + slope);
+  return {
+    slope_interval: [region.low, finite(region.high)],
+    cost_ratio_interval: ratiosOf(state, region).map(finite),
+    prevalence_interval: ratio > 0 && ratio < Infinity ? [share(region.high), share(region.low)] : null,
+  };
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+/** JSON with sorted keys, ASCII only, numbers as Python writes them: what the checksum is taken of. */
+export function canonical(value: Json): string {
+  if (typeof value === "number") return pythonNumber(value);
+  if (typeof value === "string") return JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  const fields = value as Fields;
+  const keys = Object.keys(fields).sort();
+  return `{${keys.map((key) => `${canonical(key)}:${canonical(fields[key] ?? null)}`).join(",")}}`;
+}
+
+function escaped(unit: string): string {
+  return unit === "\u007f" ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function pythonNumber(value: number): string {
+  if (value === 0 || Math.abs(value) >= 1e-4) return JSON.stringify(value);
+  return value.toExponential().replace(/e-(\d)$/, "e-0$1");
+}
+
+export async function decisionFile(fields: Fields): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(fields)));
+  const checksum = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, checksum, ...fields }, null, 1)}\n`;
+}
+
+export function saveDecision(state: State): void {
+  void decisionFile(decisionOf(state)).then((text) =>
+    download(`${fileName(state.report.title, "decision")}.json`, new Blob([text], { type: "application/json" })),
+  );
+}

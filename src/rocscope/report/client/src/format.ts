@@ -1,0 +1,52 @@
+/** Numbers in words: one place for how many digits are shown. */
+
+import { format } from "d3-format";
+
+const grouped = format(",.0f");
+const four = format(".4~g");
+const three = format(".3~g");
+const percent1 = format(".1%");
+const percent2 = format(".2%");
+
+export function count(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  if (Math.abs(value) >= 100 || Number.isInteger(value)) return grouped(value);
+  return Math.abs(value) >= 10 ? value.toFixed(1) : three(value);
+}
+
+export function number(value: number): string {
+  if (Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size >= 10000) return grouped(value);
+  return size !== 0 && size < 1e-4 ? format(".2~e")(value) : four(value);
+}
+
+export function percent(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (value === 0 || value === 1) return `${value * 100}%`;
+  if (size < 0.0005) return `${three(value * 100)}%`;
+  return size < 0.1 || (size > 0.99 && size < 1) ? percent2(value) : percent1(value);
+}
+
+export function fixed(value: number | null | undefined, digits = 3): string {
+  return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits).replace("-", "−");
+}
+
+/** Axis labels: short, with k and M for thousands and millions. */
+export function tick(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e9) return `${three(value / 1e9)}G`;
+  if (size >= 1e6) return `${three(value / 1e6)}M`;
+  if (size >= 1e4) return `${three(value / 1e3)}k`;
+  return size >= 1e3 ? grouped(value) : three(value);
+}
+
+/** Shorten a name from the middle, keeping whole characters. */
+export function shorten(name: string, most: number): string {
+  const letters = [...name];
+  if (letters.length <= most) return name;
+  const head = Math.ceil((most - 1) * 0.6);
+  return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
+}

@@ -1,0 +1,126 @@
+/** The page: data in, cards out. */
+
+import { effect } from "@preact/signals-core";
+
+import { bindAddress } from "./address";
+import { calibrationChart } from "./charts/calibration";
+import { gainChart } from "./charts/gain";
+import { metricsChart } from "./charts/metrics";
+import { moneyChart } from "./charts/money";
+import { rocChart } from "./charts/roc";
+import { thresholdKeys } from "./charts/shared";
+import { winnersChart } from "./charts/winners";
+import { type Payload, unpack } from "./data";
+import { saveDecision } from "./decision";
+import { button, h } from "./dom";
+import { count } from "./format";
+import { about } from "./panels/about";
+import { campaignCard, decilesCard } from "./panels/campaign";
+import { confusion } from "./panels/confusion";
+import { controls } from "./panels/controls";
+import { modelsTable } from "./panels/models";
+import { verdict } from "./panels/verdict";
+import { createState, type State } from "./state";
+
+function start(): void {
+  const source = document.getElementById("report-data");
+  const report = unpack(JSON.parse(source?.textContent ?? "{}") as Payload);
+  const state = createState(report);
+  const undo = button("Undo", () => address.undo(), { title: "Undo (Ctrl+Z)", disabled: true });
+  const address = bindAddress(state, (canUndo) => (undo.disabled = !canUndo));
+  const bar = h("div", { class: "bar" }, controls(state), verdict(state));
+  const page = h(
+    "main",
+    {},
+    heading(state, [
+      undo,
+      button("Reset", () => address.reset()),
+      copyLink(address.link),
+      button("Save decision", () => saveDecision(state), { class: "primary" }),
+    ]),
+    bar,
+    h(
+      "div",
+      { class: "grid" },
+      rocChart(state),
+      gainChart(state),
+      moneyChart(state),
+      winnersChart(state),
+      modelsTable(state),
+      calibrationChart(state),
+      metricsChart(state),
+      confusion(state),
+      campaignCard(state),
+      decilesCard(state),
+      ...about(report),
+    ),
+  );
+  document.getElementById("static")?.remove();
+  document.body.prepend(page);
+  document.addEventListener("keydown", (event) => onKey(event, state, address.undo));
+}
+
+function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
+  const { report } = state;
+  const size = h("p", { class: "size" });
+  effect(() => {
+    const { nPos, nNeg } = state.model.value.levels;
+    size.textContent = `${count(nPos)} positives, ${count(nNeg)} negatives · ${state.models.value.length} ${state.models.value.length === 1 ? "model" : "models"}`;
+  });
+  return h(
+    "div",
+    { class: "heading" },
+    h("div", {}, h("h1", { dir: "auto" }, report.title), size, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
+    h("div", { class: "tools" }, ...slicePicker(state), ...tools),
+  );
+}
+
+/** One picker over all rows, segments, folds and classes. */
+function slicePicker(state: State): HTMLElement[] {
+  const { slices } = state.report;
+  if (slices.length < 2) return [];
+  const select = h("select", { id: "slice" });
+  const groups = new Map<string, HTMLElement>();
+  slices.forEach(({ kind, name }, i) => {
+    const option = h("option", { value: i }, name);
+    if (kind === "all") return select.append(option);
+    if (!groups.has(kind)) {
+      groups.set(kind, h("optgroup", { label: kind }));
+      select.append(groups.get(kind)!);
+    }
+    groups.get(kind)!.append(option);
+  });
+  select.addEventListener("change", () => (state.slice.value = Number(select.value)));
+  effect(() => {
+    select.value = String(state.slice.value);
+  });
+  return [h("label", { class: "picker" }, "Rows ", select)];
+}
+
+function copyLink(link: () => string): HTMLButtonElement {
+  const copy = button("Copy link", () => {
+    const done = (text: string): void => {
+      copy.textContent = text;
+      setTimeout(() => (copy.textContent = "Copy link"), 1500);
+    };
+    navigator.clipboard?.writeText(link()).then(
+      () => done("Copied"),
+      () => done("In the address bar"),
+    ) ?? done("In the address bar");
+  });
+  return copy;
+}
+
+function onKey(event: KeyboardEvent, state: State, undo: () => void): void {
+  const target = event.target as Element | null;
+  if (event.defaultPrevented || target?.closest("input, select, textarea")) return;
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+    undo();
+    event.preventDefault();
+    return;
+  }
+  const here = event.key === "Escape" || (target === document.body && ["ArrowLeft", "ArrowRight"].includes(event.key));
+  if (here && thresholdKeys(state)(event)) event.preventDefault();
+}
+
+start();

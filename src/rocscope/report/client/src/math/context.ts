@@ -1,0 +1,125 @@
+/** Prevalence and costs: what turns the geometry of a curve into a choice. Mirrors `rocscope.Context`. */
+
+export interface Context {
+  /** Share of positives where the classifier will be used; null means that of the sample. */
+  readonly prevalence: number | null;
+  readonly costFp: number;
+  readonly costFn: number;
+  readonly costTp: number;
+  readonly costTn: number;
+}
+
+/** A decimal as it is written, digits × 10^-scale: 0.2 is exactly one fifth, as in Python. */
+interface Decimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+export function decimal(value: number): Decimal {
+  const [mantissa = "0", exponent = "0"] = String(value).split("e");
+  const [whole = "0", part = ""] = mantissa.split(".");
+  const scale = part.length - Number(exponent);
+  const digits = BigInt(whole + part);
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}
+
+function minus(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  const lift = (x: Decimal): bigint => x.digits * 10n ** BigInt(scale - x.scale);
+  return { digits: lift(a) - lift(b), scale };
+}
+
+function toNumber(value: Decimal): number {
+  return Number(`${value.digits}e-${value.scale}`);
+}
+
+interface Stakes {
+  readonly alarm: number;
+  readonly miss: number;
+}
+
+/** Taken once a context: a curve asks for them at every point. */
+const known = new WeakMap<Context, Stakes>();
+
+function stakes(context: Context): Stakes {
+  let found = known.get(context);
+  if (!found) {
+    const { costFp, costFn, costTp, costTn } = context;
+    found = {
+      alarm: toNumber(minus(decimal(costFp), decimal(costTn))),
+      miss: toNumber(minus(decimal(costFn), decimal(costTp))),
+    };
+    known.set(context, found);
+  }
+  return found;
+}
+
+/** What it costs to predict a negative case positive rather than negative. */
+export function falseAlarmCost(context: Context): number {
+  return stakes(context).alarm;
+}
+
+/** What it costs to predict a positive case negative rather than positive. */
+export function missCost(context: Context): number {
+  return stakes(context).miss;
+}
+
+/** The action that no classifier can improve on, if the costs make it so. */
+export function alwaysRight(context: Context): "all positive" | "all negative" | null {
+  const [alarm, miss] = [falseAlarmCost(context), missCost(context)];
+  if (alarm <= 0 && miss > 0) return "all positive";
+  return alarm > 0 && miss <= 0 ? "all negative" : null;
+}
+
+/** Whether errors of both kinds are rewarded; then the best classifier is a bad one. */
+export function rewardsErrors(context: Context): boolean {
+  return falseAlarmCost(context) < 0 && missCost(context) < 0;
+}
+
+export function prevalenceOf(context: Context, sample: number): number {
+  return context.prevalence ?? sample;
+}
+
+/** Slope of the iso-performance line in ROC space; infinite where misses cost nothing. */
+export function slope(context: Context, sample: number): number {
+  const share = prevalenceOf(context, sample);
+  return quotient((1 - share) * falseAlarmCost(context), share * missCost(context));
+}
+
+/** The calibrated probability from which predicting positive is the cheaper action. */
+export function probabilityThreshold(context: Context): number {
+  const alarm = falseAlarmCost(context);
+  return quotient(alarm, alarm + missCost(context));
+}
+
+/** Expected cost per case of a pair of rates. */
+export function expectedCost(context: Context, tpr: number, fpr: number, sample: number): number {
+  const share = prevalenceOf(context, sample);
+  const positives = share * (context.costTp * tpr + context.costFn * (1 - tpr));
+  return positives + (1 - share) * (context.costFp * fpr + context.costTn * (1 - fpr));
+}
+
+/** What one more true positive gains and one more false positive costs, in one common unit, exactly. */
+export interface Exchange {
+  readonly gain: bigint;
+  readonly cost: bigint;
+}
+
+export function ratesOfExchange(context: Context, nPos: number, nNeg: number): Exchange {
+  const gain = minus(decimal(context.costFn), decimal(context.costTp));
+  const cost = minus(decimal(context.costFp), decimal(context.costTn));
+  const scale = Math.max(gain.scale, cost.scale);
+  const raise = (x: Decimal): bigint => x.digits * 10n ** BigInt(scale - x.scale);
+  if (context.prevalence === null) return { gain: raise(gain), cost: raise(cost) };
+  const share = decimal(context.prevalence);
+  const one = 10n ** BigInt(share.scale);
+  return {
+    gain: share.digits * raise(gain) * BigInt(nNeg),
+    cost: (one - share.digits) * raise(cost) * BigInt(nPos),
+  };
+}
+
+export function quotient(numerator: number, denominator: number): number {
+  if (denominator !== 0) return numerator / denominator;
+  return numerator === 0 ? NaN : numerator > 0 ? Infinity : -Infinity;
+}

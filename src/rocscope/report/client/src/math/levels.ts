@@ -1,0 +1,103 @@
+/** The counts of one model at its kept thresholds, and the rates that follow from them. */
+
+export interface Levels {
+  /** Number of points; the first predicts nobody positive and has the threshold infinity. */
+  readonly size: number;
+  readonly threshold: Float64Array;
+  readonly tp: Float64Array;
+  readonly fp: Float64Array;
+  readonly tpr: Float64Array;
+  readonly fpr: Float64Array;
+  readonly nPos: number;
+  readonly nNeg: number;
+  /** Indices of the vertices of the ROC hull, from (0, 0) to (1, 1). */
+  readonly hull: Int32Array;
+  /** Whether counts are whole numbers, so that geometry is decided without rounding. */
+  readonly whole: boolean;
+}
+
+export function makeLevels(
+  threshold: Float64Array,
+  tp: Float64Array,
+  fp: Float64Array,
+  hull: Int32Array,
+): Levels {
+  const size = threshold.length;
+  const nPos = tp[size - 1] ?? 0;
+  const nNeg = fp[size - 1] ?? 0;
+  const whole = tp.every(Number.isSafeInteger) && fp.every(Number.isSafeInteger);
+  const tpr = tp.map((count) => count / nPos);
+  const fpr = fp.map((count) => count / nNeg);
+  return { size, threshold, tp, fp, tpr, fpr, nPos, nNeg, hull, whole };
+}
+
+export function samplePrevalence(levels: Levels): number {
+  return levels.nPos / (levels.nPos + levels.nNeg);
+}
+
+/** Index of the point that predicts positive iff score >= threshold, among the points kept. */
+export function levelAt(levels: Levels, threshold: number): number {
+  let low = 0;
+  let high = levels.size - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((levels.threshold[middle] ?? 0) >= threshold) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Index of the first point of a non-decreasing column that reaches `value`, or of the one before if nearer. */
+export function nearest(column: (index: number) => number, size: number, value: number): number {
+  let low = 0;
+  let high = size - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (column(middle) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && value - column(low - 1) < column(low) - value ? low - 1 : low;
+}
+
+export interface Rates {
+  readonly tpr: number;
+  readonly fpr: number;
+  /** Share of cases predicted positive. */
+  readonly depth: number;
+  readonly precision: number;
+  readonly npv: number;
+  readonly accuracy: number;
+  readonly lift: number;
+  readonly f1: number;
+  readonly mcc: number;
+}
+
+/** Rates of a pair (tpr, fpr) at a prevalence; 0/0 is NaN. */
+export function rates(tpr: number, fpr: number, prevalence: number): Rates {
+  const tp = prevalence * tpr;
+  const fp = (1 - prevalence) * fpr;
+  const fn = prevalence * (1 - tpr);
+  const tn = (1 - prevalence) * (1 - fpr);
+  const depth = tp + fp;
+  const precision = tp / depth;
+  return {
+    tpr,
+    fpr,
+    depth,
+    precision,
+    npv: tn / (tn + fn),
+    accuracy: tp + tn,
+    lift: precision / prevalence,
+    f1: (2 * tp) / (2 * tp + fp + fn),
+    mcc: (tp * tn - fp * fn) / Math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)),
+  };
+}
+
+/** Wilson interval of a proportion of whole counts at 95 %. */
+export function wilson(hits: number, n: number, z = 1.959963984540054): [number, number] {
+  const share = hits / n;
+  const centre = share + (z * z) / (2 * n);
+  const spread = z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
+  const scale = 1 + (z * z) / n;
+  return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
+}

@@ -1,0 +1,79 @@
+/** The confusion matrix at the target prevalence. */
+
+import { effect } from "@preact/signals-core";
+
+import { choices, h, setText } from "../dom";
+import { count, percent } from "../format";
+import { wilson } from "../math/levels";
+import type { Base, State } from "../state";
+
+const CELLS = ["tp", "fn", "fp", "tn"] as const;
+const NAMES = { tp: "true positives", fn: "false negatives", fp: "false positives", tn: "true negatives" };
+
+export function cellsOf(state: State): Record<(typeof CELLS)[number], number> {
+  const { levels } = state.model.value;
+  const { level } = state.current.value;
+  const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
+  if (state.base.value === "sample") return { tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp };
+  const n = state.base.value === "thousand" ? 1000 : state.population.value;
+  const { tpr, fpr } = state.rates.value;
+  const pos = n * state.share.value;
+  const neg = n - pos;
+  return { tp: pos * tpr, fn: pos * (1 - tpr), fp: neg * fpr, tn: neg * (1 - fpr) };
+}
+
+export function confusion(state: State): HTMLElement {
+  const base = choices<Base>("Counts", [["thousand", "Per 1,000"], ["population", "Population"], ["sample", "Sample"]], (value) => (state.base.value = value));
+  effect(() => base.show(state.base.value));
+  const cells = Object.fromEntries(CELLS.map((key) => [key, cell(key)])) as Record<(typeof CELLS)[number], ReturnType<typeof cell>>;
+  const matrix = h(
+    "table",
+    { class: "matrix" },
+    h("caption", { class: "unseen" }, "Confusion matrix"),
+    h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "col" }, "Predicted positive"), h("th", { scope: "col" }, "Predicted negative"))),
+    h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "Positive"), cells.tp.box, cells.fn.box), h("tr", {}, h("th", { scope: "row" }, "Negative"), cells.fp.box, cells.tn.box)),
+  );
+  const rates = h("dl", { class: "rates" });
+  effect(() => {
+    const values = cellsOf(state);
+    const total = values.tp + values.fn + values.fp + values.tn;
+    for (const key of CELLS) {
+      setText(cells[key].number, count(values[key]));
+      cells[key].box.style.setProperty("--share", String(values[key] / total));
+      cells[key].box.dataset.value = String(values[key]);
+    }
+    rates.replaceChildren(...rateRows(state).flatMap(([term, value]) => [h("div", {}, h("dt", {}, term), h("dd", {}, value))]));
+  });
+  return h(
+    "section",
+    { class: "card", id: "confusion", "aria-labelledby": "confusion-title" },
+    h("header", {}, h("h2", { id: "confusion-title" }, "Confusion matrix"), base.element),
+    matrix,
+    rates,
+  );
+}
+
+function cell(key: (typeof CELLS)[number]): { box: HTMLElement; number: HTMLElement } {
+  const figure = h("b");
+  return { box: h("td", { class: `cell ${key}`, id: `cell-${key}` }, figure, h("span", {}, NAMES[key])), number: figure };
+}
+
+function rateRows(state: State): [string, string][] {
+  const { levels } = state.model.value;
+  const { level } = state.current.value;
+  const { tpr, fpr, precision, npv, accuracy, lift } = state.rates.value;
+  const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
+  const withInterval = (value: number, hits: number, n: number): string => {
+    if (!levels.whole) return percent(value);
+    const [low, high] = wilson(hits, n);
+    return `${percent(value)} [${percent(low)}, ${percent(high)}]`;
+  };
+  return [
+    ["True positive rate", withInterval(tpr, tp, levels.nPos)],
+    ["False positive rate", withInterval(fpr, fp, levels.nNeg)],
+    ["Precision", percent(precision)],
+    ["NPV", percent(npv)],
+    ["Accuracy", percent(accuracy)],
+    ["Lift", Number.isFinite(lift) ? lift.toFixed(2) : "–"],
+  ];
+}

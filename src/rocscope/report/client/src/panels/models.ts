@@ -1,0 +1,136 @@
+/** The table of models: sortable; each shown, ghosted or hidden. */
+
+import { computed, effect } from "@preact/signals-core";
+
+import { csvOf, fileName } from "../chart/export";
+import { inSight } from "../chart/visible";
+import { colourOf } from "../charts/shared";
+import type { Model } from "../data";
+import { button, download, h, name, s, scroller, setText } from "../dom";
+import { fixed, number, percent } from "../format";
+import { chooseModel, type Look, setLook, type State } from "../state";
+import { costOf } from "./verdict";
+
+interface Column {
+  readonly key: string;
+  readonly title: string;
+  readonly value: (state: State, model: Model) => number;
+  readonly text: (value: number, state: State, model: Model) => string;
+  /** Whether smaller is better, so that sorting starts there. */
+  readonly ascending?: boolean;
+}
+
+const level = (state: State, model: Model): number => state.bestLevels.value[model.index] ?? 0;
+const calibrationNumber = (model: Model, key: string): number => model.calibration?.numbers[key] ?? NaN;
+
+const COLUMNS: readonly Column[] = [
+  { key: "auc", title: "AUC", value: (_, { auc }) => auc.value, text: (value, _, { auc }) => withInterval(value, auc.low, auc.high) },
+  {
+    key: "threshold",
+    title: "Best threshold",
+    value: (state, model) => model.levels.threshold[level(state, model)] ?? NaN,
+    text: (value) => number(value),
+  },
+  { key: "tpr", title: "TPR there", value: (state, model) => model.levels.tpr[level(state, model)] ?? NaN, text: (value) => percent(value) },
+  { key: "fpr", title: "FPR there", value: (state, model) => model.levels.fpr[level(state, model)] ?? NaN, text: (value) => percent(value), ascending: true },
+  {
+    key: "cost",
+    title: "Cost per case",
+    value: (state, model) => costOf(state, { model: model.index, level: level(state, model) }),
+    text: (value) => number(value),
+    ascending: true,
+  },
+  { key: "ap", title: "Avg. precision", value: (_, model) => model.averagePrecision, text: (value) => fixed(value) },
+  { key: "brier", title: "Brier", value: (_, model) => calibrationNumber(model, "brier"), text: (value) => fixed(value, 4), ascending: true },
+  { key: "slope", title: "Calib. slope", value: (_, model) => calibrationNumber(model, "slope"), text: (value) => fixed(value, 2) },
+];
+
+function withInterval(value: number, low?: number | null, high?: number | null): string {
+  return low == null || high == null ? fixed(value, 4) : `${fixed(value, 4)} [${fixed(low)}, ${fixed(high)}]`;
+}
+
+export function modelsTable(state: State): HTMLElement {
+  const body = h("tbody");
+  const headings = COLUMNS.map((column) => {
+    const sort = button(column.title, () => (state.sortBy.value = nextSort(state.sortBy.value, column.key)), { class: "sort" });
+    return { column, cell: h("th", { scope: "col" }, sort) };
+  });
+  const head = h("tr", {}, h("th", { scope: "col" }, "Show"), h("th", { scope: "col" }, "Model"), ...headings.map(({ cell }) => cell));
+  effect(() => {
+    const { key, ascending } = sorting(state.sortBy.value);
+    for (const { column, cell } of headings) {
+      cell.setAttribute("aria-sort", column.key !== key ? "none" : ascending ? "ascending" : "descending");
+    }
+  });
+  const rows = computed(() => state.models.value.map((model) => row(state, model)));
+  const visible = inSight(body);
+  effect(() => {
+    if (!visible.value) return;
+    for (const { model, update } of rows.value) update(model);
+  });
+  const order = computed(() => ordered(state).map((model) => model.index).join(" "));
+  effect(() => {
+    const all = rows.value;
+    body.replaceChildren(...order.value.split(" ").flatMap((index) => all[Number(index)]?.element ?? []));
+  });
+  const csv = button("CSV", () => download(`${fileName(state.report.title, "models")}.csv`, new Blob([modelsCsv(state)], { type: "text/csv" })), {
+    class: "quiet-button",
+    "aria-label": "Save the table as CSV",
+  });
+  const labelled = h("table", { class: "models" }, h("caption", { class: "unseen" }, "Models at their best points"), h("thead", {}, head), body);
+  return h(
+    "section",
+    { class: "card wide", id: "models", "aria-labelledby": "models-title" },
+    h("header", {}, h("h2", { id: "models-title" }, "Models at their best points"), csv),
+    scroller("Table of models", labelled),
+  );
+}
+
+function sorting(sortBy: string): { key: string; ascending: boolean } {
+  const reversed = sortBy.startsWith("-");
+  const key = reversed ? sortBy.slice(1) : sortBy;
+  const ascending = COLUMNS.find((column) => column.key === key)?.ascending ?? false;
+  return { key, ascending: ascending !== reversed };
+}
+
+function nextSort(now: string, key: string): string {
+  return now === key ? `-${key}` : key;
+}
+
+function ordered(state: State): Model[] {
+  const { key, ascending } = sorting(state.sortBy.value);
+  const column = COLUMNS.find((entry) => entry.key === key);
+  const sign = ascending ? 1 : -1;
+  const value = (model: Model): number => column?.value(state, model) ?? model.index;
+  return [...state.models.value].sort((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+    return x === y ? a.index - b.index : sign * (x < y ? -1 : 1);
+  });
+}
+
+function row(state: State, model: Model): { model: Model; element: HTMLElement; update: (model: Model) => void } {
+  const swatch = s("line", { x1: 1, x2: 25, y1: 6, y2: 6, "stroke-width": 3 });
+  const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false" });
+  pick.append(s("svg", { width: 26, height: 12, "aria-hidden": "true" }, swatch), name(model.name));
+  const look = h("select", { "aria-label": `How to show ${model.name}` }, ...(["show", "ghost", "hide"] as const).map((value) => h("option", { value }, value)));
+  look.addEventListener("change", () => setLook(state, model.name, look.value as Look));
+  const cells = COLUMNS.map(() => h("td"));
+  const element = h("tr", {}, h("td", {}, look), h("th", { scope: "row" }, pick), ...cells);
+  const update = (): void => {
+    const style = state.styles.value[model.index];
+    const hidden = style?.look === "hide";
+    COLUMNS.forEach((column, i) => setText(cells[i]!, hidden ? "–" : column.text(column.value(state, model), state, model)));
+    look.value = style?.look ?? "show";
+    swatch.setAttribute("stroke", colourOf(state, model.index));
+    swatch.setAttribute("stroke-dasharray", style?.dash.join(" ") ?? "");
+    element.className = [model.index === state.bestModel.value ? "best" : "", style?.look ?? ""].join(" ").trim();
+    pick.setAttribute("aria-pressed", String(model.index === state.model.value.index));
+  };
+  return { model, element, update };
+}
+
+export function modelsCsv(state: State): string {
+  const rows = ordered(state).map((model) => [model.name, model.auc.low ?? null, model.auc.high ?? null, ...COLUMNS.map((column) => column.value(state, model))]);
+  return csvOf(["model", "auc_low", "auc_high", ...COLUMNS.map((column) => column.key)], rows);
+}

@@ -1,0 +1,105 @@
+/** The decision in words. */
+
+import { effect } from "@preact/signals-core";
+
+import { ratiosOf } from "../charts/winners";
+import { colourOf } from "../charts/shared";
+import type { Comparison, Report } from "../data";
+import { h, name } from "../dom";
+import { number, percent } from "../format";
+import { expectedCost } from "../math/context";
+import type { Choice } from "../math/hull";
+import { samplePrevalence } from "../math/levels";
+import type { State } from "../state";
+
+type Word = string | { readonly strong: string; readonly model?: number };
+
+export function costOf(state: State, choice: Choice): number {
+  const levels = state.models.value[choice.model]?.levels;
+  if (!levels) return NaN;
+  return expectedCost(state.context.value, levels.tpr[choice.level] ?? 0, levels.fpr[choice.level] ?? 0, samplePrevalence(levels));
+}
+
+export function verdict(state: State): HTMLElement {
+  const line = h("p", { class: "verdict" });
+  const live = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
+  let timer = 0;
+  let first = true;
+  effect(() => {
+    const words = wordsOf(state);
+    line.replaceChildren(...words.map((word) => (typeof word === "string" ? word : strong(state, word))));
+    const text = words.map((word) => (typeof word === "string" ? word : word.strong)).join("");
+    clearTimeout(timer);
+    if (!first) timer = window.setTimeout(() => (live.textContent = text), 700);
+    first = false;
+  });
+  return h("div", { class: "verdict-box" }, line, live);
+}
+
+function strong(state: State, word: { strong: string; model?: number }): HTMLElement {
+  const element = h("strong", {}, name(word.strong));
+  if (word.model !== undefined) element.style.color = colourOf(state, word.model);
+  return element;
+}
+
+function wordsOf(state: State): Word[] {
+  if (state.invalid.value) return ["These costs reward errors of both kinds: ", { strong: "check their signs" }, "."];
+  const { current, best } = state;
+  const words = [...placeWords(state, current.value), ...costWords(state)];
+  const moved = current.value.model !== best.value.model || current.value.level !== best.value.level;
+  return moved ? [...words, ...regretWords(state)] : [...words, ...rangeWords(state), ...comparisonWords(state)];
+}
+
+function placeWords(state: State, { model, level }: Choice): Word[] {
+  const found = state.models.value[model];
+  if (!found) return [];
+  if (level === 0) return [{ strong: "Predict nobody positive" }];
+  if (level === found.levels.size - 1) return [{ strong: "Predict everybody positive" }];
+  const text = found.thresholdText?.[level - 1] ?? number(found.levels.threshold[level] ?? 0);
+  return [{ strong: found.name, model }, " at ", { strong: text }];
+}
+
+function costWords(state: State): Word[] {
+  const cost = `${state.currency.value}${number(costOf(state, state.current.value))}`;
+  const { depth, accuracy } = state.rates.value;
+  return [": expected cost ", { strong: cost }, ` per case, ${percent(depth)} predicted positive, accuracy ${percent(accuracy)}`];
+}
+
+function regretWords(state: State): Word[] {
+  const more = costOf(state, state.current.value) - costOf(state, state.best.value);
+  return ["; ", { strong: `${number(more)} more` }, " per case than the best, ", ...placeWords(state, state.best.value), "."];
+}
+
+function rangeWords(state: State): Word[] {
+  const { model, level } = state.best.value;
+  if (state.capacity.value !== null && state.capacity.value < state.population.value) return ["; the best within the capacity."];
+  const levels = state.models.value[model]?.levels;
+  const [tpr, fpr] = [levels?.tpr[level], levels?.fpr[level]];
+  const region = state.regions.value.find((r) => r.tpr === tpr && r.fpr === fpr);
+  if (!region) return ["."];
+  const [low, high] = ratiosOf(state, region);
+  const range = high === Infinity ? `at least ${number(low)}` : low === 0 ? `at most ${number(high)}` : `in [${number(low)}, ${number(high)}]`;
+  return [`; best while the cost ratio is ${range}`];
+}
+
+/** Whether the best model's AUC differs from that of the next cheapest. */
+function comparisonWords(state: State): Word[] {
+  const { best, models, bestLevels, report, slice } = state;
+  const winner = models.value[best.value.model];
+  let next: { index: number; cost: number } | null = null;
+  bestLevels.value.forEach((level, index) => {
+    if (level === null || index === best.value.model) return;
+    const cost = costOf(state, { model: index, level });
+    if (next === null || cost < next.cost) next = { index, cost };
+  });
+  const runner = next === null ? undefined : models.value[(next as { index: number }).index];
+  const pair = slice.value === 0 && winner && runner ? pairOf(report, winner.index, runner.index) : undefined;
+  const p = pair?.[6] ?? pair?.[5];
+  if (!runner || p == null) return ["."];
+  const text = p < 0.001 ? "p\u00a0<\u00a00.001" : `p\u00a0=\u00a0${p.toFixed(3)}`;
+  return ["; difference in AUC to ", { strong: runner.name, model: runner.index }, ` ${p < 0.05 ? "" : "not "}significant (${text}).`];
+}
+
+function pairOf({ comparisons }: Report, a: number, b: number): Comparison | undefined {
+  return comparisons.rows.find(([first, second]) => (first === a && second === b) || (first === b && second === a));
+}

@@ -1,0 +1,206 @@
+/** What the reader has chosen, and what follows from it. Everything on the page is a function of this. */
+
+import { batch, computed, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
+
+import type { Model, Report } from "./data";
+import { type Context, prevalenceOf, rewardsErrors } from "./math/context";
+import { bestLevel, bestWithin, cheapest, type Choice } from "./math/hull";
+import { levelAt, type Rates, rates, samplePrevalence } from "./math/levels";
+import type { Campaign } from "./math/profit";
+import { type Region, regions } from "./math/regions";
+import { strokeOf } from "./palette";
+
+export type Look = "show" | "ghost" | "hide";
+export type ThresholdBy = "score" | "depth" | "tpr" | "fpr";
+export type GainView = "gain" | "lift" | "pr";
+export type MoneyView = "profit" | "benefit";
+export type CalibrationView = "bins" | "smooth" | "pav";
+export type Base = "thousand" | "population" | "sample";
+
+/** More models than this, and those off the hull are grey until they are chosen. */
+export const MOST_COLOURED = 7;
+
+export interface State {
+  readonly report: Report;
+  readonly slice: Signal<number>;
+  readonly costFp: Signal<number>;
+  readonly costFn: Signal<number>;
+  readonly costTp: Signal<number>;
+  readonly costTn: Signal<number>;
+  readonly prevalence: Signal<number | null>;
+  /** The model that the reader picked; null follows the best. */
+  readonly chosen: Signal<string | null>;
+  /** The threshold that the reader set; null follows the best. */
+  readonly pinned: Signal<number | null>;
+  readonly by: Signal<ThresholdBy>;
+  readonly gainView: Signal<GainView>;
+  readonly moneyView: Signal<MoneyView>;
+  readonly calibrationView: Signal<CalibrationView>;
+  readonly base: Signal<Base>;
+  readonly band: Signal<boolean>;
+  readonly population: Signal<number>;
+  readonly fixedCost: Signal<number>;
+  readonly capacity: Signal<number | null>;
+  readonly currency: Signal<string>;
+  readonly looks: Signal<ReadonlyMap<string, Look>>;
+  readonly sortBy: Signal<string>;
+
+  readonly models: ReadonlySignal<readonly Model[]>;
+  readonly context: ReadonlySignal<Context>;
+  readonly campaign: ReadonlySignal<Campaign>;
+  readonly regions: ReadonlySignal<readonly Region[]>;
+  /** The best level of each model in the context and within the capacity; null where the model is hidden. */
+  readonly bestLevels: ReadonlySignal<readonly (number | null)[]>;
+  readonly best: ReadonlySignal<Choice>;
+  readonly bestModel: ReadonlySignal<number>;
+  readonly current: ReadonlySignal<Choice>;
+  readonly model: ReadonlySignal<Model>;
+  /** Target prevalence, or that of the current model's sample. */
+  readonly share: ReadonlySignal<number>;
+  readonly rates: ReadonlySignal<Rates>;
+  readonly invalid: ReadonlySignal<boolean>;
+  readonly styles: ReadonlySignal<readonly Style[]>;
+}
+
+export function createState(report: Report): State {
+  const start = report.context;
+  const inputs = {
+    slice: signal(0),
+    costFp: signal(start.costFp),
+    costFn: signal(start.costFn),
+    costTp: signal(start.costTp),
+    costTn: signal(start.costTn),
+    prevalence: signal(start.prevalence),
+    chosen: signal<string | null>(null),
+    pinned: signal<number | null>(null),
+    by: signal<ThresholdBy>("score"),
+    gainView: signal<GainView>("gain"),
+    moneyView: signal<MoneyView>("profit"),
+    calibrationView: signal<CalibrationView>("bins"),
+    base: signal<Base>("thousand"),
+    band: signal(false),
+    population: signal(1000),
+    fixedCost: signal(0),
+    capacity: signal<number | null>(null),
+    currency: signal(""),
+    looks: signal<ReadonlyMap<string, Look>>(new Map()),
+    sortBy: signal("cost"),
+  };
+  const models = computed(() => report.slices[inputs.slice.value]?.models ?? []);
+  const context = computed<Context>(() => ({
+    prevalence: inputs.prevalence.value,
+    costFp: inputs.costFp.value,
+    costFn: inputs.costFn.value,
+    costTp: inputs.costTp.value,
+    costTn: inputs.costTn.value,
+  }));
+  const campaign = computed<Campaign>(() => ({
+    population: inputs.population.value,
+    fixedCost: inputs.fixedCost.value,
+    capacity: inputs.capacity.value,
+  }));
+  const hidden = (model: Model): boolean => inputs.looks.value.get(model.name) === "hide";
+  const bestLevels = computed(() => {
+    const { capacity, population } = campaign.value;
+    const within = capacity === null ? 1 : capacity / population;
+    return models.value.map((model) => {
+      if (hidden(model)) return null;
+      return within < 1
+        ? bestWithin(model.levels, context.value, within)
+        : bestLevel(model.levels, context.value);
+    });
+  });
+  const all = computed(() => models.value.map((model) => model.levels));
+  const best = computed<Choice>(
+    () => cheapest(all.value, bestLevels.value, context.value) ?? { model: 0, level: 0 },
+  );
+  const current = computed<Choice>(() => {
+    const picked = models.value.find((model) => model.name === inputs.chosen.value);
+    const model = picked ?? models.value[best.value.model];
+    if (!model) return best.value;
+    const pinned = inputs.pinned.value;
+    const level = pinned === null ? bestLevels.value[model.index] : levelAt(model.levels, pinned);
+    return { model: model.index, level: level ?? bestLevel(model.levels, context.value) };
+  });
+  const model = computed(() => models.value[current.value.model]!);
+  const share = computed(() => prevalenceOf(context.value, samplePrevalence(model.value.levels)));
+  const onHull = computed(() => regions(models.value.map((m) => (hidden(m) ? null : m.levels))));
+  return {
+    report,
+    ...inputs,
+    models,
+    context,
+    campaign,
+    bestLevels,
+    best,
+    bestModel: computed(() => best.value.model),
+    current,
+    model,
+    share,
+    regions: onHull,
+    styles: computed(() => stylesOf(models.value, onHull.value, inputs.looks.value, inputs.chosen.value)),
+    rates: computed(() => {
+      const { levels } = model.value;
+      const { level } = current.value;
+      return rates(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, share.value);
+    }),
+    invalid: computed(() => rewardsErrors(context.value)),
+  };
+}
+
+/** How a model is drawn: its place among the coloured ones, or null where it is grey. */
+export interface Style {
+  readonly look: Look;
+  readonly place: number | null;
+  readonly dash: readonly number[];
+  readonly hue: number;
+}
+
+function stylesOf(
+  models: readonly Model[],
+  all: readonly Region[],
+  looks: ReadonlyMap<string, Look>,
+  chosen: string | null,
+): Style[] {
+  const onHull = new Set(all.map((region) => region.model));
+  const many = models.length > MOST_COLOURED;
+  let place = 0;
+  return models.map((model) => {
+    const byDefault: Look = !many || onHull.has(model.index) || chosen === model.name ? "show" : "ghost";
+    const look = looks.get(model.name) ?? byDefault;
+    const slot = many ? (look === "show" ? place++ : 0) : model.index;
+    return { look, place: look === "show" ? slot : null, ...strokeOf(slot) };
+  });
+}
+
+export function setLook(state: State, model: string, look: Look): void {
+  state.looks.value = new Map(state.looks.value).set(model, look);
+}
+
+/** Move along the current model's levels; away from the best point the threshold stays where it was put. */
+export function setLevel(state: State, model: Model, level: number): void {
+  const at = Math.max(0, Math.min(model.levels.size - 1, level));
+  batch(() => {
+    state.chosen.value = model.name;
+    state.pinned.value = model.levels.threshold[at] ?? Infinity;
+  });
+}
+
+export function chooseModel(state: State, name: string | null): void {
+  batch(() => {
+    state.chosen.value = name;
+    state.pinned.value = null;
+  });
+}
+
+/** Return to the best model and threshold of the context. */
+export function toBest(state: State): void {
+  chooseModel(state, null);
+}
+
+export function stepModel(state: State, by: number): void {
+  const visible = state.models.value.filter((model) => state.looks.value.get(model.name) !== "hide");
+  const at = visible.findIndex((model) => model.index === state.current.value.model);
+  const next = visible[(at + by + visible.length) % visible.length];
+  if (next) chooseModel(state, next.name);
+}

@@ -1,0 +1,77 @@
+/** Small functions whose answers can be checked by hand. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { across } from "../src/chart/scene";
+import { csvOf, fileName } from "../src/chart/export";
+import { count, percent, shorten, tick } from "../src/format";
+import { decimal } from "../src/math/context";
+import { bestWithin } from "../src/math/hull";
+import { levelAt, makeLevels, nearest, wilson } from "../src/math/levels";
+import { perfectProfit, randomProfit } from "../src/math/profit";
+
+const levels = makeLevels(
+  Float64Array.of(Infinity, 0.9, 0.5, 0.1),
+  Float64Array.of(0, 6, 9, 10),
+  Float64Array.of(0, 1, 5, 10),
+  Int32Array.of(0, 1, 2, 3),
+);
+const context = { prevalence: null, costFp: 1, costFn: 2, costTp: 0, costTn: 0 };
+
+test("a decimal is read as it is written", () => {
+  assert.deepEqual(decimal(0.2), { digits: 2n, scale: 1 });
+  assert.deepEqual(decimal(1e-7), { digits: 1n, scale: 7 });
+  assert.deepEqual(decimal(1e21), { digits: 10n ** 21n, scale: 0 });
+  assert.deepEqual(decimal(-2.5e-8), { digits: -25n, scale: 9 });
+});
+
+test("the level at a threshold is the lowest kept score that is not below it", () => {
+  assert.deepEqual([1, 0.9, 0.7, 0.5, 0.1, 0].map((t) => levelAt(levels, t)), [0, 1, 1, 2, 3, 3]);
+});
+
+test("the nearest of a non-decreasing column", () => {
+  assert.deepEqual([0, 0.2, 0.4, 0.8, 2].map((x) => nearest((i) => levels.tpr[i] ?? 0, 4, x)), [0, 0, 1, 2, 3]);
+});
+
+test("Wilson's interval of 5 in 10 is 0.237 to 0.763", () => {
+  const [low, high] = wilson(5, 10);
+  assert.equal(low.toFixed(3), "0.237");
+  assert.equal(high.toFixed(3), "0.763");
+  assert.deepEqual(wilson(0, 10)[0], 0);
+});
+
+test("within a capacity the best level does not go deeper", () => {
+  assert.equal(bestWithin(levels, context, 1), 2);
+  assert.equal(bestWithin(levels, context, 0.69), 1);
+  assert.equal(bestWithin(levels, context, 0.34), 0);
+});
+
+test("profit at random and with a perfect model", () => {
+  const campaign = { population: 100, fixedCost: 10, capacity: null };
+  assert.equal(randomProfit(context, campaign, 0.5, 1), 100 * (0.5 * 2 - 0.5) - 10);
+  assert.equal(perfectProfit(context, campaign, 0.5, 0.5), 100 * 0.5 * 2 - 10);
+});
+
+test("a line of a slope is cut to the unit square", () => {
+  assert.deepEqual(across([0.5, 0.5], 1, [0, 1], [0, 1]), [[0, 0], [1, 1]]);
+  assert.deepEqual(across([0.25, 0.5], Infinity, [0, 1], [0, 1]), [[0.25, 0], [0.25, 1]]);
+  assert.deepEqual(across([0.5, 0.5], 4, [0, 1], [0, 1]), [[0.375, 0], [0.625, 1]]);
+});
+
+test("CSV keeps numbers, quotes text and disarms formulas", () => {
+  const rows = [["=1+1", 0.1, Infinity], ['a "b", c', NaN, null], ["@x", -1, 1e-7]] as const;
+  assert.equal(csvOf(["name", "x", "y"], rows), `name,x,y\r\n'=1+1,0.1,inf\r\n"a ""b"", c",,\r\n'@x,-1,1e-7\r\n`);
+});
+
+test("file names hold letters of any script and nothing else", () => {
+  assert.equal(fileName("../../Été: <b>", "models"), "été-b-models");
+  assert.equal(fileName("///"), "report");
+});
+
+test("numbers are short", () => {
+  assert.deepEqual([0.5, 1234567, 3, 45.67].map(count), ["0.5", "1,234,567", "3", "45.7"]);
+  assert.deepEqual([0, 1, 0.5, 0.0123, 0.00012].map(percent), ["0%", "100%", "50.0%", "1.23%", "0.012%"]);
+  assert.deepEqual([0.2, 1000, 20000, 3e6].map(tick), ["0.2", "1,000", "20k", "3M"]);
+  assert.equal(shorten("gradient boosting", 9), "gradi…ing");
+});

@@ -1,0 +1,69 @@
+"""How sure the areas of a report are: an interval for each model and a test for each two of the same rows."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.estimate import Comparison, Estimate
+from rocscope.core.predictions import Predictions
+from rocscope.errors import RocscopeWarning
+from rocscope.inference.auc import auc_interval
+from rocscope.inference.compare import compare
+
+MOST_COMPARED = 20
+"""More models than this are not compared in pairs: there would be more pairs than anyone reads."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """Intervals of the areas, differences between them, and what was warned about."""
+
+    intervals: dict[str, dict[str, Any]]
+    comparisons: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def certainty(predictions: Predictions | Mapping[str, ThresholdCounts]) -> Certainty:
+    """Return the intervals of all models; and their differences, where they come from the same rows.
+
+    Weighted counts have none: they do not tell how many rows a weight stands for.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RocscopeWarning)
+        intervals, pairs = _estimates(predictions)
+    said = list(dict.fromkeys(str(warning.message) for warning in caught))
+    return Certainty(
+        {name: _interval(estimate) for name, estimate in intervals.items()},
+        [_comparison(pair) for pair in pairs],
+        said,
+    )
+
+
+def _estimates(
+    predictions: Predictions | Mapping[str, ThresholdCounts],
+) -> tuple[Mapping[str, Estimate], list[Comparison]]:
+    if not isinstance(predictions, Predictions):
+        return {name: auc_interval(counts) for name, counts in predictions.items() if isinstance(counts.n, int)}, []
+    if 2 <= len(predictions.models) <= MOST_COMPARED:
+        compared = compare(predictions)
+        return compared.estimates, list(compared)
+    return {model: auc_interval(predictions, model=model) for model in predictions.models}, []
+
+
+def _interval(estimate: Estimate) -> dict[str, Any]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "method": estimate.method}
+
+
+def _comparison(pair: Comparison) -> dict[str, Any]:
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": pair.difference.value,
+        "low": pair.difference.low,
+        "high": pair.difference.high,
+        "p_value": pair.p_value,
+        "adjusted_p_value": pair.adjusted_p_value,
+        "method": pair.method,
+    }

@@ -1,0 +1,152 @@
+"""ReportData as the page receives it: the same numbers, in fewer bytes.
+
+Thresholds travel as their own bits, so that the browser names exactly the score that Python chose; running counts
+travel as steps of seven bits a byte. `client/src/data.ts` reads what this module writes.
+"""
+
+import base64
+import json
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rocscope.core.jsonable import jsonable
+from rocscope.report.model import ReportData
+from rocscope.report.summary import ModelSummary, Points
+
+Column = dict[str, Any]
+
+_EXACT = 2**53
+
+
+def page_json(data: ReportData) -> str:
+    """Return the report's data as JSON that can stand inside a script element."""
+    text = json.dumps(jsonable(payload(data)), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def payload(data: ReportData) -> dict[str, Any]:
+    """Return what the page shows, as `client/src/data.ts` declares it."""
+    whole = {"kind": "all", "name": "all rows", "models": [_model(model) for model in data.models]}
+    parts = [
+        {"kind": part.kind, "name": part.name, "models": [_model(model) for model in part.models]}
+        for part in data.slices
+    ]
+    return {
+        "schema": data.schema_version,
+        "title": data.title,
+        "notes": data.notes,
+        "context": {name: getattr(data.context, name) for name in _CONTEXT},
+        "slices": [whole, *parts],
+        "comparisons": _comparisons(data),
+        "conventions": data.conventions,
+        "warnings": data.warnings,
+        "provenance": data.provenance,
+    }
+
+
+def _comparisons(data: ReportData) -> dict[str, Any]:
+    """Pack pairs of models by their numbers: twenty models have 190 of them."""
+    place = {model.name: number for number, model in enumerate(data.models)}
+    rows = [
+        [place[pair["first"]], place[pair["second"]], *(_short(pair[name]) for name in _OF_A_PAIR)]
+        for pair in data.comparisons
+    ]
+    return {"method": "; ".join(dict.fromkeys(pair["method"] for pair in data.comparisons)), "rows": rows}
+
+
+_OF_A_PAIR = ("difference", "low", "high", "p_value", "adjusted_p_value")
+_CONTEXT = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+
+
+def _model(model: ModelSummary) -> dict[str, Any]:
+    points = model.points
+    return {
+        "name": model.name,
+        "threshold": scores_column(points.threshold[1:]),
+        "tp": counts_column(points.tp[1:]),
+        "fp": counts_column(points.fp[1:]),
+        "hull": counts_column(_vertices(points, model.hull)),
+        "at_half": [model.default.tp, model.default.fp],
+        "n_levels": model.n_levels,
+        "deviation": _short(model.deviation),
+        "auc": _shortened(model.auc_interval or {}) | {"value": model.auc["half"]},
+        "average_precision": _short(model.average_precision),
+        "ks": _short(model.ks),
+        "calibration": model.calibration and _calibration(model.calibration),
+    }
+
+
+def _vertices(points: Points, hull: Points) -> list[int]:
+    """Return where the vertices of the hull are among the points."""
+    depth = np.add(points.tp, points.fp)
+    return np.searchsorted(depth, np.add(hull.tp, hull.fp)).tolist()
+
+
+def scores_column(values: Sequence[Any]) -> Column:
+    """Pack scores without rounding: as 32 or 64 bits each, or as text where neither holds them."""
+    if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
+        return {"text": [str(int(value)) for value in values]}
+    wide = np.asarray(values, np.float64)
+    with np.errstate(over="ignore"):
+        narrow = wide.astype("<f4")
+    if (narrow == wide).all():
+        return {"f4": _base64(narrow.tobytes())}
+    return {"f8": _base64(wide.astype("<f8").tobytes())}
+
+
+def counts_column(totals: Sequence[float]) -> Column:
+    """Pack running totals: whole ones as their steps, seven bits a byte, lowest first; others as 64 bits each.
+
+    Examples
+    --------
+    >>> counts_column([1, 1, 301])
+    {'steps': 'AQCsAg=='}
+    """
+    if not all(isinstance(total, int) for total in totals):
+        return {"f8": _base64(np.asarray(totals, "<f8").tobytes())}
+    steps = (after - before for before, after in pairwise([0, *totals]))
+    return {"steps": _base64(bytes(_sevens(steps)))}
+
+
+def _sevens(steps: Iterable[float]) -> Iterable[int]:
+    for step in steps:
+        rest = int(step)
+        while rest > 127:
+            yield rest & 127 | 128
+            rest >>= 7
+        yield rest
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _calibration(calibration: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "bins": [_shortened(row) for row in calibration["bins"]],
+        "smooth": calibration["smooth"] and _shorts(calibration["smooth"]),
+        "rug": _shorts(calibration["rug"]),
+        "numbers": _shortened({name: calibration["numbers"][name] for name in _SHOWN}),
+    }
+
+
+_SHOWN = ("brier", "slope", "intercept", "ece", "ici", "p_value")
+
+
+def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: _short(value) for name, value in fields.items()}
+
+
+def _shorts(columns: dict[str, Any]) -> dict[str, Any]:
+    return {name: [_short(value) for value in values] for name, values in columns.items()}
+
+
+def _short(value: Any) -> Any:
+    """Return a number with as many digits as can be seen: charts are drawn from it, decisions are not."""
+    if not isinstance(value, float):
+        return value
+    short = float(f"{value:.4g}")
+    return int(short) if short.is_integer() else short

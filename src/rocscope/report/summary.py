@@ -1,0 +1,128 @@
+"""ModelSummary: what is known about one model, as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.core.predictions import Predictions
+from rocscope.curves.detection import det
+from rocscope.curves.lift import lift_chart
+from rocscope.curves.precision_recall import precision_recall
+from rocscope.curves.roc import roc
+from rocscope.decisions.choose import DEFAULT_THRESHOLD
+from rocscope.geometry import Thinned, pool, thin, touching_point
+from rocscope.report.calibration import calibration_block
+
+MOST_POINTS = 240
+"""Enough for a curve as wide as a screen; a report then stays small enough to mail."""
+
+Sample = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of a curve: thresholds (None first: nobody positive), true and false positives at or above each."""
+
+    threshold: list[float | None]
+    tp: list[float]
+    fp: list[float]
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """What is known about one model.
+
+    Attributes
+    ----------
+    points : Points
+        Some points of the curve, evenly along it, and all vertices of its hull.
+    deviation : float
+        How far the curve may lie from the lines between these points, as a rate.
+    hull : Points
+    auc : dict
+        Area for ties counting half, lower and upper.
+    lift_area : dict
+        Areas under the lift chart in positives, trapezoid and step.
+    best, default : OperatingPoint
+        The best point of the context, and the one at threshold 0.5.
+    calibration : dict or None
+        Bins and smooth curve of the calibration plot, the rug, and numbers; None where scores are no probabilities.
+    auc_interval : dict or None
+        Value, low, high, method of the area's confidence interval.
+    """
+
+    name: str
+    n_pos: float
+    n_neg: float
+    n_levels: int
+    auc: dict[str, float]
+    ks: float
+    gini: float
+    average_precision: float
+    equal_error_rate: float
+    lift_area: dict[str, float]
+    hull_area: float
+    best: OperatingPoint
+    best_cost: float
+    default: OperatingPoint
+    default_cost: float
+    points: Points
+    deviation: float
+    hull: Points
+    calibration: dict[str, Any] | None
+    auc_interval: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, safe for JSON."""
+        points = {name: vars(getattr(self, name)) for name in ("points", "hull")}
+        marks = {name: getattr(self, name).to_dict() for name in ("best", "default")}
+        return jsonable(vars(self) | points | marks)
+
+
+def summarise(
+    name: str,
+    counts: ThresholdCounts,
+    context: Context,
+    *,
+    interval: dict[str, Any] | None = None,
+    most: int = MOST_POINTS,
+) -> ModelSummary:
+    """Return all figures of one model in a context."""
+    counts.require_both_classes(name)
+    curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
+    best, default = touching_point(hull, context), counts.at(DEFAULT_THRESHOLD)
+    kept = thin(counts, most)
+    return ModelSummary(
+        name=name,
+        n_pos=counts.n_pos,
+        n_neg=counts.n_neg,
+        n_levels=len(counts),
+        auc={ties: curve.area(ties) for ties in ("half", "lower", "upper")},
+        ks=curve.ks,
+        gini=curve.gini,
+        average_precision=precision_recall(counts).average_precision,
+        equal_error_rate=det(counts).equal_error_rate,
+        lift_area={kind: chart.area(kind) for kind in ("trapezoid", "step")},
+        hull_area=roc(hull).auc,
+        best=best,
+        best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
+        default=default,
+        default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
+        points=Points([None, *_scores(counts, kept)], kept.tp.tolist(), kept.fp.tolist()),
+        deviation=kept.deviation,
+        hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
+        calibration=calibration_block(counts),
+        auc_interval=interval,
+    )
+
+
+def _scores(counts: ThresholdCounts, kept: Thinned) -> list[float]:
+    """Return the scores at the points kept; integers stay integers where a float would round them."""
+    whole = counts.threshold.dtype.kind in "iu" and np.abs(kept.threshold[1:]).max(initial=0) > 2**53
+    return (counts.threshold[kept.index[1:] - 1] if whole else kept.threshold[1:]).tolist()

@@ -1,0 +1,107 @@
+"""The report in a real browser, with the network cut: what tests of the page share."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+]
+REASON = "no Chromium on this machine (apt-get install chromium): the tests of the page in a browser are skipped"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser; tests are skipped where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip(REASON)
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Opened:
+    """A report that is open, and what the browser said while it was."""
+
+    def __init__(self, page, path: Path) -> None:
+        self.page = page
+        self.path = path
+        self.requests: list[str] = []
+        self.messages: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self.messages.append(message.text))
+        page.on("pageerror", lambda error: self.messages.append(str(error)))
+
+    def open(self, fragment: str = "") -> "Opened":
+        self.page.goto(self.path.as_uri() + fragment)
+        self.page.wait_for_selector("#models tbody tr")
+        return self.settle()
+
+    def settle(self) -> "Opened":
+        """Wait until what was changed is drawn."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return self
+
+    def set(self, **entries: object) -> "Opened":
+        """Type into fields by their id (an underscore stands for a hyphen)."""
+        for name, value in entries.items():
+            self.page.fill(f"#{name.replace('_', '-')}", str(value))
+        return self.settle()
+
+    def mark(self, chart: str, role: str, name: str = "data-at") -> list[float]:
+        """Where a mark of a chart stands, in the units of its axes."""
+        text = self.page.get_attribute(f"#{chart} [data-role={role}]", name)
+        return [float(part) for part in text.split(" ")]
+
+    def download(self, selector: str) -> Path:
+        with self.page.expect_download() as started:
+            self.page.click(selector)
+        return Path(started.value.path())
+
+    def save_chart(self, chart: str, kind: str) -> Path:
+        self.page.click(f"#{chart} .menu summary")
+        return self.download(f"#{chart} .menu button:text-is('{kind}')")
+
+    def decision(self) -> dict:
+        return json.loads(self.download("text=Save decision").read_text(encoding="utf-8"))
+
+
+@contextmanager
+def opened(chromium, report: rs.Report, folder: Path, fragment: str = "", **options) -> Iterator[Opened]:
+    """Save a report, cut the network and open the file."""
+    path = report.save(folder / "report.html", force=True)
+    context = chromium.new_context(**({"viewport": {"width": 1400, "height": 2600}} | options))
+    context.set_offline(True)
+    try:
+        yield Opened(context.new_page(), path).open(fragment)
+    finally:
+        context.close()
+
+
+@cache
+def predictions(models: int = 3, rows: int = 3000, seed: int = 1, decimals: int | None = None) -> rs.Predictions:
+    """Simulated probabilities of models of which several are the best somewhere."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(rows) < 0.3
+    scores = {}
+    for number in range(models):
+        spread = 1 + 0.6 * (number % 3)
+        logit = rng.normal(0, 1, rows) + y * rng.normal(2.1 - 0.2 * (number % 4), spread, rows)
+        probability = 1 / (1 + np.exp(1.8 - 1.4 * logit))
+        scores[f"model {number + 1}"] = probability if decimals is None else probability.round(decimals)
+    return rs.Predictions(y, scores)
