@@ -29,7 +29,7 @@ from rocscope.reliability.goodness import (
     spiegelhalter_test,
 )
 from rocscope.reliability.outcomes import Outcomes, outcomes
-from rocscope.reliability.scores import brier, decompose, log_loss
+from rocscope.reliability.scores import decompose
 
 Array = NDArray[Any]
 
@@ -144,8 +144,8 @@ def calibration_report(
     (True, True)
     """
     if isinstance(y_true, Predictions):
-        predictions = y_true.select(models=[y_true.models[0] if model is None and len(y_true.models) == 1 else model])
-        counts = predictions.counts()
+        counts = y_true.counts(model)
+        predictions = y_true.select(models=[model or y_true.models[0]])
     else:
         predictions = None
         counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
@@ -167,12 +167,12 @@ def calibration_report(
 
 
 def _numbers(sample: Outcomes, bins: int) -> dict[str, float]:
-    found = {"brier": brier(sample), "log_loss": log_loss(sample)}
     decompositions = {
         "brier": decompose(sample),
         "log_loss": decompose(sample, rule="log_loss"),
         "murphy": decompose(sample, method="murphy", bins=bins),
     }
+    found = {name: decompositions[name].score for name in ("brier", "log_loss")}
     for name, whole in decompositions.items():
         found |= {f"{name}_{part}": getattr(whole, part) for part in _PARTS}
     cox, index = _cox(sample), calibration_index(sample)
