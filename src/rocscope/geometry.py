@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.curve import after_infinity
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels
 
@@ -178,7 +179,7 @@ class Thinned:
     Attributes
     ----------
     index : array of increasing point numbers; 0 is "nobody positive", i the i-th level
-    threshold : array of floats; the first is infinite
+    threshold : array of scores; the first is infinite
     tp, fp : arrays of counts
     deviation : float
         How far any point left out lies from the lines between those kept, in tpr and fpr alike.
@@ -215,18 +216,19 @@ def thin(counts: ThresholdCounts, most: int = 500) -> Thinned:
     every = len(counts) < most
     hull = pool(counts)
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
-    columns: list[tuple[Array, ...]] = [(np.zeros(1, np.intp), np.array([np.inf]), hull.tp[:1] * 0, hull.fp[:1] * 0)]
+    chosen: list[tuple[Array, ...]] = []
     done = 0
     for block in counts.ranking.blocks():
         along = _along(counts, block.tp, block.fp)
         here = wanted[(wanted > 0) & (wanted <= along[-1])]
         wanted = wanted[wanted > along[-1]]
         level = np.arange(along.size) if every else np.unique(np.searchsorted(along, here))
-        threshold = counts.ranking.decode(block.code[level]).astype(np.float64)
-        columns.append((done + 1 + level, threshold, block.tp[level], block.fp[level]))
+        threshold = counts.ranking.decode(block.code[level])
+        chosen.append((done + 1 + level, threshold, block.tp[level], block.fp[level]))
         done += along.size
-    index, threshold, tp, fp = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Thinned(index, threshold, tp, fp, 0.0 if every else _deviation(counts, tp, fp))
+    index, threshold, tp, fp = (np.concatenate(column) for column in zip(*chosen, strict=True))
+    index, tp, fp = (np.concatenate([column[:1] * 0, column]) for column in (index, tp, fp))
+    return Thinned(index, after_infinity(threshold), tp, fp, 0.0 if every else _deviation(counts, tp, fp))
 
 
 def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
