@@ -147,7 +147,7 @@ def report_data(
         context=context,
         models=models,
         decision=decision,
-        provenance=_sizes(counts) | {"hash": _fingerprint(counts)},
+        provenance=_sizes(counts) | {"hash": _fingerprint(counts)} | _source(predictions),
         slices=slices,
         comparisons=sure.comparisons,
         warnings=[*sure.warnings, *_warnings("the sample", models), *warnings],
@@ -190,6 +190,13 @@ def _warnings(where: str, models: list[ModelSummary]) -> list[str]:
 def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
     first = next(iter(counts.values()))
     return {"rocscope": __version__, "rows": first.n, "positives": first.n_pos, "negatives": first.n_neg}
+
+
+def _source(predictions: Sample) -> dict[str, Any]:
+    """Where the rows came from and how many were left out on the way."""
+    if not isinstance(predictions, Predictions) or predictions.source is None:
+        return {}
+    return {"source": predictions.source.name, "rows_dropped": predictions.source.rows_dropped}
 
 
 def _fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:
