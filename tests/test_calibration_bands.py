@@ -5,6 +5,7 @@ import pytest
 
 import rocscope as rs
 from rocscope.reliability.bands import draw_positives, envelope
+from rocscope.reliability.logistic import fit_logistic, probability
 
 METHODS = ("bins", "pav", "loess", "spline")
 
@@ -108,3 +109,16 @@ def test_a_part_of_a_row_is_drawn_whole_or_not_at_all():
     drawn = draw_positives(np.array([0.25, 2.5]), np.array([0.5, 0.5]), 4000, rng)
     assert set(np.unique(drawn[:, 0])) == {0.0, 0.25}
     assert drawn.mean(axis=0) == pytest.approx([0.125, 1.25], abs=0.03)
+
+
+def test_splines_of_many_samples_at_once_are_those_of_each():
+    rng = np.random.default_rng(6)
+    curve = rs.calibration(*calibrated(rng, 60), method="spline")
+    fit = curve._fit
+    drawn = draw_positives(fit.outcomes.total, fit.outcomes.score, 40, rng)
+    drawn[0] = fit.outcomes.total  # one class only
+    drawn[1] = np.arange(60) >= 30  # separated
+    together = fit.values(drawn)
+    for pos, values in zip(drawn, together, strict=True):
+        alone = fit_logistic(list(fit.columns), pos, fit.outcomes.total, ridge=1e-9 * 60).coefficients
+        assert values == pytest.approx(probability(alone @ fit.columns_at_x), abs=1e-5)

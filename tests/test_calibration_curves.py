@@ -49,6 +49,13 @@ def test_loess_of_many_scores_is_near_the_exact_curve():
     assert np.interp(score, curve.x, curve.y) == pytest.approx(reference, abs=5e-4)
 
 
+def test_loess_of_the_narrowest_window_is_the_share_at_each_probability():
+    label, score = simulated(2000)
+    curve = rs.calibration(label, score, method="loess", span=1e-9)
+    assert not np.isnan(curve.y).any()
+    assert curve.y[0] == label[score.argmin()]
+
+
 def slow_loess(label, score, weight, span, at):
     """The definition, one point at a time: weighted least squares in the nearest rows."""
     distance = np.abs(score - at)

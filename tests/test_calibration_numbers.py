@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss as sklearn_log_loss
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, ScoreError
-from rocscope.reliability.outcomes import Outcomes
+from rocscope.reliability.outcomes import Outcomes, outcomes
 from rocscope.reliability.pav import pav_values
 from rocscope.reliability.scores import _decompose
 
@@ -292,3 +292,16 @@ class TestBadInput:
     def test_decompositions_of_no_meaning(self, options):
         with pytest.raises(InputError):
             rs.decompose([0, 1], [0.1, 0.9], **options)
+
+
+@given(samples, st.integers(1, 9), st.integers(0, 3))
+def test_gathering_keeps_rows_events_probabilities_and_both_ends(rows, groups, ends):
+    label, score, weight = columns(rows)
+    whole = outcomes(label, score, sample_weight=weight)
+    pooled = whole.pooled(groups, ends=ends)
+    assert pooled.score.size <= max(groups, 1) + 2 * ends + 2
+    for column in ("pos", "total", "weighed"):
+        assert getattr(pooled, column).sum() == pytest.approx(getattr(whole, column).sum())
+    assert (np.diff(pooled.score) > 0).all()
+    np.testing.assert_allclose(pooled.score[:ends], whole.score[:ends])
+    np.testing.assert_allclose(pooled.score[pooled.score.size - ends :], whole.score[whole.score.size - ends :])

@@ -46,7 +46,7 @@ def test_numbers_are_those_of_their_functions(report):
 
 
 def test_every_number_has_an_interval(report):
-    for name, estimate in report.items():
+    for name, estimate in report.estimates.items():
         assert estimate.low <= estimate.high, name
         assert "60 replicates" in estimate.method
         assert estimate.low >= 0 or name in {"slope", "intercept", "in_the_large"} | {

@@ -63,6 +63,31 @@ def test_hull_of_counts_of_any_size(path, levels, scale):
         assert corners(pool(counts)) == expected
 
 
+many_levels = {
+    "random": lambda generator: generator.integers(0, 3, (2, 400)),
+    "convex": lambda generator: np.array([np.arange(200, 0, -1), np.arange(1, 201)]),
+    "hollow": lambda generator: np.array([np.arange(1, 201), np.arange(200, 0, -1)]),
+    "straight": lambda generator: np.ones((2, 300), int),
+    "saw": lambda generator: np.array([[5, 0] * 150, [0, 4] * 150]),
+    "two bows": lambda generator: np.array([[*range(99, 0, -1)] * 2, [*range(1, 100)] * 2]),
+}
+
+
+@both_paths
+@pytest.mark.parametrize("shape", many_levels)
+@pytest.mark.parametrize("seed", range(3))
+def test_hull_of_many_levels(path, shape, seed):
+    pos, neg = many_levels[shape](np.random.default_rng(seed))
+    counts = ThresholdCounts(np.arange(pos.size)[::-1], pos, neg)
+    cumulative = zip(counts.threshold.tolist(), counts.tp.tolist(), counts.fp.tolist(), strict=True)
+    points = [oracle.Point(np.inf, 0, 0, 0, 0), *(oracle.Point(t, tp, fp, 0, 0) for t, tp, fp in cumulative)]
+    with taking(path):
+        assert corners(pool(counts)) == [(point.threshold, point.tp, point.fp) for point in oracle.hull(points)[1:]]
+        assert corners(pool(ThresholdCounts(counts.threshold, counts.pos / 4, counts.neg / 4))) == [
+            (threshold, tp / 4, fp / 4) for threshold, tp, fp in corners(pool(counts))
+        ]
+
+
 @both_paths
 @given(sample=samples(weight=float_weights))
 def test_hull_of_float_weights_lies_above_every_point(path, sample):

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import time
 from itertools import accumulate
 from pathlib import Path
 
@@ -186,3 +187,20 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own():
     html = rs.Report(predictions(rows=50), title='"><b>')._repr_html_()
     assert 'sandbox="allow-scripts allow-downloads"' in html
     assert "<b>" not in html
+
+
+def test_where_rows_came_from_and_what_was_dropped_is_said(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("y,s\n1,0.9\n0,0.2\n1,\n0,0.4\n1,0.6\n")
+    data = report_data(rs.read(path, label="y", scores=["s"], missing="drop"))
+    assert "scores.csv" in data.provenance["source"]
+    assert data.provenance["rows_dropped"] == 1
+
+
+@pytest.mark.slow
+def test_a_report_of_five_models_and_a_million_rows_takes_at_most_6_seconds():
+    preds = predictions(models=5, rows=1_000_000)
+    fresh = rs.Predictions(preds.y_true, preds.scores)
+    start = time.process_time()
+    assert rs.Report(fresh).data.models[0].auc_interval
+    assert time.process_time() - start <= 6

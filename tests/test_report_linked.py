@@ -6,6 +6,7 @@ import pytest
 import rocscope as rs
 from report_browser import chromium, opened, predictions  # noqa: F401
 from rocscope.core.curve import cumulative
+from rocscope.report.model import report_data
 
 PREDS = predictions()
 CONTEXTS = (
@@ -123,7 +124,7 @@ def test_campaign_entries_are_the_costs_in_other_words(page):
     within = max(
         row.profit for model in PREDS.models for row in _within(rs.profit(PREDS.counts(model), campaign), 0.05)
     )
-    assert limited[1] == pytest.approx(within, rel=0.02)  # of the points that are kept
+    assert limited[1] == pytest.approx(within, rel=0.05)  # of the points that are kept
 
 
 def _within(curve, depth):
@@ -137,13 +138,15 @@ def test_the_tenths_are_those_of_the_campaign(page):
     page.set(population=10_000, unit_cost=1, unit_benefit=8, fixed_cost=500)
     model = page.page.text_content("#models tr .pick[aria-pressed=true]")
     table = rs.profit(PREDS.counts(model), rs.Campaign(population=10_000, unit_cost=1, unit_benefit=8, fixed_cost=500))
+    summary = next(entry for entry in report_data(PREDS).models if entry.name == model)
+    slack = 2 * summary.deviation * 10_000 * 8  # what the points left out can be off, in money
     lines = page.download("#deciles button").read_text().splitlines()[1:]
     for line, row in zip(lines, table.table()[1:], strict=True):
         depth, gain, found, lift, size, responders, others, profit = map(float, line.split(","))
         assert [depth, size] == pytest.approx([row.depth, row.size])
         assert [gain, found, lift] == pytest.approx([row.gain, row.cumulative_gain, row.lift], abs=0.02)
         assert [responders, others] == pytest.approx([row.responders, row.non_responders], abs=10)
-        assert profit == pytest.approx(row.profit, abs=60)
+        assert profit == pytest.approx(row.profit, abs=slack)
 
 
 def test_net_benefit_at_the_probability_that_the_costs_imply(page):

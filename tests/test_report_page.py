@@ -260,7 +260,7 @@ def test_without_scripts_the_verdict_and_the_models_are_there(chromium, tmp_path
     page = context.new_page()
     page.goto(path.as_uri())
     assert page.text_content("noscript .verdict") == report.data.verdict
-    assert page.locator("noscript tbody tr").count() == len(PREDS.models)
+    assert page.locator("noscript tbody tr").count() == 2 * len(PREDS.models)
     context.close()
 
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
+    from rocscope.plotting.regions import plot_regions as plot_regions
     from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
     from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
     from rocscope.reliability.calibration import calibration as calibration
@@ -144,6 +145,7 @@ _HOME = {
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
     "plot_lift_chart": "plotting.figures",
+    "plot_regions": "plotting.regions",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
     "precision_recall": "curves.precision_recall",

@@ -9,7 +9,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,15 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.curve import after_infinity
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels
 
 Array = NDArray[Any]
+
+
+_FEW = 50
+"""Points that plain Python goes through sooner than NumPy."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ def pool(counts: ThresholdCounts) -> ThresholdCounts:
     ranking = counts.ranking
     whole = isinstance(counts.n, int)
     if (isinstance(ranking, Levels) and ranking.threshold.size < kernels.SMALL) or (whole and not counts.is_exact):
-        return _pool_in_python(ranking.levels())
+        return _pool_levels(ranking.levels())
     dtype = np.int64 if whole else np.float64
     tp, fp, code = np.zeros(1, dtype), np.zeros(1, dtype), np.zeros(1, np.uint64)
     top = 0
@@ -74,18 +79,11 @@ def pool(counts: ThresholdCounts) -> ThresholdCounts:
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1 : top + 1]), pos, neg))
 
 
-def _pool_in_python(levels: Levels) -> ThresholdCounts:
-    size = levels.threshold.size
-    tp, fp, code = [0] * (size + 1), [0] * (size + 1), [0] * (size + 1)
-    block_tp, block_fp = (list(accumulate(column.tolist())) for column in (levels.pos, levels.neg))
-    top = kernels.push_hull.python(tp, fp, code, 0, block_tp, block_fp, range(size))
-    vertex = code[1 : top + 1]
+def _pool_levels(levels: Levels) -> ThresholdCounts:
+    tp, fp = levels.cumulative()
+    corner = upper_corners(tp, fp)
     return ThresholdCounts.from_ranking(
-        Levels(
-            levels.threshold[vertex],
-            np.diff(np.array(tp[: top + 1], levels.pos.dtype)),
-            np.diff(np.array(fp[: top + 1], levels.neg.dtype)),
-        )
+        Levels(levels.threshold[corner[1:] - 1], np.diff(tp[corner]), np.diff(fp[corner]))
     )
 
 
@@ -102,18 +100,29 @@ def upper_corners(tp: NDArray[Any], fp: NDArray[Any]) -> NDArray[np.intp]:
     >>> upper_corners(np.array([1, 2, 2, 3]), np.array([0, 0, 2, 3]))
     array([0, 1, 3])
     """
-    size = tp.size
-    if size == 1:
-        return np.zeros(1, np.intp)
-    if size < kernels.SMALL or (tp.dtype.kind == "i" and int(tp[-1]) * int(fp[-1]) > np.iinfo(np.int64).max):
-        up, right, code = [0] * (size + 1), [0] * (size + 1), [0] * (size + 1)
-        up[0], right[0] = tp[0].item(), fp[0].item()
-        top = kernels.push_hull.python(up, right, code, 0, tp[1:].tolist(), fp[1:].tolist(), range(1, size))
-        return np.array(code[: top + 1], np.intp)
-    up, right, code = np.empty(size + 1, tp.dtype), np.empty(size + 1, fp.dtype), np.zeros(size + 1, np.intp)
-    up[0], right[0] = tp[0], fp[0]
-    top = kernels.push_hull(up, right, code, 0, tp[1:], fp[1:], np.arange(1, size))
-    return code[: top + 1]
+    fits = tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) <= np.iinfo(np.int64).max
+    kept = _without_dents(tp, fp) if fits else np.arange(tp.size)
+    tp, fp, size = tp[kept], fp[kept], kept.size
+    if fits and size >= kernels.SMALL:
+        up, right, code = np.empty(size, tp.dtype), np.empty(size, fp.dtype), np.zeros(size, np.intp)
+        up[0], right[0] = tp[0], fp[0]
+        top = kernels.push_hull(up, right, code, 0, tp[1:], fp[1:], np.arange(1, size)) if size > 1 else 0
+        return kept[code[: top + 1]]
+    up, right, code = tp.tolist(), fp.tolist(), [0] * size
+    top = kernels.push_hull.python(up, right, code, 0, up[1:], right[1:], range(1, size)) if size > 1 else 0
+    return kept[code[: top + 1]]
+
+
+def _without_dents(tp: NDArray[Any], fp: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the points left after dropping those on or below the line between their neighbours, while many go."""
+    kept = np.arange(tp.size)
+    while kept.size > _FEW:
+        up, right = np.diff(tp[kept]), np.diff(fp[kept])
+        above = np.concatenate([[True], up[:-1] * right[1:] > up[1:] * right[:-1], [True]])
+        before, kept = kept.size, kept[above]
+        if kept.size > 0.9 * before:
+            break
+    return kept
 
 
 def touching_point(hull: ThresholdCounts, context: Context) -> OperatingPoint:
@@ -178,7 +187,7 @@ class Thinned:
     Attributes
     ----------
     index : array of increasing point numbers; 0 is "nobody positive", i the i-th level
-    threshold : array of floats; the first is infinite
+    threshold : array of scores; the first is infinite
     tp, fp : arrays of counts
     deviation : float
         How far any point left out lies from the lines between those kept, in tpr and fpr alike.
@@ -215,18 +224,19 @@ def thin(counts: ThresholdCounts, most: int = 500) -> Thinned:
     every = len(counts) < most
     hull = pool(counts)
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
-    columns: list[tuple[Array, ...]] = [(np.zeros(1, np.intp), np.array([np.inf]), hull.tp[:1] * 0, hull.fp[:1] * 0)]
+    chosen: list[tuple[Array, ...]] = []
     done = 0
     for block in counts.ranking.blocks():
         along = _along(counts, block.tp, block.fp)
         here = wanted[(wanted > 0) & (wanted <= along[-1])]
         wanted = wanted[wanted > along[-1]]
         level = np.arange(along.size) if every else np.unique(np.searchsorted(along, here))
-        threshold = counts.ranking.decode(block.code[level]).astype(np.float64)
-        columns.append((done + 1 + level, threshold, block.tp[level], block.fp[level]))
+        threshold = counts.ranking.decode(block.code[level])
+        chosen.append((done + 1 + level, threshold, block.tp[level], block.fp[level]))
         done += along.size
-    index, threshold, tp, fp = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Thinned(index, threshold, tp, fp, 0.0 if every else _deviation(counts, tp, fp))
+    index, threshold, tp, fp = (np.concatenate(column) for column in zip(*chosen, strict=True))
+    index, tp, fp = (np.concatenate([column[:1] * 0, column]) for column in (index, tp, fp))
+    return Thinned(index, after_infinity(threshold), tp, fp, 0.0 if every else _deviation(counts, tp, fp))
 
 
 def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from rocscope import __version__
+from rocscope.cli.calibrate import calibrate
 from rocscope.cli.campaign import campaign
 from rocscope.cli.choose import choose
 from rocscope.cli.compare import compare
@@ -26,7 +27,7 @@ app = typer.Typer(
     epilog="Defaults of options: the command line, then ROCSCOPE_* in the environment, then rocscope.toml, "
     "then [tool.rocscope] in pyproject.toml.",
 )
-for command in (summary, compare, choose, campaign, report, validate, demo):
+for command in (summary, choose, campaign, compare, calibrate, report, validate, demo):
     app.command()(command)
 
 

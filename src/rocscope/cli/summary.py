@@ -8,8 +8,16 @@ from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_table
 from rocscope.errors import InputError
 
+MOST_DETAILED = 1_000_000
+
+
+def _interval(model: Any) -> str:
+    interval = model.auc_interval
+    return f" [{interval['low']:.3f}, {interval['high']:.3f}]" if interval else ""
+
+
 _COLUMNS = {
-    "AUC": lambda model: f"{model.auc['half']:.4f}",
+    "AUC": lambda model: f"{model.auc['half']:.4f}{_interval(model)}",
     "KS": lambda model: f"{model.ks:.4f}",
     "average precision": lambda model: f"{model.average_precision:.4f}",
     "best threshold": lambda model: f"{model.best.threshold:.6g}",
@@ -35,6 +43,14 @@ def summary(
     cost_tp: opt.CostTp = 0,
     cost_tn: opt.CostTn = 0,
     target_prevalence: opt.TargetPrevalence = None,
+    detail: Annotated[
+        bool | None,
+        typer.Option(
+            "--detail/--no-detail",
+            help="Intervals and calibration too; by default up to a million rows.",
+            show_default=False,
+        ),
+    ] = None,
     json: opt.Json = False,
     markdown: Annotated[bool, typer.Option("--md", help="Print a Markdown table.")] = False,
 ) -> None:
@@ -58,13 +74,16 @@ def summary(
         missing=missing,
         format=file_format,
     )
-    data = report_data(predictions, context=context, title=file)
+    detailed = len(predictions) <= MOST_DETAILED if detail is None else detail
+    data = report_data(predictions, context=context, title=file, detailed=detailed)
     if json:
         print_json("summary", data.to_dict())
     elif markdown:
         print(_markdown(data))
     else:
         _print(data)
+        if not detailed:
+            note(f"Intervals and calibration are left out beyond {MOST_DETAILED:,} rows; --detail adds them.")
 
 
 def _rows(data: Any) -> list[list[str]]:
@@ -75,6 +94,8 @@ def _print(data: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from rocscope.report.calibration import calibration_table
+
     first = data.models[0]
     table = Table(title=f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives", title_justify="left")
     table.add_column("model", overflow="fold")
@@ -84,13 +105,30 @@ def _print(data: Any) -> None:
         chosen = model.name == data.decision.model
         table.add_row(*(Text(cell, style="bold" if chosen else "") for cell in row))
     print_table(table)
+    rows = calibration_table(data.models)
+    if rows:
+        shown = Table(title="Calibration", title_justify="left")
+        for heading in rows[0]:
+            shown.add_column(heading, justify="left" if heading == "model" else "right", overflow="fold")
+        for row in rows:
+            shown.add_row(*(Text(cell) for cell in row.values()))
+        print_table(shown)
     note(data.verdict)
 
 
 def _markdown(data: Any) -> str:
+    from rocscope.report.calibration import calibration_table
+
+    tables = [_markdown_table(["model", *_COLUMNS], _rows(data))]
+    rows = calibration_table(data.models)
+    if rows:
+        tables.append(_markdown_table(list(rows[0]), [list(row.values()) for row in rows]))
+    return "\n\n".join(tables)
+
+
+def _markdown_table(headings: list[str], rows: list[list[str]]) -> str:
     def line(cells: list[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
-    headings = ["model", *_COLUMNS]
-    rule = ["---", *("---:" for _ in _COLUMNS)]
-    return "\n".join([line(headings), line(rule), *(line(row) for row in _rows(data))])
+    rule = ["---", *("---:" for _ in headings[1:])]
+    return "\n".join([line(headings), line(rule), *(line(row) for row in rows)])

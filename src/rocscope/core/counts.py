@@ -371,7 +371,7 @@ def dot(a: Array, b: Array) -> float:
     """Return the sum of products of counts, in Python's integers where 64 bits might not hold it."""
     if a.dtype.kind == "i" and a.sum().item() * b.max().item() > _INT64_MAX:
         return sum(map(mul, a.tolist(), b.tolist()))
-    return (a @ b).item()
+    return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:

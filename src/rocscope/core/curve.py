@@ -162,10 +162,7 @@ class CountCurve(Curve):
     @cached_property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Infinity, then the scores in decreasing order (Python integers where float64 would round)."""
-        scores = self.counts.threshold
-        exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
-        dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
-        return check.read_only(np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)]))
+        return check.read_only(after_infinity(self.counts.threshold))
 
     def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         """Return x and y of cumulative counts, also of such that no threshold gives.
@@ -211,6 +208,13 @@ def interpolate(x: Array, y: Array, at: Any) -> Any:
     with np.errstate(invalid="ignore"):
         value = np.where(share == 0, y[left], y[left] + share * (y[right] - y[left]))
     return scalar(np.where((at >= x[0]) & (at <= x[-1]), value, np.nan))
+
+
+def after_infinity(scores: Array) -> Array:
+    """Return infinity and then the scores, decreasing; as Python integers where float64 would round them."""
+    exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
+    dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
+    return np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)])
 
 
 def scalar(array: Array) -> Any:

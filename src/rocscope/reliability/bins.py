@@ -51,7 +51,7 @@ class Bins:
 
     def values(self, pos: Array) -> Array:
         """Return the share in each bin for positives at each level; rows of a matrix are separate samples."""
-        return _ratio(_sums(pos, self.first), self.total)
+        return _ratio(sums(pos, self.first), self.total)
 
     def at_levels(self, values: Array) -> Array:
         """Return the share of the bin that each level is in."""
@@ -63,7 +63,7 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
         return numerator / denominator
 
 
-def _sums(column: Array, first: Array) -> Array:
+def sums(column: Array, first: Array) -> Array:
     """Sum the levels of each bin, along the last axis."""
     filled = np.flatnonzero(np.diff(first, append=column.shape[-1]) > 0)
     sums = np.zeros((*column.shape[:-1], first.size))
@@ -79,9 +79,7 @@ def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", 
     else:
         borders = _given_edges(edges, score) if edges is not None else _borders(sample, _check_bins(bins), strategy)
         first = np.searchsorted(score, borders[:-1])
-    return Bins(
-        sample, borders, first, *(_sums(column, first) for column in (sample.pos, sample.total, sample.weighed))
-    )
+    return Bins(sample, borders, first, *(sums(column, first) for column in (sample.pos, sample.total, sample.weighed)))
 
 
 def _check_bins(bins: int) -> int:
@@ -107,8 +105,5 @@ def _borders(sample: Outcomes, bins: int, strategy: str) -> Array:
     if strategy == "uniform":
         return np.linspace(0.0, 1.0, bins + 1)
     if strategy == "quantile":
-        before = np.cumsum(sample.total) - sample.total
-        bin_of = np.floor(bins * before / sample.total.sum())
-        starts = np.flatnonzero(np.concatenate([[True], np.diff(bin_of) > 0]))
-        return np.concatenate([sample.score[starts], sample.score[-1:]])
+        return np.concatenate([sample.score[sample.starts(bins)], sample.score[-1:]])
     raise InputError("strategy", expected="'uniform', 'quantile' or 'distinct'", got=repr(strategy))

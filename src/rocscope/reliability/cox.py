@@ -97,14 +97,15 @@ def cox_calibration(
         shift = inf if kept.prevalence else -inf
         return CoxCalibration(shift, nan, nan, nan, nan, nan)
     direction = _separated(kept)
-    large = _fit(kept, with_slope=False)
+    groups = kept.pooled(_GROUPS)
+    large = _fit(groups, kept, with_slope=False)
     if direction is not None:
         return CoxCalibration(float(large.coefficients[0]), nan, direction, _errors(large)[0], nan, nan)
-    both = _fit(kept, with_slope=True)
+    both = _fit(groups, kept, with_slope=True)
     return CoxCalibration(*large.coefficients.tolist(), *both.coefficients.tolist(), *_errors(large), *_errors(both))
 
 
-def _fit(sample: Outcomes, *, with_slope: bool) -> LogisticFit:
+def _fit(groups: Outcomes, sample: Outcomes, *, with_slope: bool) -> LogisticFit:
     """Fit groups of neighbouring rows first, so that one step over all levels remains."""
 
     def fit(part: Outcomes, start: Array | None) -> LogisticFit:
@@ -112,7 +113,6 @@ def _fit(sample: Outcomes, *, with_slope: bool) -> LogisticFit:
         columns, offset = ([one, at], 0.0) if with_slope else ([one], at)
         return fit_logistic(columns, part.pos, part.total, offset=offset, start=start)
 
-    groups = sample.pooled(_GROUPS)
     rough = fit(groups, None)
     return rough if groups is sample else fit(sample, rough.coefficients)
 

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from rocscope.errors import InputError
-from rocscope.reliability.bins import Strategy, binned
+from rocscope.reliability.bins import Strategy, binned, sums
 from rocscope.reliability.loess import loess_fit
 from rocscope.reliability.outcomes import Outcomes, outcomes
 from rocscope.reliability.result import Result
@@ -150,9 +150,10 @@ def smooth_calibration_error(
 def _on_grid(sample: Outcomes, mass: Array) -> Array:
     """Share the mass of each level between the two nearest of many cells, which keeps its centre."""
     at = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
-    left = np.minimum(at.astype(np.intp), _CELLS - 2)
-    part = at - left
-    return np.bincount(left, mass * (1 - part), _CELLS) + np.bincount(left + 1, mass * part, _CELLS)
+    first = np.searchsorted(at, np.arange(_CELLS))
+    whole = sums(mass, first)
+    beyond = sums(mass * at, first) - np.arange(_CELLS) * whole
+    return whole - beyond + np.concatenate([[0.0], beyond[:-1]])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from rocscope.reliability.result import Result
 Array = NDArray[Any]
 
 _GROUPS, _ENDS = 4096, 512
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,8 @@ def miscalibration_test(
     rng = np.random.default_rng(seed)
     observed = _miscalibration(sample)
     drawn = (draw_positives(sample.total, sample.score, 1, rng)[0] for _ in range(check_draws(draws)))
-    above = sum(_miscalibration(Outcomes(sample.score, pos, sample.total)) >= observed for pos in drawn)
+    equal = observed - _ROUNDING  # equal but for rounding counts as equal
+    above = sum(_miscalibration(Outcomes(sample.score, pos, sample.total)) >= equal for pos in drawn)
     return CalibrationTest(observed, (1 + above) / (1 + draws), f"CORP miscalibration, {draws} draws")
 
 

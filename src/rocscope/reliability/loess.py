@@ -14,6 +14,7 @@ Array = NDArray[Any]
 _EXACT_LEVELS = 512
 _GROUPS = 1024
 _POINTS = 192
+_ROUNDING = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +53,17 @@ def loess_fit(sample: Outcomes, span: float) -> LoessFit:
     if not 0 < span <= 1:
         raise InputError("span", expected="a share of the rows, above 0 and at most 1", got=repr(span))
     if sample.score.size <= _EXACT_LEVELS:
-        return LoessFit(sample, sample.score, _weights(sample, sample.score, span))
+        return LoessFit(sample, sample.score, _weights(sample, sample.score, _radius(sample, sample.score, span)))
     groups = sample.pooled(_GROUPS, ends=1)
-    crowded = groups.score[np.linspace(0, groups.score.size - 1, 3 * _POINTS // 4).astype(int)]
-    even = np.linspace(groups.score[0], groups.score[-1], _POINTS // 4)
-    x = np.unique(np.concatenate([crowded, even]))
-    return LoessFit(groups, x, _weights(groups, x, span))
+    crowded = np.linspace(0, groups.score.size - 1, 3 * _POINTS // 4).astype(int)
+    even = np.searchsorted(groups.score, np.linspace(groups.score[0], groups.score[-1], _POINTS // 4))
+    x = groups.score[np.union1d(crowded, even.clip(max=groups.score.size - 1))]
+    return LoessFit(groups, x, _weights(groups, x, _radius(sample, x, span)))
 
 
-def _weights(sample: Outcomes, x: Array, span: float) -> Array:
+def _weights(sample: Outcomes, x: Array, radius: Array) -> Array:
     """Return the matrix that turns positives at each level into fitted values at each x."""
-    radius = _radius(sample, x, span)[:, None]
+    radius = radius[:, None]
     kernel = np.abs(sample.score - x[:, None])
     with np.errstate(divide="ignore", invalid="ignore"):
         kernel = np.where(radius > 0, kernel / radius, kernel > 0)
@@ -71,7 +72,7 @@ def _weights(sample: Outcomes, x: Array, span: float) -> Array:
     centre = kernel @ sample.weighed
     offset = sample.score - centre[:, None]
     spread = np.einsum("ij,ij,ij,j->i", kernel, offset, offset, sample.total)
-    sloped = spread > 1e-12 * np.ptp(sample.score) ** 2
+    sloped = spread > 1e-12 * np.ptp(sample.score) ** 2 + _ROUNDING
     slope = np.divide(x - centre, spread, out=np.zeros_like(x), where=sloped)
     offset *= slope[:, None]
     offset += 1
@@ -86,15 +87,23 @@ def _cube(values: Array) -> Array:
 
 def _radius(sample: Outcomes, x: Array, span: float) -> Array:
     """Return the distance within which each x has the share `span` of the rows."""
-    score, reached = sample.score, np.cumsum(sample.total)
+    score, reached = sample.score, sample.reached
     wanted = span * reached[-1]
     if (sample.total == np.floor(sample.total)).all():
         wanted = max(np.floor(wanted + 1e-10), 1.0)
-    before = reached - sample.total
-    right = np.searchsorted(reached, before + wanted * (1 - 1e-12))
-    left = np.flatnonzero(right < score.size)
-    right = right[left]
-    # windows of enough rows move right together; the narrowest around x is the last or the first of two
-    after = np.searchsorted(score[left] + score[right], 2 * x).clip(max=left.size - 1)
-    both = (np.maximum(after - 1, 0), after)
-    return np.minimum(*(np.maximum(x - score[left[i]], score[right[i]] - x) for i in both))
+    wanted *= 1 - 1e-12
+
+    def last(first: Array) -> Array:
+        """Return where windows that begin at some levels hold enough rows."""
+        return np.searchsorted(reached, reached[first] - sample.total[first] + wanted)
+
+    # windows move right with their first level; the narrowest around x is one of two, left and right of its middle
+    low = np.zeros(x.size, np.intp)
+    high = np.full(x.size, np.searchsorted(reached, reached[-1] - wanted, side="right"))
+    most = high.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        beyond = score[middle] + score[last(middle)] >= 2 * x
+        low, high = np.where(beyond, low, middle + 1), np.where(beyond, middle, high)
+    firsts = (np.maximum(low - 1, 0), np.minimum(low, most))
+    return np.minimum(*(np.maximum(x - score[first], score[last(first)] - x) for first in firsts))

@@ -56,10 +56,21 @@ class Outcomes:
         """Mean over rows of a value given for each probability."""
         return float(values @ self.total) / self.n
 
+    @cached_property
+    def reached(self) -> Array:
+        """Rows at or below each probability."""
+        return np.cumsum(self.total)
+
     def quantile(self, values: Array, share: Any) -> Array:
         """Smallest of increasing `values` that at least a share of the rows do not exceed."""
-        reached = np.cumsum(self.total)
-        return values[np.searchsorted(reached, np.asarray(share) * reached[-1] * (1 - 1e-12)).clip(max=values.size - 1)]
+        rows = np.asarray(share) * self.reached[-1] * (1 - 1e-12)
+        return values[np.searchsorted(self.reached, rows).clip(max=values.size - 1)]
+
+    def starts(self, groups: int) -> Array:
+        """First levels of at most so many groups of about equally many rows; a level is never split."""
+        before = np.arange(1, groups) * self.reached[-1] / groups
+        first = np.searchsorted(self.reached, before) + 1
+        return np.unique(np.concatenate([[0], first[first < self.score.size]]))
 
     def merged(self, starts: Array) -> "Outcomes":
         """Merge the levels from each start to the next, at their mean probability."""
@@ -75,10 +86,9 @@ class Outcomes:
         size = self.score.size
         if size <= most + 2 * ends:
             return self
-        group = np.floor((np.cumsum(self.total) - self.total) * (most / self.n))
-        starts = np.flatnonzero(np.diff(group, prepend=-1.0))
+        starts = self.starts(most)
         inner = starts[(starts > ends) & (starts < size - ends)]
-        return self.merged(np.concatenate([np.arange(max(ends, 1)), inner, np.arange(size - ends, size)]))
+        return self.merged(np.concatenate([np.arange(ends + 1), inner, np.arange(size - ends, size)]))
 
     def require_both_classes(self, what: str) -> None:
         """Raise OneClassError unless there are positives and negatives."""

@@ -1,6 +1,6 @@
 """calibration_report: every number of calibration, with intervals, and the tests."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from math import isnan, nan
@@ -29,16 +29,17 @@ from rocscope.reliability.goodness import (
     spiegelhalter_test,
 )
 from rocscope.reliability.outcomes import Outcomes, outcomes
-from rocscope.reliability.scores import brier, decompose, log_loss
+from rocscope.reliability.scores import decompose
 
 Array = NDArray[Any]
 
 _GROUPS, _ENDS = 2048, 256
+_PARTS = ("miscalibration", "discrimination", "uncertainty")
 _DISTANCES = ("miscalibration", "discrimination", "ici", "e50", "e90", "emax", "ece", "mce", "chi2")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationReport(Mapping[str, Estimate]):
+class CalibrationReport:
     """Numbers of calibration by name, each an Estimate; the tests; and what to keep in mind.
 
     Attributes
@@ -59,12 +60,6 @@ class CalibrationReport(Mapping[str, Estimate]):
             raise ColumnError("number", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
         return self.estimates[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
-
     def to_dict(self) -> dict[str, Any]:
         """Return numbers, tests and notes, safe for JSON."""
         parts = {
@@ -75,12 +70,12 @@ class CalibrationReport(Mapping[str, Estimate]):
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self[name].value:.4g}" for name in ("brier", "ici", "slope"))
-        return f"CalibrationReport({shown}, {len(self)} numbers, n={number(self.n)})"
+        return f"CalibrationReport({shown}, {len(self.estimates)} numbers, n={number(self.n)})"
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th>{escape(name)}</th><td>{e.value:.4g}</td><td>{e.low:.4g} to {e.high:.4g}</td></tr>"
-            for name, e in self.items()
+            for name, e in self.estimates.items()
         )
         tests = "".join(
             f"<tr><th>{escape(t.method)}</th><td colspan=2>p = {t.p_value:.3g}</td></tr>" for t in self.tests.values()
@@ -149,8 +144,8 @@ def calibration_report(
     (True, True)
     """
     if isinstance(y_true, Predictions):
-        predictions = y_true.select(models=[y_true.models[0] if model is None and len(y_true.models) == 1 else model])
-        counts = predictions.counts()
+        counts = y_true.counts(model)
+        predictions = y_true.select(models=[model or y_true.models[0]])
     else:
         predictions = None
         counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
@@ -172,16 +167,14 @@ def calibration_report(
 
 
 def _numbers(sample: Outcomes, bins: int) -> dict[str, float]:
-    found = {"brier": brier(sample), "log_loss": log_loss(sample)}
-    for name, options in (
-        ("brier", {}),
-        ("log_loss", {"rule": "log_loss"}),
-        ("murphy", {"method": "murphy", "bins": bins}),
-    ):
-        parts = decompose(sample, **options)
-        found |= {
-            f"{name}_{part}": getattr(parts, part) for part in ("miscalibration", "discrimination", "uncertainty")
-        }
+    decompositions = {
+        "brier": decompose(sample),
+        "log_loss": decompose(sample, rule="log_loss"),
+        "murphy": decompose(sample, method="murphy", bins=bins),
+    }
+    found = {name: decompositions[name].score for name in ("brier", "log_loss")}
+    for name, whole in decompositions.items():
+        found |= {f"{name}_{part}": getattr(whole, part) for part in _PARTS}
     cox, index = _cox(sample), calibration_index(sample)
     found |= {
         "observed_minus_predicted": sample.prevalence - sample.mean(sample.score),

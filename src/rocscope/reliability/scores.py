@@ -81,8 +81,9 @@ def _brier(sample: Outcomes, predicted: Array | float) -> float:
 
 def _log_loss(sample: Outcomes, predicted: Array | float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
-        happened = np.where(sample.pos > 0, sample.pos * np.log(predicted), 0.0)
-        did_not = np.where(sample.neg > 0, sample.neg * np.log1p(-predicted), 0.0)
+        happened, did_not = sample.pos * np.log(predicted), sample.neg * np.log(1 - predicted)
+    # what did not happen costs nothing, also at the probability 0: 0 · ∞ is 0 here
+    happened[sample.pos == 0] = did_not[sample.neg == 0] = 0
     return -float(happened.sum() + did_not.sum()) / sample.n
 
 

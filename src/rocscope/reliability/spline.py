@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope.errors import InputError
-from rocscope.reliability.logistic import fit_logistic, log_odds, probability
+from rocscope.reliability.logistic import fit_logistic, fit_many, log_odds, probability
 from rocscope.reliability.outcomes import Outcomes
 
 Array = NDArray[Any]
@@ -39,11 +39,11 @@ class SplineFit:
     def values(self, pos: Array) -> Array:
         """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
         total = self.outcomes.total
-        rows, start = [], None
-        for row in np.atleast_2d(pos):
-            start = fit_logistic(list(self.columns), row, total, ridge=_RIDGE * total.sum(), start=start).coefficients
-            rows.append(probability(start @ self.columns_at_x))
-        return np.reshape(rows, (*pos.shape[:-1], -1))
+        ridge = _RIDGE * total.sum()
+        start = fit_logistic(list(self.columns), self.outcomes.pos, total, ridge=ridge).coefficients
+        rows = np.atleast_2d(pos)
+        fits = fit_many(self.columns, rows, total, start=start, ridge=ridge)
+        return np.reshape(probability(fits @ self.columns_at_x), (*pos.shape[:-1], -1))
 
     def at_levels(self, values: Array) -> Array:
         """Return the curve at the levels of the outcomes, from its values at `x`."""

@@ -1,5 +1,7 @@
 """The calibration block of a report: curves by bins and LOESS, the rug, and numbers."""
 
+from collections.abc import Sequence
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -7,14 +9,26 @@ import numpy as np
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import ScoreError
 from rocscope.reliability.calibration import calibration
-from rocscope.reliability.cox import cox_calibration
 from rocscope.reliability.curve import BinnedCalibrationCurve
-from rocscope.reliability.discrepancy import calibration_error
 from rocscope.reliability.outcomes import check_probabilities
-from rocscope.reliability.scores import brier, log_loss
+from rocscope.reliability.report import calibration_report
 
 RUG_STEPS = 40
 SMOOTH_POINTS = 40
+DRAWS = 99
+NUMBERS = {
+    "Brier": "brier",
+    "log loss": "log_loss",
+    "miscalibration": "brier_miscalibration",
+    "discrimination": "brier_discrimination",
+    "ECE": "ece",
+    "smooth ECE": "smooth_ece",
+    "ICI": "ici",
+    "in the large": "in_the_large",
+    "slope": "slope",
+    "p (calibrated)": "p_value",
+}
+"""What a table of calibration shows, by the name of the number."""
 
 
 def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
@@ -23,20 +37,28 @@ def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
         check_probabilities(counts)
     except ScoreError:
         return None
-    cox = cox_calibration(counts)
+    report = calibration_report(counts, replicates=0, draws=DRAWS)
+    numbers = {name: estimate.value for name, estimate in report.estimates.items()}
     return {
         "bins": _bins(calibration(counts)),
         "smooth": _smooth(counts),
         "rug": _rug(counts),
-        "numbers": {
-            "brier": brier(counts),
-            "log_loss": log_loss(counts),
-            "slope": cox.slope,
-            "intercept": cox.intercept,
-            "in_the_large": cox.in_the_large,
-            "ece": calibration_error(counts),
-        },
+        "numbers": numbers | {"p_value": report.tests["miscalibration"].p_value},
     }
+
+
+def calibration_table(models: Sequence[Any]) -> list[dict[str, str]]:
+    """Return one row of text for each ModelSummary whose scores are probabilities."""
+    return [
+        {"model": model.name}
+        | {heading: _text(model.calibration["numbers"][name]) for heading, name in NUMBERS.items()}
+        for model in models
+        if model.calibration
+    ]
+
+
+def _text(value: float) -> str:
+    return f"{value:.4f}" if isfinite(value) else "undefined" if isnan(value) else "infinite"
 
 
 def _bins(curve: Any) -> list[dict[str, float]]:

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from rocscope.errors import InputError
+from rocscope.report.calibration import calibration_table
 from rocscope.report.model import ReportData
 from rocscope.report.pack import page_json
 from rocscope.report.summary import ModelSummary
@@ -27,6 +28,7 @@ def render(data: ReportData) -> str:
         data=data,
         payload=_raw(page_json(data)),
         rows=[_row(model) for model in data.models],
+        calibration=calibration_table(data.models),
         script=_raw(script),
         style=_raw(style),
         script_hash=_hash(script),

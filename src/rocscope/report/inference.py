@@ -26,7 +26,10 @@ class Certainty:
 
 
 def certainty(predictions: Predictions | Mapping[str, ThresholdCounts]) -> Certainty:
-    """Return the intervals of all models; and their differences, where they come from the same rows."""
+    """Return the intervals of all models; and their differences, where they come from the same rows.
+
+    Weighted counts have none: they do not tell how many rows a weight stands for.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RocscopeWarning)
         intervals, pairs = _estimates(predictions)
@@ -42,7 +45,7 @@ def _estimates(
     predictions: Predictions | Mapping[str, ThresholdCounts],
 ) -> tuple[Mapping[str, Estimate], list[Comparison]]:
     if not isinstance(predictions, Predictions):
-        return {name: auc_interval(counts) for name, counts in predictions.items()}, []
+        return {name: auc_interval(counts) for name, counts in predictions.items() if isinstance(counts.n, int)}, []
     if 2 <= len(predictions.models) <= MOST_COMPARED:
         compared = compare(predictions)
         return compared.estimates, list(compared)

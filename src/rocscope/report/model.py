@@ -104,6 +104,7 @@ def report_data(
     context: Context | None = None,
     title: str = "",
     notes: str = "",
+    detailed: bool = True,
 ) -> ReportData:
     """Summarise each model and the decision between them.
 
@@ -112,6 +113,9 @@ def report_data(
     predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
     context : Context, optional
     title, notes : str
+    detailed : bool
+        Whether to add intervals, comparisons, calibration, slices and the hash, which take most of the time where
+        there are millions of rows.
 
     Returns
     -------
@@ -131,15 +135,19 @@ def report_data(
     context = context or Context()
     counts = by_model(predictions)
     decision = choose(counts, context)
+    title = title or " · ".join(counts)
+    if not detailed:
+        figures = [summarise(name, levels, context, calibrated=False) for name, levels in counts.items()]
+        return ReportData(title, context, figures, decision, _sizes(counts), notes=notes)
     sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
-    models = [summarise(name, levels, context, interval=sure.intervals[name]) for name, levels in counts.items()]
+    models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
     slices, warnings = _slices(predictions, context)
     return ReportData(
-        title=title or " · ".join(counts),
+        title=title,
         context=context,
         models=models,
         decision=decision,
-        provenance=_provenance(counts),
+        provenance=_sizes(counts) | {"hash": _fingerprint(counts)} | _source(predictions),
         slices=slices,
         comparisons=sure.comparisons,
         warnings=[*sure.warnings, *_warnings("the sample", models), *warnings],
@@ -179,10 +187,16 @@ def _warnings(where: str, models: list[ModelSummary]) -> list[str]:
     return [f"Only {fewest[0]:g} {fewest[1]} in {where}: rates there are uncertain."] if fewest[0] < SMALL else []
 
 
-def _provenance(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
+def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
     first = next(iter(counts.values()))
-    sizes = {"rows": first.n, "positives": first.n_pos, "negatives": first.n_neg}
-    return {"rocscope": __version__, **sizes, "hash": _fingerprint(counts)}
+    return {"rocscope": __version__, "rows": first.n, "positives": first.n_pos, "negatives": first.n_neg}
+
+
+def _source(predictions: Sample) -> dict[str, Any]:
+    """Where the rows came from and how many were left out on the way."""
+    if not isinstance(predictions, Predictions) or predictions.source is None:
+        return {}
+    return {"source": predictions.source.name, "rows_dropped": predictions.source.rows_dropped}
 
 
 def _fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:

@@ -129,8 +129,11 @@ def _calibration(calibration: dict[str, Any]) -> dict[str, Any]:
         "bins": [_shortened(row) for row in calibration["bins"]],
         "smooth": calibration["smooth"] and _shorts(calibration["smooth"]),
         "rug": _shorts(calibration["rug"]),
-        "numbers": _shortened(calibration["numbers"]),
+        "numbers": _shortened({name: calibration["numbers"][name] for name in _SHOWN}),
     }
+
+
+_SHOWN = ("brier", "slope", "intercept", "ece", "ici", "p_value")
 
 
 def _shortened(fields: dict[str, Any]) -> dict[str, Any]:

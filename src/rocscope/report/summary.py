@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
@@ -16,7 +14,7 @@ from rocscope.curves.lift import lift_chart
 from rocscope.curves.precision_recall import precision_recall
 from rocscope.curves.roc import roc
 from rocscope.decisions.choose import DEFAULT_THRESHOLD
-from rocscope.geometry import Thinned, pool, thin, touching_point
+from rocscope.geometry import pool, thin, touching_point
 from rocscope.report.calibration import calibration_block
 
 MOST_POINTS = 240
@@ -92,8 +90,9 @@ def summarise(
     *,
     interval: dict[str, Any] | None = None,
     most: int = MOST_POINTS,
+    calibrated: bool = True,
 ) -> ModelSummary:
-    """Return all figures of one model in a context."""
+    """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
     counts.require_both_classes(name)
     curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
     best, default = touching_point(hull, context), counts.at(DEFAULT_THRESHOLD)
@@ -114,15 +113,9 @@ def summarise(
         best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
         default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
-        points=Points([None, *_scores(counts, kept)], kept.tp.tolist(), kept.fp.tolist()),
+        points=Points([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
         hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
-        calibration=calibration_block(counts),
+        calibration=calibration_block(counts) if calibrated else None,
         auc_interval=interval,
     )
-
-
-def _scores(counts: ThresholdCounts, kept: Thinned) -> list[float]:
-    """Return the scores at the points kept; integers stay integers where a float would round them."""
-    whole = counts.threshold.dtype.kind in "iu" and np.abs(kept.threshold[1:]).max(initial=0) > 2**53
-    return (counts.threshold[kept.index[1:] - 1] if whole else kept.threshold[1:]).tolist()

@@ -31,7 +31,7 @@ export function percent(value: number): string {
 }
 
 export function fixed(value: number | null | undefined, digits = 3): string {
-  return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
+  return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits).replace("-", "−");
 }
 
 /** Axis labels: short, with k and M for thousands and millions. */

@@ -8,7 +8,7 @@ import { palette } from "../palette";
 import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
 import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
 import { directLabels } from "./labels";
-import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene } from "./scene";
+import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene, type Size } from "./scene";
 import { inSight, printing } from "./visible";
 
 export interface Handle {
@@ -59,14 +59,16 @@ export function chart(options: ChartOptions): HTMLElement {
   const title = h("h2", { id: `${options.id}-title` });
   const text = h("p", { id: `${options.id}-text`, class: "caption" });
 
-  const size = signal({ width: 0, height: 0 });
+  const size = signal<Size>({ width: 0, height: 0, unit: 1 });
   const visible = inSight(plot);
   new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
-    size.value = { width: Math.round(width), height: Math.round(height) };
+    const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 15;
+    size.value = { width: Math.round(width / unit), height: Math.round(height / unit), unit };
   }).observe(plot);
 
   const scene = computed(options.scene);
+  const shown = computed(options.marks);
   const frame = computed<Frame>(() => makeFrame(scene.value, size.value, margin));
   const awake = computed(() => visible.value && size.value.width > 0);
 
@@ -74,9 +76,9 @@ export function chart(options: ChartOptions): HTMLElement {
   const label = (): void => {
     const pen = canvas.getContext("2d");
     if (pen) pen.font = `600 12px ${FONT}`;
-    const found = directLabels(scene.value, frame.value, (word) => pen?.measureText(word).width ?? word.length * 7);
+    const found = directLabels(scene.peek(), shown.peek(), frame.peek(), (word) => pen?.measureText(word).width ?? word.length * 7);
     labels.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
-    labels.replaceChildren(...marksAsSvg(found, frame.value, palette.value));
+    labels.replaceChildren(...marksAsSvg(found, frame.peek(), palette.peek()));
   };
   const drawScene = (): void => {
     paint(canvas, size.peek(), scene.peek(), frame.peek(), palette.peek());
@@ -94,7 +96,6 @@ export function chart(options: ChartOptions): HTMLElement {
     } else schedule(drawScene);
   });
 
-  const shown = computed(options.marks);
   const drawMarks = (): void => {
     marks.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
     marks.replaceChildren(...marksAsSvg(shown.peek(), frame.peek(), palette.peek()));
@@ -108,8 +109,8 @@ export function chart(options: ChartOptions): HTMLElement {
   effect(() => setText(title, options.title()));
   effect(() => setText(text, options.describe()));
 
-  if (options.handle) plot.append(handle(options.handle, frame, awake, margin));
-  if (options.drag) drag(plot, options.drag, () => frame.peek(), margin);
+  if (options.handle) plot.append(handle(options.handle, frame, size, awake, margin));
+  if (options.drag) drag(plot, options.drag, () => frame.peek(), size, margin);
 
   const asSvg = (): string => {
     const layers = [axes, labels, marks].map((layer) => layer.cloneNode(true) as SVGElement);
@@ -151,7 +152,13 @@ export function chart(options: ChartOptions): HTMLElement {
   );
 }
 
-function handle(options: Handle, frame: { value: Frame }, awake: { value: boolean }, margin: Margin): HTMLElement {
+function handle(
+  options: Handle,
+  frame: { value: Frame },
+  size: { value: Size },
+  awake: { value: boolean },
+  margin: Margin,
+): HTMLElement {
   const knob = h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": options.label });
   knob.addEventListener("keydown", (event) => {
     if (options.key(event)) event.preventDefault();
@@ -159,7 +166,8 @@ function handle(options: Handle, frame: { value: Frame }, awake: { value: boolea
   effect(() => {
     if (!awake.value) return;
     const { at, now, min, max, text } = options.state();
-    const [x, y] = [frame.value.x(at[0]) + margin.left, frame.value.y(at[1]) + margin.top];
+    const { unit } = size.value;
+    const [x, y] = [unit * (frame.value.x(at[0]) + margin.left), unit * (frame.value.y(at[1]) + margin.top)];
     schedule(() => {
       const inside = Number.isFinite(x) && Number.isFinite(y);
       knob.hidden = !inside;
@@ -173,12 +181,21 @@ function handle(options: Handle, frame: { value: Frame }, awake: { value: boolea
   return knob;
 }
 
-function drag(plot: HTMLElement, to: NonNullable<ChartOptions["drag"]>, frame: () => Frame, margin: Margin): void {
+function drag(
+  plot: HTMLElement,
+  to: NonNullable<ChartOptions["drag"]>,
+  frame: () => Frame,
+  size: { value: Size },
+  margin: Margin,
+): void {
   plot.classList.add("draggable");
   const move = (event: PointerEvent, start: boolean): void => {
     const box = plot.getBoundingClientRect();
     const { x, y } = frame();
-    const at: Point = [x.invert(event.clientX - box.left - margin.left), y.invert(event.clientY - box.top - margin.top)];
+    const { unit } = size.value;
+    const left = (event.clientX - box.left) / unit - margin.left;
+    const top = (event.clientY - box.top) / unit - margin.top;
+    const at: Point = [x.invert(left), y.invert(top)];
     to(at, ([px, py]) => [x(px), y(py)], start);
   };
   plot.addEventListener("pointerdown", (event) => {

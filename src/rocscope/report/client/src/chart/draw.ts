@@ -42,7 +42,7 @@ function upTo(length: number): number[] {
 }
 
 export function paint(canvas: HTMLCanvasElement, size: Size, scene: Scene, frame: Frame, palette: Palette): void {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = (window.devicePixelRatio || 1) * size.unit;
   const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const pen = canvas.getContext("2d");

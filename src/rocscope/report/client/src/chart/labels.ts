@@ -21,9 +21,15 @@ interface Dot {
 }
 
 /** One label a named series, none where there is no free place. */
-export function directLabels(scene: Scene, frame: Frame, measure: (text: string) => number): Mark[] {
-  const dots = scene.series.filter((series) => !series.base).map((series) => ({ series, dots: sample(series, frame) }));
-  const hiddenBy = crowd(dots.flatMap((line) => line.dots), frame);
+export function directLabels(
+  scene: Scene,
+  shown: readonly Mark[],
+  frame: Frame,
+  measure: (text: string) => number,
+): Mark[] {
+  const named = scene.series.filter((series) => series.name);
+  const dots = named.map((series) => ({ series, dots: sample(series, frame) }));
+  const hiddenBy = crowd([...dots.flatMap((line) => line.dots), ...shown.flatMap((mark) => around(mark, frame))], frame);
   const taken: Box[] = [];
   const marks: Mark[] = [];
   for (const { series, dots: own } of dots.reverse()) {
@@ -36,6 +42,13 @@ export function directLabels(scene: Scene, frame: Frame, measure: (text: string)
     marks.push({ kind: "text", at, text, fill: series.stroke, bold: true });
   }
   return marks;
+}
+
+/** A dot is wider than a line, and is not to be written upon. */
+function around(mark: Mark, frame: Frame): Dot[] {
+  if (mark.kind !== "dot") return [];
+  const [x, y] = [frame.x(mark.at[0]), frame.y(mark.at[1])];
+  return [-5, 0, 5].flatMap((dx) => [-5, 0, 5].map((dy) => ({ x: x + dx, y: y + dy })));
 }
 
 /** Points along a line about six pixels apart. */
@@ -67,14 +80,14 @@ function bestPlace(
   for (let place = 3; place < PLACES - 2; place++) {
     const dot = own[Math.floor((place / PLACES) * own.length)];
     if (!dot) continue;
-    for (const box of boxesAround(dot, width)) {
+    for (const [far, box] of boxesAround(dot, width).entries()) {
       if (box.left < 2 || box.top < 2 || box.right > frame.width - 2 || box.bottom > frame.height - 2) continue;
       if (taken.some((other) => overlap(box, other))) continue;
-      const score = hiddenBy(box) + Math.abs(place / PLACES - 0.45) * 2;
+      const score = hiddenBy(box) + Math.abs(place / PLACES - 0.45) * 2 + Math.max(0, far - 3) * 2;
       if (score < least) [best, least] = [box, score];
     }
   }
-  return least < 5 ? best : null;
+  return least < 8 ? best : null;
 }
 
 function boxesAround({ x, y }: Dot, width: number): Box[] {
@@ -84,6 +97,8 @@ function boxesAround({ x, y }: Dot, width: number): Box[] {
     { left: x - gap - width, top: y - 3 - HEIGHT, right: x - gap, bottom: y - 3 },
     { left: x + gap, top: y - 3 - HEIGHT, right: x + gap + width, bottom: y - 3 },
     { left: x - gap - width, top: y + 3, right: x - gap, bottom: y + 3 + HEIGHT },
+    { left: x + 3 * gap, top: y + gap, right: x + 3 * gap + width, bottom: y + gap + HEIGHT },
+    { left: x + 5 * gap, top: y + 3 * gap, right: x + 5 * gap + width, bottom: y + 3 * gap + HEIGHT },
   ];
 }
 

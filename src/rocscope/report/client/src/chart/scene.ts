@@ -53,9 +53,11 @@ export type Mark =
     }
   | { kind: "box"; from: Point; to: Point; fill: string; alpha?: number; role?: string };
 
+/** Width and height in units, of so many pixels each: letters and lines grow with the text of the page. */
 export interface Size {
   readonly width: number;
   readonly height: number;
+  readonly unit: number;
 }
 
 export interface Margin {

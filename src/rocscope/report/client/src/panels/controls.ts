@@ -116,7 +116,7 @@ function thresholdControl(state: State): HTMLElement {
       const { level } = state.current.value;
       if (state.by.value !== "score") return String(Number((column(level) * 100).toPrecision(4)));
       const threshold = state.model.value.levels.threshold[level] ?? Infinity;
-      return Number.isFinite(threshold) ? String(Number(threshold.toPrecision(6))) : "";
+      return Number.isFinite(threshold) ? String(Number(threshold.toPrecision(5))) : "";
     },
     words: () => thresholdText(state),
     slide: (at) => setLevel(state, state.model.value, at),

@@ -96,7 +96,7 @@ function comparisonWords(state: State): Word[] {
   const pair = slice.value === 0 && winner && runner ? pairOf(report, winner.index, runner.index) : undefined;
   const p = pair?.[6] ?? pair?.[5];
   if (!runner || p == null) return ["."];
-  const text = p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+  const text = p < 0.001 ? "p\u00a0<\u00a00.001" : `p\u00a0=\u00a0${p.toFixed(3)}`;
   return ["; difference in AUC to ", { strong: runner.name, model: runner.index }, ` ${p < 0.05 ? "" : "not "}significant (${text}).`];
 }
 

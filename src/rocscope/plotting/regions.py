@@ -1,0 +1,85 @@
+"""The map of contexts: which model is best, over cost ratio and prevalence."""
+
+from typing import Any
+
+import numpy as np
+
+from rocscope.decisions.hull import Hull
+from rocscope.decisions.regions import RegionMap
+from rocscope.decisions.zones import HullVertex
+from rocscope.plotting import theme
+from rocscope.plotting.legends import place_legend
+
+_TRIVIAL = {"nobody positive": theme.GRID, "everybody positive": theme.FRAME}
+_ALPHA = 0.55
+
+
+def plot_regions(regions: Hull | RegionMap, ax: Any = None) -> Any:
+    """Map of contexts: the model to use for each cost ratio (x) and prevalence (y).
+
+    Parameters
+    ----------
+    regions : Hull or RegionMap
+        As `rocscope.hull` or `Hull.region_map` returns it.
+    ax : Axes, optional
+        Where to draw; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Axes
+        Each colour is a model, each field between two lines one of its thresholds.
+
+    Notes
+    -----
+    On a logarithmic axis of the ratio and a logistic one of the prevalence, borders are straight lines: along each the
+    slope of the iso-performance line stays the same.
+
+    References
+    ----------
+    Hernández-Orallo 2004: the skew decides which classifier is best; Drummond & Holte 2006.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope import ThresholdCounts, hull
+    >>> counts = {"a": ThresholdCounts([3, 2, 1], [6, 2, 2], [1, 4, 9]), "b": ThresholdCounts([2, 1], [2, 8], [9, 5])}
+    >>> ax = plot_regions(hull(counts), ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['nobody positive', 'a', 'everybody positive']
+    """
+    drawn = regions.region_map() if isinstance(regions, Hull) else regions
+    axes = theme.new_axes() if ax is None else ax
+    theme.dress(axes)
+    axes.set_xscale("log")
+    axes.set_yscale("logit")
+    labels = [_label(vertex) for vertex in drawn.vertices]
+    colours = _colours(labels)
+    ratio, (lowest, highest) = drawn.cost_ratio, (drawn.prevalence.min(), drawn.prevalence.max())
+    for i, label in enumerate(labels):
+        slope_low, slope_high = drawn.vertices[i].slope_low, drawn.vertices[i].slope_high
+        low, high = (np.clip(ratio / (ratio + slope), lowest, highest) for slope in (slope_high, slope_low))
+        named = label if label not in labels[:i] else "_"
+        axes.fill_between(
+            ratio, low, high, color=colours[label], alpha=_ALPHA, linewidth=0, label=named, gid=f"region-{i}"
+        )
+        if slope_low:
+            border = np.ma.masked_outside(ratio / (ratio + slope_low), lowest, highest)
+            axes.plot(ratio, border, color="white", linewidth=1, gid=f"border-{i}")
+    axes.set(xlim=(ratio.min(), ratio.max()), ylim=(lowest, highest))
+    axes.set_xlabel("Cost ratio (false alarm : miss)")
+    axes.set_ylabel("Prevalence")
+    place_legend(axes, loc="upper left")
+    return axes
+
+
+def _label(vertex: HullVertex) -> str:
+    predicted = vertex.point.tp + vertex.point.fp
+    if not predicted:
+        return "nobody positive"
+    return "everybody positive" if predicted == vertex.point.n else theme.plain(vertex.label)
+
+
+def _colours(labels: list[str]) -> dict[str, str]:
+    """Return a colour for each label; trivial decisions are grey."""
+    models = [label for label in dict.fromkeys(labels) if label not in _TRIVIAL]
+    return _TRIVIAL | {label: theme.COLOURS[i % len(theme.COLOURS)] for i, label in enumerate(models)}
