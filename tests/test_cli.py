@@ -34,7 +34,7 @@ def test_markdown_escapes_what_would_break_the_table(run, tmp_path):
     (tmp_path / "odd.csv").write_text('y,"a|b"\n1,0.9\n0,0.1\n')
     code, out, _ = run("summary", "odd.csv", "--label", "y", "--score", "a|b", "--md")
     assert code == 0
-    assert out.splitlines()[2].startswith("| a\\|b | 1.0000 |")
+    assert out.splitlines()[2].startswith("| a\\|b | 1.0000 [")
 
 
 def test_costs_and_prevalence_reach_the_decision(run, scores):
