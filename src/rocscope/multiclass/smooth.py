@@ -33,6 +33,18 @@ class Recalibration:
         """Weights w for which argmax of w·p is the most probable class after recalibration."""
         return np.exp(self.bias * self.temperature)
 
+    def probabilities(self, proba: Array) -> Array:
+        """Return probabilities (n × k) made anew."""
+        return recalibrate(proba, self.class_weight, self.temperature)
+
+
+def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
+    """Return probabilities in proportion to (w·p)^(1/temperature)."""
+    with np.errstate(divide="ignore"):
+        score = np.log(proba * class_weight, dtype=np.float64) / temperature
+    score = np.exp(score - score.max(axis=1, keepdims=True))
+    return score / score.sum(axis=1, keepdims=True)
+
 
 def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
     """Return the temperature and the biases of greatest likelihood.

@@ -26,7 +26,8 @@ def greedy(problem: Problem) -> Array:
     Notes
     -----
     The most frequent class has the weight 1. Then each, by decreasing frequency, takes the weight that is best on the
-    rows of the classes up to it, predicted as one of these; none is changed again.
+    rows of the classes up to it, predicted as one of these; none is changed again. The order, and which rows a step
+    looks at, are our reading of their hill-climbing in a pre-defined order.
     """
     order = np.argsort(-problem.objective.support, kind="stable")
     weight = np.ones(problem.k)

@@ -22,7 +22,7 @@ from rocscope.multiclass.costs import REJECTED, CostMatrix
 from rocscope.multiclass.line_search import Problem
 from rocscope.multiclass.objective import NAMES, Name, Objective
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.multiclass.smooth import Recalibration, fit_recalibration
+from rocscope.multiclass.smooth import Recalibration, fit_recalibration, recalibrate
 from rocscope.multiclass.weight_search import best_of_starts, greedy, some_rows
 
 Array = NDArray[Any]
@@ -78,7 +78,7 @@ class ClassWeights:
 
     def recalibrated(self, proba: Any) -> Array:
         """Return probabilities (n × k) in proportion to (w·p)^(1/temperature)."""
-        return _recalibrated(self._checked(proba), self.weight, self.temperature)
+        return recalibrate(self._checked(proba), self.weight, self.temperature)
 
     def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
         """Return the index of the class predicted for each row; −1 where it is left undecided.
@@ -92,7 +92,7 @@ class ClassWeights:
         """
         rows = self._checked(proba)
         if self.cost is not None:
-            return self.cost.decide(_recalibrated(rows, self.weight, self.temperature), reject_cost=reject_cost)
+            return self.cost.decide(recalibrate(rows, self.weight, self.temperature), reject_cost=reject_cost)
         if reject_cost is not None:
             expected = "a decision by least expected cost (objective=CostMatrix, method='smooth')"
             raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} by {self.method!r}")
@@ -321,7 +321,7 @@ def _cost_decision(
     problem: Problem, preds: MulticlassPredictions, found: Recalibration, cost: CostMatrix
 ) -> ClassWeights:
     objective = problem.objective
-    chosen = cost.decide(_recalibrated(problem.proba, found.class_weight, found.temperature))
+    chosen = cost.decide(found.probabilities(problem.proba))
     counts = problem.table(chosen)
     value, at_one = (objective.value(objective.score(c)) for c in (counts, problem.counts(np.ones(problem.k))))
     matrix = ConfusionMatrix(_whole(counts, preds), classes=preds.classes, rows="actual")
@@ -332,10 +332,3 @@ def _cost_decision(
 def _whole(counts: Array, preds: MulticlassPredictions) -> Array:
     whole = preds.sample_weight is None or preds.sample_weight.dtype.kind == "i"
     return counts.astype(np.int64) if whole else counts
-
-
-def _recalibrated(proba: Array, weight: Array, temperature: float) -> Array:
-    with np.errstate(divide="ignore"):
-        score = np.log(proba * weight, dtype=np.float64) / temperature
-    score = np.exp(score - score.max(axis=1, keepdims=True))
-    return score / score.sum(axis=1, keepdims=True)
