@@ -60,6 +60,13 @@ if TYPE_CHECKING:
     from rocscope.inference.proportions import rate_intervals as rate_intervals
     from rocscope.inference.rank_test import mann_whitney as mann_whitney
     from rocscope.inference.smoothing import smooth_roc as smooth_roc
+    from rocscope.multiclass.auc import multiclass_auc as multiclass_auc
+    from rocscope.multiclass.confusion import ConfusionMatrix as ConfusionMatrix
+    from rocscope.multiclass.costs import CostMatrix as CostMatrix
+    from rocscope.multiclass.predictions import MulticlassPredictions as MulticlassPredictions
+    from rocscope.multiclass.vus import vus as vus
+    from rocscope.multiclass.weights import ClassWeights as ClassWeights
+    from rocscope.multiclass.weights import class_weights as class_weights
     from rocscope.plotting.figures import plot_calibration as plot_calibration
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
@@ -90,15 +97,19 @@ _HOME = {
     "Beta": "decisions.distributions",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
+    "ClassWeights": "multiclass.weights",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
+    "ConfusionMatrix": "multiclass.confusion",
     "Constraint": "decisions.constraints",
     "Context": "core.context",
     "ContinuousCalibration": "reliability.bridge",
+    "CostMatrix": "multiclass.costs",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.distributions",
+    "MulticlassPredictions": "multiclass.predictions",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
@@ -117,6 +128,7 @@ _HOME = {
     "calibration_index": "reliability.discrepancy",
     "calibration_report": "reliability.report",
     "choose": "decisions.choose",
+    "class_weights": "multiclass.weights",
     "compare": "inference.compare",
     "compare_costs": "inference.costs",
     "compare_curves": "inference.permutation",
@@ -140,6 +152,7 @@ _HOME = {
     "mcnemar": "inference.crisp",
     "miscalibration_test": "reliability.goodness",
     "mixture": "decisions.mixture",
+    "multiclass_auc": "multiclass.auc",
     "net_benefit": "curves.net_benefit",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
@@ -159,6 +172,7 @@ _HOME = {
     "smooth_calibration_error": "reliability.discrepancy",
     "smooth_roc": "inference.smoothing",
     "spiegelhalter_test": "reliability.goodness",
+    "vus": "multiclass.vus",
 }
 _MODULES = {
     "datasets": "datasets",

@@ -11,8 +11,9 @@ from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import Provenance
+from rocscope.core.rows import groups, model_name, row_mask, take
 from rocscope.core.text import number
-from rocscope.errors import ColumnError, InputError, ShapeError
+from rocscope.errors import InputError, ShapeError
 
 Array = NDArray[Any]
 
@@ -125,13 +126,7 @@ class Predictions:
         return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
 
     def _model(self, model: str | None) -> str:
-        if model is None and len(self.scores) == 1:
-            return next(iter(self.scores))
-        if model is None:
-            raise ColumnError("model", expected=f"one of {self.models}", got="no name", hint="name the model")
-        if model not in self.scores:
-            raise ColumnError("model", expected=check.one_of(model, self.models), got=repr(model))
-        return model
+        return model_name(self.models, model)
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "Predictions":
         """Return the rows where a mask is true, of the models named; everything when both are left out.
@@ -148,24 +143,16 @@ class Predictions:
         >>> Predictions([1, 0, 1], [3, 2, 1]).select([True, True, False])
         Predictions(n=2, n_pos=1, n_neg=1, models=['score'])
         """
-        mask = slice(None) if rows is None else self._mask(rows)
+        mask = slice(None) if rows is None else row_mask(rows, len(self))
         chosen = self.models if models is None else [self._model(name) for name in models]
         return Predictions(
             self.y_true[mask],
             {name: self.scores[name][mask] for name in chosen},
-            sample_weight=None if self.sample_weight is None else self.sample_weight[mask],
-            fold=None if self.fold is None else self.fold[mask],
-            segment=None if self.segment is None else self.segment[mask],
+            sample_weight=take(self.sample_weight, mask),
+            fold=take(self.fold, mask),
+            segment=take(self.segment, mask),
             source=self.source,
         )
-
-    def _mask(self, rows: Any) -> Array:
-        mask = check.check_column(rows, "rows", len(self))
-        if mask.dtype != np.bool_:
-            raise ShapeError("rows", expected="a mask of True and False", got=f"values of type {mask.dtype}")
-        if not mask.any():
-            raise ShapeError("rows", expected="at least one row selected", got="none")
-        return mask
 
     def by_segment(self) -> dict[Hashable, "Predictions"]:
         """Return the rows of each segment.
@@ -175,7 +162,7 @@ class Predictions:
         InputError
             If there is no segment column.
         """
-        return self._split("segment", self.segment)
+        return {value: self.select(mask) for value, mask in groups("segment", self.segment).items()}
 
     def by_fold(self) -> dict[Hashable, "Predictions"]:
         """Return the rows of each fold.
@@ -185,13 +172,7 @@ class Predictions:
         InputError
             If there is no fold column.
         """
-        return self._split("fold", self.fold)
-
-    def _split(self, name: str, column: Array | None) -> dict[Hashable, "Predictions"]:
-        if column is None:
-            raise InputError(f"there is no {name} column", hint=f"pass {name}= to Predictions or rocscope.read")
-        check.check_present(column, name, InputError)
-        return {value: self.select(column == value) for value in check.distinct(column)}
+        return {value: self.select(mask) for value, mask in groups("fold", self.fold).items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""

@@ -21,9 +21,9 @@ _RELATIVE_ERROR = 1e-9
 _ANEW = "make the decision anew with rocscope.choose and save it"
 
 
-def seal(content: dict[str, Any]) -> str:
-    """Return the text of a decision file."""
-    header = {"format": FORMAT, "version": VERSION, "checksum": _checksum(content)}
+def seal(content: dict[str, Any], kind: str = FORMAT) -> str:
+    """Return the text of a file of a decision."""
+    header = {"format": kind, "version": VERSION, "checksum": _checksum(content)}
     return json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
@@ -41,14 +41,14 @@ def read(path: str | os.PathLike[str]) -> str:
         raise DecisionFileError(str(path), expected="a decision file", got=reason) from error
 
 
-def unseal(text: str, source: str) -> dict[str, Any]:
+def unseal(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     """Return the JSON object in a file, of this format and a version that is known."""
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except ValueError as error:
         raise DecisionFileError(source, expected="a decision as JSON", got=str(error), hint=_ANEW) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise DecisionFileError(source, expected=f'JSON with "format": "{FORMAT}"', got="something else")
+    if not isinstance(content, dict) or content.get("format") != kind:
+        raise DecisionFileError(source, expected=f'JSON with "format": "{kind}"', got="something else")
     version = content.get("version")
     if type(version) is not int or version < 1:
         raise DecisionFileError(source, expected="a version number", got=repr(version), hint=_ANEW)

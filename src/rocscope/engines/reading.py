@@ -14,6 +14,8 @@ from rocscope.core.provenance import Provenance, brief
 from rocscope.engines import columns
 from rocscope.engines.columns import Column
 from rocscope.engines.opening import open_source
+from rocscope.engines.several import Proba, probability_columns
+from rocscope.engines.several import predictions as predictions_of_several
 from rocscope.engines.source import Source, require_columns
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, ShapeError, WeightError
 
@@ -26,7 +28,10 @@ _ERRORS: dict[str, type[InputError]] = {
     "weight": WeightError,
     "fold": InputError,
     "segment": InputError,
+    "proba": ScoreError,
+    "predicted": LabelError,
 }
+_PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment"}
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,14 @@ class _Role:
     argument: str
     column: str
     model: str | None = None
+    cls: str | None = None
 
     def subject(self, source: Source) -> str:
         return f"{self.argument} {self.column!r} of {brief(source.origin)}"
 
     def convert(self, source: Source, table: pa.Table) -> Column:
         column, subject = table.column(self.column), self.subject(source)
-        if self.argument == "label":
+        if self.argument in ("label", "predicted"):
             return columns.labels(column, subject)
         if self.argument in ("fold", "segment"):
             return columns.groups(column, subject)
@@ -61,7 +67,11 @@ def read(
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
-) -> Predictions:
+    proba: Proba | None = None,
+    predicted: Scores | None = None,
+    classes: Any = None,
+    normalize: bool = False,
+) -> Any:
     """Predictions from the columns of a file, a stream, a data frame or a relation.
 
     Parameters
@@ -86,10 +96,16 @@ def read(
         The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}. Text will do for a number: "1".
     format : {"csv", "tsv", "jsonl", "parquet", "arrow"}, optional
         By default, from the suffix.
+    proba : str, or mapping from model name to str or to a mapping from class to column, optional
+        For more than two classes, in place of `scores`: a pattern such as ``"p_*"``, whose ``*`` is the name of the
+        class that a column holds the probabilities of.
+    predicted : str, sequence of str, or mapping from model name to column, optional
+        Columns of predicted classes.
+    classes, normalize : see `rocscope.MulticlassPredictions`
 
     Returns
     -------
-    Predictions
+    Predictions, or MulticlassPredictions with `proba` or `predicted`
         In the order of the rows; ``.source`` says where they came from.
 
     Raises
@@ -127,8 +143,16 @@ def read(
     """
     if missing not in ("error", "drop"):
         raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    several = proba is not None or predicted is not None
     with open_source(source, format=format) as opened:
-        roles = _roles(opened, label, scores, weight=weight, fold=fold, segment=segment)
+        roles = _roles(opened, label, weight=weight, fold=fold, segment=segment)
+        if several:
+            _refuse_two_class_options(scores, pos_label)
+            roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment))
+        else:
+            roles += [_Role("score", column, model) for model, column in _models(opened, "scores", scores).items()]
+        for role in roles:
+            require_columns(opened, [role.column], role.argument)
         table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
     if not table.num_rows:
         got = "none" if where is None else f"none where {where}"
@@ -137,26 +161,60 @@ def read(
     rows = table.num_rows
     del table
     found, dropped = _complete(opened, found, drop=missing == "drop")
+    others: dict[str, Any] = {
+        _PREDICTIONS_ARGUMENT[role.argument]: column.decoded()
+        for role, column in found.items()
+        if role.argument in _PREDICTIONS_ARGUMENT
+    }
+    others["source"] = Provenance(opened.origin, rows, dropped, where)
     labels = next(role for role in roles if role.argument == "label")
-    others = {role.argument: column.decoded() for role, column in found.items() if role.model is None}
+    if several:
+        proba_of, predicted_of = _by_model(found)
+        options = {"classes": classes, "normalize": normalize}
+        return predictions_of_several(found[labels].decoded(), proba_of, predicted_of, **options, **others)
     return Predictions(
         columns.positives(found[labels], pos_label, labels.subject(opened), untyped=opened.untyped),
         {role.model: column.values for role, column in found.items() if role.model is not None},
-        sample_weight=others.get("weight"),
-        fold=others.get("fold"),
-        segment=others.get("segment"),
-        source=Provenance(opened.origin, rows, dropped, where),
+        **others,
     )
 
 
-def _roles(source: Source, label: str | None, scores: Scores | None, **others: str | None) -> list[_Role]:
-    """Return what each column is for, every one of them found in the source."""
+def _roles(source: Source, label: str | None, **others: str | None) -> list[_Role]:
+    """Return what each column besides those of models is for."""
     roles = [_Role("label", _given(source, "label", label))]
-    roles += [_Role("score", column, model) for model, column in _models(source, scores).items()]
-    roles += [_Role(argument, str(column)) for argument, column in others.items() if column is not None]
-    for role in roles:
-        require_columns(source, [role.column], role.argument)
+    return roles + [_Role(argument, str(column)) for argument, column in others.items() if column is not None]
+
+
+def _roles_of_classes(
+    source: Source, proba: Proba | None, predicted: Scores | None, *, taken: Sequence[str | None]
+) -> list[_Role]:
+    """Return the columns of the probabilities of classes and of predicted classes."""
+    roles = []
+    if proba is not None:
+        by_model = probability_columns(list(source.columns), proba, taken)
+        roles += [_Role("proba", column, model, cls) for model, by in by_model.items() for cls, column in by.items()]
+    if predicted is not None:
+        roles += [
+            _Role("predicted", column, model) for model, column in _models(source, "predicted", predicted).items()
+        ]
     return roles
+
+
+def _refuse_two_class_options(scores: Any, pos_label: Any) -> None:
+    for name, value in (("scores", scores), ("pos_label", pos_label)):
+        if value is not None:
+            raise InputError(name, expected="none with proba= or predicted=, which are for any number of classes")
+
+
+def _by_model(found: Mapping[_Role, Column]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    proba: dict[str, dict[str, Any]] = {}
+    predicted: dict[str, Any] = {}
+    for role, column in found.items():
+        if role.model is not None and role.cls is not None:
+            proba.setdefault(role.model, {})[role.cls] = column.values
+        elif role.argument == "predicted":
+            predicted[str(role.model)] = column.decoded()
+    return proba, predicted
 
 
 def _given(source: Source, argument: str, value: Any) -> str:
@@ -167,19 +225,19 @@ def _given(source: Source, argument: str, value: Any) -> str:
     return str(value)
 
 
-def _models(source: Source, scores: Scores | None) -> dict[str, str]:
+def _models(source: Source, argument: str, scores: Scores | None) -> dict[str, str]:
     """Return the column of each model."""
     if isinstance(scores, Mapping):
         models = {str(model): str(column) for model, column in scores.items()}
     elif scores is None or isinstance(scores, str):
-        name = _given(source, "scores", scores)
+        name = _given(source, argument, scores)
         models = {name: name}
     else:
         models = {str(name): str(name) for name in scores}
         if len(models) < len(scores):
-            raise InputError("scores", expected="different columns", got=check.listing(list(scores)))
+            raise InputError(argument, expected="different columns", got=check.listing(list(scores)))
     if not models:
-        raise InputError("scores", expected="at least one column", got="none")
+        raise InputError(argument, expected="at least one column", got="none")
     return models
 
 

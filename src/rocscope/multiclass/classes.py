@@ -1,0 +1,117 @@
+"""Classes and the columns that stand for them: checked once, here."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.errors import LabelError, ScoreError, ShapeError
+
+Array = NDArray[Any]
+
+SUM_TOLERANCE = 1e-5
+"""How far the probabilities of a row may sum from 1 before they are refused."""
+
+
+def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
+    """Return at least two class names, all different, also as text."""
+    column = check.check_column(list(classes), name)
+    check.check_present(column, name, LabelError)
+    names = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
+    texts = [str(entry) for entry in names]
+    repeated = sorted({text for text in texts if texts.count(text) > 1})
+    if repeated:
+        raise LabelError(name, expected="a different name for each class", got=f"more than once: {', '.join(repeated)}")
+    if len(names) < 2:
+        raise LabelError(name, expected="at least two classes", got=check.listing(names))
+    return names
+
+
+def label_column(values: Any, name: str, n: int | None = None) -> Array:
+    """Return a column of labels, one in every row."""
+    column = check.check_column(values, name, n)
+    check.check_present(column, name, LabelError)
+    return column
+
+
+def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> NDArray[np.intp]:
+    """Return the place of each label among the classes."""
+    seen, inverse = _factorize(labels)
+    place = {label: index for index, label in enumerate(classes)}
+    strange = [label for label in seen if label not in place]
+    if strange:
+        raise LabelError(
+            name,
+            expected=f"labels among the classes {check.listing(classes)}",
+            got=check.listing(strange),
+            hint="every class needs its column; name all of them with classes=",
+        )
+    return np.array([place[label] for label in seen], np.intp)[inverse]
+
+
+def _factorize(labels: Array) -> tuple[list[Any], NDArray[np.intp]]:
+    try:
+        values, inverse = np.unique(labels, return_inverse=True)
+        return values.tolist(), inverse.reshape(-1)
+    except TypeError:  # labels of mixed types have no order
+        values = list(dict.fromkeys(labels.tolist()))
+        place = {label: index for index, label in enumerate(values)}
+        return values, np.array([place[label] for label in labels.tolist()], np.intp)
+
+
+def position(cls: Any, classes: Sequence[Hashable], name: str = "class") -> int:
+    """Return the place of one class."""
+    if cls not in classes:
+        raise LabelError(name, expected=f"one of {check.listing(classes)}", got=repr(cls))
+    return classes.index(cls)
+
+
+def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bool = False) -> Array:
+    """Return n rows of k probabilities that sum to 1, in their own floating-point type.
+
+    With `normalize` any non-negative rows are divided by their sums.
+    """
+    proba = np.asarray(values)
+    if proba.shape != (n, k):
+        raise ShapeError(
+            name,
+            expected=f"one row per label and one column per class, {n} × {k}",
+            got=" × ".join(map(str, proba.shape)) or "a single number",
+            hint="name the classes of the columns with classes=" if proba.shape[:1] == (n,) else "",
+        )
+    if proba.dtype.kind == "O":
+        proba = np.column_stack([check.check_scores(column, name=name) for column in proba.T])
+    if proba.dtype.kind not in "biuf" or proba.dtype.itemsize > 8:
+        raise ScoreError(name, expected="probabilities", got=f"values of type {proba.dtype}")
+    if proba.dtype.kind != "f":
+        proba = proba.astype(np.float64)
+    total = proba.sum(axis=1, dtype=np.float64)
+    # The sum of a row is finite and its least entry is not negative exactly if all its entries are both.
+    bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))
+    if bad.any():
+        what = check.count_and_first(bad, "rows with an entry negative, missing or infinite")
+        raise ScoreError(name, expected="finite probabilities of at least 0", got=what)
+    return _normalized(proba, total, name) if normalize else _summing_to_one(proba, total, name)
+
+
+def _normalized(proba: Array, total: Array, name: str) -> Array:
+    if not total.all():
+        raise ScoreError(
+            name, expected="a positive entry in every row", got=check.count_and_first(total == 0, "rows without")
+        )
+    return proba / total.astype(proba.dtype)[:, np.newaxis]
+
+
+def _summing_to_one(proba: Array, total: Array, name: str) -> Array:
+    off = np.abs(total - 1) > SUM_TOLERANCE
+    if off.any():
+        row = int(off.argmax())
+        raise ScoreError(
+            name,
+            expected=f"rows that sum to 1 within {SUM_TOLERANCE:g}",
+            got=f"{check.count_and_first(off, 'that do not')} ({total[row]:.6g})",
+            hint="normalize=True divides each row by its sum",
+        )
+    return proba

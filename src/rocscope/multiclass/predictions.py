@@ -1,0 +1,273 @@
+"""MulticlassPredictions: labels of more than two classes and what one or more models predict, row by row."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from html import escape
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.jsonable import jsonable
+from rocscope.core.predictions import Predictions
+from rocscope.core.provenance import Provenance
+from rocscope.core.rows import groups, model_name, row_mask, take
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
+from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
+from rocscope.multiclass.confusion import ConfusionMatrix
+
+Array = NDArray[Any]
+
+
+class MulticlassPredictions:
+    """Labels and the class probabilities, or predicted labels, of one or more models.
+
+    Parameters
+    ----------
+    y_true : array of n labels
+    proba : n × k array, array of n labels, data frame with a column a class, or mapping from model name to these
+        Probabilities of the classes, or predicted labels. An array or a frame alone is one model named "score".
+    labels : array of n labels, or mapping from model name to array, optional
+        Models that predict labels only; an array alone is a model named "label".
+    classes : sequence of k labels, optional
+        The class of each column, in this order. When left out: the names of a frame's columns; for arrays the
+        labels that occur, sorted, as scikit-learn orders them.
+    sample_weight : array of n weights, optional
+    fold, segment : array of n labels, optional
+    normalize : bool
+        Divide each row of non-negative numbers by its sum.
+    source : Provenance, optional
+        Where the rows came from; `rocscope.read` fills it in.
+
+    Raises
+    ------
+    ShapeError, LabelError, ScoreError, WeightError
+        If a class has no column, columns stand in another order than `classes`, names repeat, or rows do not sum
+        to 1 within 1e-5.
+
+    Examples
+    --------
+    >>> preds = MulticlassPredictions(["a", "b", "c"], [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4]])
+    >>> preds
+    MulticlassPredictions(n=3, classes=['a', 'b', 'c'], models=['score'])
+    >>> preds.confusion().counts.tolist()
+    [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+    >>> preds.binary("c").counts().tp
+    array([1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        y_true: Any,
+        proba: Any = None,
+        *,
+        labels: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        fold: Any = None,
+        segment: Any = None,
+        normalize: bool = False,
+        source: Provenance | None = None,
+    ) -> None:
+        actual = label_column(y_true, "y_true")
+        n = actual.size
+        given = _models(proba, labels)
+        named = {model: names for model, (_, names) in given.items() if names is not None}
+        self.classes = _classes(classes, named, actual, [values for values, _ in given.values() if _is_labels(values)])
+        for model, names in named.items():
+            _check_order(names, self.classes, model)
+        self.y_true = check.read_only(class_index(actual, self.classes, "y_true"))
+        self.proba: dict[str, Array] = {}
+        self.labels: dict[str, Array] = {}
+        for model, (values, _) in given.items():
+            if _is_labels(values):
+                column = label_column(values, f"labels[{model!r}]", n)
+                self.labels[model] = check.read_only(class_index(column, self.classes, f"labels[{model!r}]"))
+            else:
+                matrix = check_probabilities(values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize)
+                self.proba[model] = check.read_only(matrix)
+        self.models = list(given)
+        weight = check.check_weights(sample_weight, n)
+        self.sample_weight = None if weight is None else check.read_only(weight)
+        self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
+        self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
+        self.source = source
+
+    @property
+    def support(self) -> Array:
+        """Cases of each class (sums of weights)."""
+        total = np.bincount(self.y_true, self.sample_weight, len(self.classes))
+        whole = self.sample_weight is None or self.sample_weight.dtype.kind == "i"
+        return total.astype(np.int64) if whole else total
+
+    @property
+    def n(self) -> float:
+        """Number of rows (sum of their weights)."""
+        return self.support.sum().item()
+
+    def __len__(self) -> int:
+        return self.y_true.size
+
+    def probabilities(self, model: str | None = None) -> Array:
+        """Return the n × k probabilities of a model.
+
+        Raises
+        ------
+        ScoreError
+            If the model predicts labels only.
+        """
+        name = model_name(self.models, model)
+        if name not in self.proba:
+            raise ScoreError(f"model {name!r}", expected="probabilities", got="predicted labels only")
+        return self.proba[name]
+
+    def predicted(self, model: str | None = None) -> Array:
+        """Return the index of the class that a model predicts: the most probable, the first of several."""
+        name = model_name(self.models, model)
+        return self.labels[name] if name in self.labels else self.proba[name].argmax(axis=1)
+
+    def confusion(self, model: str | None = None) -> ConfusionMatrix:
+        """Return the confusion matrix of a model."""
+        return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.sample_weight)
+
+    def top_k_accuracy(self, k: int, model: str | None = None) -> float:
+        """Return the share of rows whose class is among the k most probable; of equal ones the first count.
+
+        Examples
+        --------
+        >>> MulticlassPredictions([0, 1, 2], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.5, 0.3, 0.2]]).top_k_accuracy(2)
+        0.6666666666666666
+        """
+        if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes):
+            raise InputError("k", expected=f"a whole number from 1 to {len(self.classes)}", got=repr(k))
+        proba = self.probabilities(model)
+        own = np.take_along_axis(proba, self.y_true[:, np.newaxis], axis=1)
+        earlier = np.arange(len(self.classes)) < self.y_true[:, np.newaxis]
+        ahead = ((proba > own) | ((proba == own) & earlier)).sum(axis=1)
+        return float(np.average(ahead < k, weights=self.sample_weight))
+
+    def binary(self, cls: Any) -> Predictions:
+        """Return one class against the rest: its probability is the score (1 or 0 for predicted labels)."""
+        return self._as_predictions(position(cls, self.classes), slice(None))
+
+    def pair(self, a: Any, b: Any) -> Predictions:
+        """Return the rows of two classes, `a` being positive and its probability the score.
+
+        Its AUC is Hand & Till's A(a|b), which `pair(b, a)` need not equal.
+        """
+        first, second = position(a, self.classes), position(b, self.classes)
+        rows = (self.y_true == first) | (self.y_true == second)
+        if first == second:
+            raise LabelError("pair", expected="two different classes", got=f"{a!r} twice")
+        if not rows.any():
+            raise ShapeError("pair", expected=f"rows of class {a!r} or {b!r}", got="none")
+        return self._as_predictions(first, rows)
+
+    def _as_predictions(self, cls: int, rows: Any) -> Predictions:
+        crisp = {model: (column[rows] == cls).astype(np.int8) for model, column in self.labels.items()}
+        soft = {model: proba[rows, cls] for model, proba in self.proba.items()}
+        return Predictions(
+            self.y_true[rows] == cls,
+            {model: (soft | crisp)[model] for model in self.models},
+            sample_weight=take(self.sample_weight, rows),
+            fold=take(self.fold, rows),
+            segment=take(self.segment, rows),
+            source=self.source,
+        )
+
+    def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "MulticlassPredictions":
+        """Return the rows where a mask is true, of the models named; all classes stay.
+
+        Raises
+        ------
+        ShapeError
+            If no row is selected, or the mask does not have an entry a row.
+        ColumnError
+            If a model is not there.
+        """
+        mask = slice(None) if rows is None else row_mask(rows, len(self))
+        chosen = self.models if models is None else [model_name(self.models, name) for name in models]
+        picked = object.__new__(MulticlassPredictions)
+        picked.classes, picked.models = self.classes, chosen
+        picked.y_true = check.read_only(self.y_true[mask])
+        picked.proba = {name: check.read_only(self.proba[name][mask]) for name in chosen if name in self.proba}
+        picked.labels = {name: check.read_only(self.labels[name][mask]) for name in chosen if name in self.labels}
+        picked.sample_weight = take(self.sample_weight, mask)
+        picked.fold, picked.segment = take(self.fold, mask), take(self.segment, mask)
+        picked.source = self.source
+        return picked
+
+    def by_segment(self) -> dict[Hashable, "MulticlassPredictions"]:
+        """Return the rows of each segment."""
+        return {value: self.select(mask) for value, mask in groups("segment", self.segment).items()}
+
+    def by_fold(self) -> dict[Hashable, "MulticlassPredictions"]:
+        """Return the rows of each fold."""
+        return {value: self.select(mask) for value, mask in groups("fold", self.fold).items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the totals (not the rows), safe for JSON."""
+        facts = {"n": self.n, "classes": self.classes, "support": self.support, "models": self.models}
+        return jsonable(facts | {"source": self.source and self.source.to_dict()})
+
+    def __repr__(self) -> str:
+        return f"MulticlassPredictions(n={self.n:g}, classes={list(self.classes)}, models={self.models})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(str(name))}</th><td>{count:,g}</td></tr>"
+            for name, count in zip(self.classes, self.support.tolist(), strict=True)
+        )
+        return f"<table><tr><th>class</th><th>rows</th></tr>{rows}</table><p>{escape(repr(self))}</p>"
+
+
+def _models(proba: Any, labels: Any) -> dict[str, tuple[Any, list[str] | None]]:
+    """Return values and column names (of frames) by model."""
+    groups = (
+        (proba if isinstance(proba, Mapping) else {} if proba is None else {"score": proba}),
+        (labels if isinstance(labels, Mapping) else {} if labels is None else {"label": labels}),
+    )
+    given = [(str(name), value) for group in groups for name, value in cast(Mapping[Any, Any], group).items()]
+    if not given:
+        raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
+    if len(dict(given)) < len(given):
+        raise InputError("proba and labels", expected="a different name for each model", got="names that are equal")
+    return {name: _values(value) for name, value in given}
+
+
+def _values(values: Any) -> tuple[Any, list[str] | None]:
+    """Return a frame as matrix and column names; anything else as an array."""
+    if hasattr(values, "columns") or hasattr(values, "column_names"):
+        import narwhals as nw
+
+        frame = nw.from_native(values, eager_only=True)
+        return np.column_stack([frame[name].to_numpy() for name in frame.columns]), [str(c) for c in frame.columns]
+    return np.asarray(values), None
+
+
+def _is_labels(values: Array) -> bool:
+    return values.ndim == 1
+
+
+def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted: list[Array]) -> tuple[Hashable, ...]:
+    """Return the classes that were named, or what the columns and labels say they are."""
+    if classes is not None:
+        return check_classes(classes)
+    if named:
+        columns = check_classes(next(iter(named.values())), "columns")
+        by_text = {str(label): label for label in check.distinct(actual)}
+        return tuple(by_text.get(str(column), column) for column in columns)
+    return check_classes(check.distinct(np.concatenate([actual, *predicted])))
+
+
+def _check_order(names: list[str], classes: tuple[Hashable, ...], model: str) -> None:
+    """Refuse a frame whose columns are not the classes in their order."""
+    expected = [str(cls) for cls in classes]
+    if names != expected:
+        same = sorted(names) == sorted(expected)
+        raise LabelError(
+            f"columns of proba[{model!r}]",
+            expected=f"the classes in their order, {check.listing(expected)}",
+            got=check.listing(names),
+            hint="the order differs: select the columns in the order of the classes" if same else "",
+        )

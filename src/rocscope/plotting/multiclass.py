@@ -1,0 +1,236 @@
+"""Figures of more than two classes: confusion matrix, pairwise AUCs, a ROC panel for each class, the simplex."""
+
+from collections.abc import Callable, Hashable, Sequence
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.rows import model_name
+from rocscope.curves.roc import roc
+from rocscope.errors import InputError
+from rocscope.multiclass.auc import MulticlassAuc
+from rocscope.multiclass.confusion import ConfusionMatrix
+from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.simplex import CORNERS, regions, to_plane
+from rocscope.plotting import theme
+from rocscope.plotting.curves import draw
+from rocscope.plotting.legends import place_legend, shared_legend
+
+Array = NDArray[Any]
+Shares = Literal["row", "column", "none"]
+
+_SHADES = LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.COLOURS[0]])
+_LONGEST_CLASS = 14
+_TINT = 0.16
+_BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
+
+
+def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any = None) -> Any:
+    """Heat map of a confusion matrix: counts as text, shares as shades.
+
+    Parameters
+    ----------
+    matrix : ConfusionMatrix
+    shares : {"row", "column", "none"}
+        Shade by the share of the actual class (the diagonal is recall), of the predicted class (precision), or of all.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_confusion(ConfusionMatrix([[8, 2], [2, 8]], classes="ab"), ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts]
+    ['8', '2', '2', '8']
+    """
+    check.check_choice("shares", shares, ("row", "column", "none"))
+    shade = {
+        "row": matrix.row_shares,
+        "column": matrix.column_shares,
+        "none": matrix.counts / matrix.n,
+    }[shares]
+    texts = [[f"{count:,.6g}" for count in row] for row in matrix.counts.tolist()]
+    return _heat_map(ax, shade, texts, matrix.classes, ("Predicted class", "Actual class"), (0.0, 1.0))
+
+
+def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
+    """Heat map of A(i|j): how well each class (row) is told from each other (column) by its own probability.
+
+    Parameters
+    ----------
+    auc : MulticlassAuc
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        Shades go from 1/2, which is chance, to 1; cells without a value are empty.
+    """
+    texts = [["" if value != value else theme.number(value) for value in row] for row in auc.matrix.tolist()]
+    return _heat_map(
+        ax, auc.matrix, texts, auc.classes, ("… than in a case of", "Probability higher in a case of"), (0.5, 1.0)
+    )
+
+
+def _heat_map(
+    ax: Any,
+    shade: Array,
+    texts: Sequence[Sequence[str]],
+    classes: Sequence[Hashable],
+    labels: tuple[str, str],
+    limits: tuple[float, float],
+) -> Any:
+    k = len(classes)
+    ax = theme.new_axes(2.2 + 0.55 * k, 1.6 + 0.5 * k) if ax is None else ax
+    low, high = limits
+    ax.imshow(shade, cmap=_SHADES, vmin=low, vmax=high)
+    for row in range(k):
+        for column in range(k):
+            dark = shade[row, column] > (low + high) / 2
+            colour = "white" if dark else theme.INK
+            ax.text(column, row, texts[row][column], ha="center", va="center", color=colour, fontsize="small")
+    names = [theme.plain(name, _LONGEST_CLASS) for name in classes]
+    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if max(map(len, names)) > 4 else {}
+    ax.set_xticks(range(k), names, **turned)
+    ax.set_yticks(range(k), names)
+    ax.set_xlabel(labels[0], color=theme.INK)
+    ax.set_ylabel(labels[1], color=theme.INK)
+    ax.tick_params(length=0, labelcolor=theme.INK, labelsize="small")
+    ax.spines[:].set_visible(False)
+    return ax
+
+
+def plot_class_rocs(
+    predictions: MulticlassPredictions,
+    *,
+    models: Sequence[str] | None = None,
+    columns: int | None = None,
+    figure: Any = None,
+) -> Any:
+    """ROC curves of each class against the rest, a panel a class.
+
+    Parameters
+    ----------
+    predictions : MulticlassPredictions
+    models : sequence of names, optional
+        Which to draw; all when left out.
+    columns : int, optional
+        Panels side by side; about as many as below each other when left out.
+    figure : Figure, optional
+        An empty one to draw on; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Figure
+        A class without cases, or without others, has a panel that says so.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> preds = MulticlassPredictions(list("aab"), [[0.8, 0.2], [0.6, 0.4], [0.7, 0.3]])
+    >>> figure = plot_class_rocs(preds, figure=Figure(figsize=(6, 3)))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['a: AUC 0.500', 'b: AUC 0.500']
+    """
+    chosen = predictions.models if models is None else [model_name(predictions.models, name) for name in models]
+    if not chosen:
+        raise InputError("models", expected="at least one", got="none")
+    k = len(predictions.classes)
+    columns = columns or ceil(k**0.5)
+    rows = ceil(k / columns)
+    figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    labels = theme.names(chosen)
+    for ax, cls in zip(panels, predictions.classes, strict=False):
+        binary = predictions.binary(cls)
+        name = theme.plain(cls, _LONGEST_CLASS)
+        if not (binary.n_pos and binary.n_neg):
+            ax.set_title(f"{name}: {'no cases' if not binary.n_pos else 'no others'}", fontsize="small", loc="left")
+            ax.set_axis_off()
+            continue
+        areas = []
+        for model, label in zip(chosen, labels, strict=True):
+            curve = roc(binary.counts(model))
+            draw(curve, ax, label=label)
+            areas.append(theme.number(curve.auc))
+        ax.set_title(f"{name}: AUC {', '.join(areas)}", fontsize="small", loc="left", color=theme.INK)
+    for ax in panels[k:]:
+        ax.remove()
+    _label_outer(figure.axes, panels[max(k - columns, 0) : k].tolist())
+    if len(chosen) > 1:
+        drawn = [ax for ax in figure.axes if ax.lines]
+        shared_legend(figure, drawn, len(chosen))
+    return figure
+
+
+def _label_outer(panels: Sequence[Any], lowest: Sequence[Any]) -> None:
+    """Keep the labels of the outer axes only, and one short name for each."""
+    for ax in panels:
+        ax.set_xlabel("False-positive rate" if ax in lowest else "", fontsize="small")
+        ax.tick_params(labelbottom=ax in lowest)
+        ax.set_ylabel("True-positive rate" if ax.get_subplotspec().is_first_col() else "", fontsize="small")
+
+
+def plot_simplex(
+    predictions: MulticlassPredictions,
+    *,
+    model: str | None = None,
+    decision: Any = None,
+    most: int = 3000,
+    ax: Any = None,
+) -> Any:
+    """Probabilities of three classes as points in a triangle, with the regions in which each class is decided.
+
+    Parameters
+    ----------
+    predictions : MulticlassPredictions
+        Of three classes.
+    model : str, optional
+    decision : ClassWeights or CostMatrix, optional
+        What decides; the most probable class when left out.
+    most : int
+        Points drawn at most, evenly from all rows.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        Each corner is where one class is certain; points have the colour of their actual class.
+    """
+    proba = predictions.probabilities(model)
+    points = to_plane(proba)
+    filled = regions(_decider(decision))
+    ax = theme.new_axes(5.4, 4.8) if ax is None else ax
+    colours = list(theme.COLOURS[:3])
+    light = [tuple(1 - _TINT * (1 - part) for part in to_rgb(colour)) for colour in colours]
+    look = {"cmap": ListedColormap(light), "vmin": 0, "vmax": 2, "edgecolors": "face", "linewidth": 0.3}
+    ax.tripcolor(*filled.points.T, filled.triangles, facecolors=filled.decided, **look)
+    ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=theme.FRAME, linewidth=1.0)
+    shown = np.unique(np.linspace(0, len(points) - 1, min(most, len(points))).astype(int))
+    for index, (cls, marker) in enumerate(zip(predictions.classes, "os^", strict=True)):
+        own = points[shown[predictions.y_true[shown] == index]]
+        style = {"linestyle": "none", "marker": marker, "markersize": 3.5, "alpha": 0.7, "markeredgewidth": 0}
+        ax.plot(*own.T, color=colours[index], label=theme.plain(cls), **style)
+    for corner, cls, (side, height) in zip(CORNERS, predictions.classes, _BESIDE, strict=True):
+        where = {"xytext": (0, height), "textcoords": "offset points", "ha": "center", "va": side}
+        ax.annotate(theme.plain(cls), corner, color=theme.INK, fontsize="small", **where)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.margins(0.08)
+    place_legend(ax)
+    return ax
+
+
+def _decider(decision: Any) -> Callable[[Array], Array]:
+    if decision is None:
+        return lambda proba: proba.argmax(axis=1)
+    return decision.predict_index if hasattr(decision, "predict_index") else decision.decide
