@@ -11,8 +11,9 @@ CLIENT := src/rocscope/report/client
 demo: $(STAMP)run
 	$(BIN)/rocscope demo --force
 
+# Two workers use two cores; threads of the linear algebra beneath each would only get in each other's way.
 test: $(STAMP)dev
-	$(BIN)/python -m pytest -q -n 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
 
 test-slow: $(STAMP)dev
 	$(BIN)/python -m pytest -q -m slow --slow
