@@ -14,7 +14,7 @@ import oracle
 import rocscope as rs
 from extremes import BOTH_CLASSES
 from rocscope.core.curve import Curve
-from rocscope.errors import InputError, MissingDependencyError, OneClassError, ShapeError
+from rocscope.errors import ColumnError, InputError, MissingDependencyError, OneClassError, ShapeError
 from strategies import both_paths, probabilities, samples, taking, whole_weights
 
 CURVES = {
@@ -86,11 +86,22 @@ def test_counts_and_confusion_matrices_are_input_too(name):
 
 
 @every_curve
+def test_predictions_of_one_model_are_input_too(name):
+    function = CURVES[name][0]
+    preds = rs.Predictions(Y, {"a": SCORE}, sample_weight=[1, 2, 1, 1, 2])
+    assert np.array_equal(function(preds).y, function(Y, SCORE, sample_weight=[1, 2, 1, 1, 2]).y, equal_nan=True)
+    with pytest.raises(ColumnError, match="name the model"):
+        function(rs.Predictions(Y, {"a": SCORE, "b": SCORE}))
+
+
+@every_curve
 @pytest.mark.parametrize("option", ["y_score", "pos_label", "sample_weight"])
 def test_nothing_beside_counts_is_ignored(name, option):
     counts = rs.ThresholdCounts.from_scores(Y, SCORE)
-    with pytest.raises(InputError, match=f"^{option}: expected none beside a ThresholdCounts, got one; .*leave it out"):
-        CURVES[name][0](counts, **{option: [1] * 5})
+    for counted in (counts, counts.at(0.5), rs.Predictions(Y, SCORE)):
+        kind = type(counted).__name__
+        with pytest.raises(InputError, match=rf"^{option}: expected none beside {kind}, got one; .*leave it out"):
+            CURVES[name][0](counted, **{option: [1] * 5})
 
 
 @every_curve

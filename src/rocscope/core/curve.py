@@ -13,6 +13,7 @@ from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.predictions import Predictions
 from rocscope.core.text import number
 from rocscope.errors import InputError, MissingDependencyError
 
@@ -187,13 +188,15 @@ def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
 
 
 def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
-    """Return the counts of labels and scores, of a confusion matrix (OperatingPoint), or counts as they are."""
-    if isinstance(y_true, ThresholdCounts | OperatingPoint):
+    """Return counts as they are, or those of labels and scores, Predictions of one model or an OperatingPoint."""
+    if isinstance(y_true, ThresholdCounts | OperatingPoint | Predictions):
         rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
         for name in (name for name, column in rows.items() if column is not None):
-            hint = "they are in the counts; leave it out"
-            raise InputError(name, expected=f"none beside a {type(y_true).__name__}", got="one", hint=hint)
-        return ThresholdCounts.from_point(y_true) if isinstance(y_true, OperatingPoint) else y_true
+            hint = "what it holds is counted already; leave it out"
+            raise InputError(name, expected=f"none beside {type(y_true).__name__}", got="one", hint=hint)
+        if isinstance(y_true, OperatingPoint):
+            return ThresholdCounts.from_point(y_true)
+        return y_true.counts() if isinstance(y_true, Predictions) else y_true
     return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
 
 

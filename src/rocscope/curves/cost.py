@@ -82,7 +82,7 @@ def cost_curve(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -162,7 +162,7 @@ def brier_curve(y_true: Any, y_score: Any = None, *, pos_label: Any = None, samp
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
     y_score : array of n probabilities
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 

@@ -152,7 +152,7 @@ def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -183,7 +183,7 @@ def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -209,7 +209,7 @@ def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 

@@ -113,7 +113,7 @@ def net_benefit(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
     y_score : array of n probabilities
     threshold : array, optional
         Increasing threshold probabilities between 0 and 1; by default 0.01, 0.02, …, 0.99.

@@ -76,7 +76,7 @@ def precision_recall(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
