@@ -7,6 +7,8 @@ from report_browser import chromium, opened, predictions  # noqa: F401
 
 STEPS = 60
 
+pytestmark = pytest.mark.slow  # the time of a busy machine is no reason for a change to fail
+
 
 @pytest.fixture(scope="module")
 def page(chromium, tmp_path_factory):  # noqa: F811

@@ -20,7 +20,7 @@ from rocscope.inference.proportions import Method, proportion_interval
 
 Alternative = Literal["two-sided", "greater"]
 
-_MOST_CASES = 10**8
+_MOST_CASES = 10**6
 
 
 @dataclass(frozen=True, repr=False)
@@ -291,6 +291,9 @@ def rate_sample_size(
 
 
 def _cases_for_width(rate: float, width: float, level: float, method: Method) -> int:
+    unreachable = InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
+    if (2 * _critical("two-sided", 1 - level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
+        raise unreachable  # by the normal approximation, before any search
     most = 64
     while True:
         # The width jumps with the nearest count, so look for the last n that is too wide, well below the end.
@@ -300,8 +303,8 @@ def _cases_for_width(rate: float, width: float, level: float, method: Method) ->
         if last < most / 2:
             return last + 1
         most *= 4
-        if most > _MOST_CASES:
-            raise InputError("width", expected="one that a study can reach", got=repr(width))
+        if most > 4 * _MOST_CASES:
+            raise unreachable
 
 
 @dataclass(frozen=True)
