@@ -245,6 +245,18 @@ def test_least_recalls_are_met_or_said_to_be_out_of_reach():
         rs.class_weights(y, proba, min_recall=1.0, classes=range(3))
 
 
+@pytest.mark.parametrize("objective", ["accuracy", COST])
+def test_of_several_models_the_best_is_taken(objective):
+    y, proba, _ = rows_of(n=300)
+    models = {"worse": np.roll(proba, 1, axis=0), "better": proba}
+    preds = rs.MulticlassPredictions(y, models, labels={"crisp": y}, classes=range(3))
+    chosen = rs.class_weights(preds, objective=objective)
+    assert chosen.model == "better"
+    assert chosen.to_dict() == rs.class_weights(preds, model="better", objective=objective).to_dict()
+    with pytest.raises(ScoreError, match="predicted labels only"):
+        rs.class_weights(preds.select(models=["crisp"]))
+
+
 def test_a_recall_that_is_met_exactly_is_met():
     y, proba = [0, 0, 0, 1, 1, 1], [[0.9, 0.1]] * 2 + [[0.2, 0.8]] + [[0.4, 0.6]] * 3
     decision = rs.class_weights(y, proba, min_recall={0: 2 / 3}, classes=[0, 1])

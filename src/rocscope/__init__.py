@@ -61,11 +61,11 @@ if TYPE_CHECKING:
     from rocscope.inference.rank_test import mann_whitney as mann_whitney
     from rocscope.inference.smoothing import smooth_roc as smooth_roc
     from rocscope.multiclass.auc import multiclass_auc as multiclass_auc
+    from rocscope.multiclass.class_decision import ClassWeights as ClassWeights
     from rocscope.multiclass.confusion import ConfusionMatrix as ConfusionMatrix
     from rocscope.multiclass.costs import CostMatrix as CostMatrix
     from rocscope.multiclass.predictions import MulticlassPredictions as MulticlassPredictions
     from rocscope.multiclass.vus import vus as vus
-    from rocscope.multiclass.weights import ClassWeights as ClassWeights
     from rocscope.multiclass.weights import class_weights as class_weights
     from rocscope.plotting.figures import plot_calibration as plot_calibration
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
@@ -97,7 +97,7 @@ _HOME = {
     "Beta": "decisions.distributions",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
-    "ClassWeights": "multiclass.weights",
+    "ClassWeights": "multiclass.class_decision",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
     "ConfusionMatrix": "multiclass.confusion",

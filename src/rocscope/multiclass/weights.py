@@ -1,193 +1,27 @@
-"""class_weights: one weight per class, chosen for a target on rows, and the decision that comes of it."""
+"""class_weights: one weight per class, chosen for a target on rows."""
 
-import os
 import warnings
-from collections.abc import Hashable
-from dataclasses import dataclass
-from html import escape
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope._output import write_file
-from rocscope.core.jsonable import jsonable
-from rocscope.decisions import decision_file
-from rocscope.errors import DecisionFileError, InputError, RocscopeWarning
-from rocscope.multiclass.classes import check_classes, check_probabilities
+from rocscope.errors import InputError, RocscopeWarning, ScoreError
+from rocscope.multiclass.class_decision import ClassWeights
 from rocscope.multiclass.confusion import ConfusionMatrix
-from rocscope.multiclass.costs import REJECTED, CostMatrix
+from rocscope.multiclass.costs import CostMatrix
 from rocscope.multiclass.line_search import Problem
 from rocscope.multiclass.objective import NAMES, Name, Objective
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.multiclass.smooth import Recalibration, fit_recalibration, recalibrate
+from rocscope.multiclass.smooth import Recalibration, fit_recalibration
 from rocscope.multiclass.weight_search import best_of_starts, greedy, some_rows
 
 Array = NDArray[Any]
 Method = Literal["auto", "smooth", "coordinate", "greedy"]
 
-_FORMAT = "rocscope.class_weights"
-
 METHODS = ("auto", "smooth", "coordinate", "greedy")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ClassWeights:
-    """A decision among more than two classes: argmax of w·p, or the least expected cost of recalibrated p.
-
-    Made by `rocscope.class_weights`, or read from a file by `ClassWeights.load`.
-
-    Attributes
-    ----------
-    classes : tuple of k names
-    weight : array of k weights
-        Their geometric mean is 1.
-    temperature : float
-        Recalibrated probabilities are in proportion to (w·p)^(1/temperature); 1 where no method gave one.
-    cost : CostMatrix or None
-        Set where the class of least expected cost is predicted, and not the one of largest w·p.
-    objective, method : str
-    value, value_at_one : float
-        The objective on the rows that the weights were chosen on, and of equal weights there: shares, or the cost
-        per case.
-    confusion : ConfusionMatrix
-        What the weights predict on those rows.
-
-    Examples
-    --------
-    >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
-    >>> decision = class_weights(list("aaaabb"), proba, method="coordinate")
-    >>> decision.confusion.counts.tolist(), decision.value, decision.value_at_one
-    ([[4, 0], [0, 2]], 1.0, 0.6666666666666666)
-    """
-
-    classes: tuple[Hashable, ...]
-    weight: Array
-    temperature: float
-    cost: CostMatrix | None
-    objective: str
-    method: str
-    value: float
-    value_at_one: float
-    confusion: ConfusionMatrix
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", check.read_only(np.asarray(self.weight, dtype=np.float64)))
-
-    def recalibrated(self, proba: Any) -> Array:
-        """Return probabilities (n × k) in proportion to (w·p)^(1/temperature)."""
-        return recalibrate(self._checked(proba), self.weight, self.temperature)
-
-    def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
-        """Return the index of the class predicted for each row; −1 where it is left undecided.
-
-        Parameters
-        ----------
-        proba : n × k array
-            In the order of `classes`.
-        reject_cost : float, optional
-            Cost of leaving a case undecided, where decisions are by least expected cost.
-        """
-        rows = self._checked(proba)
-        if self.cost is not None:
-            return self.cost.decide(recalibrate(rows, self.weight, self.temperature), reject_cost=reject_cost)
-        if reject_cost is not None:
-            expected = "a decision by least expected cost (objective=CostMatrix, method='smooth')"
-            raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} by {self.method!r}")
-        return (rows * self.weight).argmax(axis=1)
-
-    def predict(self, proba: Any, *, reject_cost: float | None = None) -> Array:
-        """Return the class predicted for each row; None where it is left undecided.
-
-        Raises
-        ------
-        ShapeError, ScoreError
-            If there is not one column per class, or a row holds what are no probabilities.
-
-        Examples
-        --------
-        >>> y = ["a"] * 4 + ["b"] * 2
-        >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
-        >>> class_weights(y, proba, method="coordinate").predict([[0.55, 0.45], [0.8, 0.2]]).tolist()
-        ['b', 'a']
-        """
-        index = self.predict_index(proba, reject_cost=reject_cost)
-        names = np.array([*self.classes, None], dtype=object)
-        return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
-
-    def _checked(self, proba: Any) -> Array:
-        rows = np.asarray(proba)
-        return check_probabilities(rows, len(rows), len(self.classes), "proba")
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the decision as JSON; an existing file is kept unless `force` is set.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written, or a class is neither text nor a number.
-        """
-        odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
-        if odd:
-            raise InputError("classes", expected="text or numbers, which JSON can hold", got=check.listing(odd))
-        return write_file(path, decision_file.seal(self.to_dict(), _FORMAT), force=force)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
-        """Read a decision that `save` wrote.
-
-        Raises
-        ------
-        DecisionFileError
-            If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
-        """
-        source = str(path)
-        content = decision_file.unseal(decision_file.read(path), source, _FORMAT)
-        decision_file.require_seal(content, source)
-        try:
-            return cls._from_dict(content)
-        except (KeyError, TypeError, InputError) as error:
-            raise DecisionFileError(source, expected="a complete decision", got=str(error)) from error
-
-    @classmethod
-    def _from_dict(cls, content: dict[str, Any]) -> "ClassWeights":
-        classes = check_classes(content["classes"])
-        matrix = ConfusionMatrix(content["confusion"], classes=classes, rows="actual")
-        cost = content["cost"]
-        if cost is not None:
-            cost = CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
-        same = {name: content[name] for name in ("temperature", "objective", "method", "value", "value_at_one")}
-        return cls(classes=classes, weight=content["weight"], cost=cost, confusion=matrix, **same)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision, safe for JSON."""
-        return jsonable(
-            {
-                "classes": self.classes,
-                "weight": self.weight,
-                "temperature": self.temperature,
-                "cost": None if self.cost is None else self.cost.cost,
-                "objective": self.objective,
-                "method": self.method,
-                "value": self.value,
-                "value_at_one": self.value_at_one,
-                "confusion": self.confusion.counts,
-            }
-        )
-
-    def __repr__(self) -> str:
-        weights = ", ".join(f"{cls!r}: {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
-        gain = f"{self.objective}={self.value:.6g} (equal weights: {self.value_at_one:.6g})"
-        return f"ClassWeights({{{weights}}}, {gain}, {self.method})"
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(str(cls))}</th><td>{w:.4g}</td></tr>"
-            for cls, w in zip(self.classes, self.weight.tolist(), strict=True)
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th>class</th><th>weight</th></tr>{rows}</table>"
 
 
 def class_weights(
@@ -210,7 +44,7 @@ def class_weights(
         Rows that the model was not trained on: from another sample, or out of fold.
     proba : n × k array
     model : str, optional
-        Which model of the predictions.
+        Which model of the predictions; of several the one with the best objective on these rows when left out.
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
     method : {"auto", "smooth", "coordinate", "greedy"}
         "smooth" fits a temperature and a bias per class by likelihood and decides by Bayes' rule. "coordinate" is
@@ -254,22 +88,34 @@ def class_weights(
     >>> y = ["a"] * 4 + ["b"] * 2
     >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
     >>> class_weights(y, proba, method="greedy")
-    ClassWeights({'a': 0.7311, 'b': 1.368}, accuracy=1 (equal weights: 0.666667), greedy)
+    ClassWeights({'a': 0.7311, 'b': 1.368}, accuracy=1 (equal weights: 0.666667), greedy, model='score')
     """
     check.check_choice("method", method, METHODS)
     preds = y_true
     if not isinstance(preds, MulticlassPredictions):
         preds = MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
+    models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
+    found = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
+    if not found:
+        raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")
+    target = Objective.of(objective, preds.support, preds.classes, min_recall)
+    return max(found, key=lambda decision: target.score(decision.confusion.counts))
+
+
+def _of_model(
+    preds: MulticlassPredictions, model: str | None, objective: Any, method: Method, min_recall: Any, seed: int
+) -> ClassWeights:
     problem = _problem(preds, model, objective, min_recall)
+    name = model or preds.models[0]
     if method == "auto":
         method = "coordinate" if problem.objective.least_hits.any() or objective == "macro_f1" else "smooth"
     if method == "smooth":
-        return _smooth(problem, preds, objective)
+        return replace(_smooth(problem, preds, objective), model=name)
     weight = greedy(problem)
     if method == "coordinate":
         smooth = fit_recalibration(*some_rows(problem, seed)).class_weight
         weight = best_of_starts(problem, [weight, smooth], seed)
-    return _decision(problem, preds, weight / np.exp(np.log(weight).mean()), method)
+    return replace(_decision(problem, preds, weight / np.exp(np.log(weight).mean()), method), model=name)
 
 
 def _problem(preds: MulticlassPredictions, model: str | None, objective: Any, min_recall: Any) -> Problem:
@@ -310,7 +156,7 @@ def _decision(
         warnings.warn(
             f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking",
             RocscopeWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
     value, at_one = objective.value(score), objective.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(_whole(counts, preds), classes=preds.classes, rows="actual")
