@@ -8,6 +8,8 @@ import typer
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_table
 from rocscope.cli.figure import check_figure, write_figure
+from rocscope.cli.multiclass import TWO_CLASS_CHOICES, TWO_CLASS_COSTS, choose_weights
+from rocscope.errors import InputError
 
 _CHOICE = "Choice"
 _CELLS = {
@@ -26,9 +28,12 @@ _ALTERNATIVES = {
 
 
 def choose(
+    command: typer.Context,
     file: opt.File,
     label: opt.Label = None,
     score: opt.Scores = None,
+    proba: opt.Proba = None,
+    predicted: opt.Predicted = None,
     weight: opt.Weight = None,
     pos_label: opt.PosLabel = None,
     where: opt.Where = None,
@@ -39,17 +44,36 @@ def choose(
     cost_tp: opt.CostTp = 0,
     cost_tn: opt.CostTn = 0,
     target_prevalence: opt.TargetPrevalence = None,
+    cost_matrix: Annotated[
+        str | None,
+        typer.Option(
+            "--cost-matrix",
+            help="For more than two classes: CSV file whose first row and column name the classes.",
+            rich_help_panel=_CHOICE,
+        ),
+    ] = None,
+    cost_rows: Annotated[
+        str | None,
+        typer.Option(
+            "--cost-rows", help="What the rows of that file are: actual or predicted.", rich_help_panel=_CHOICE
+        ),
+    ] = None,
     criterion: Annotated[
         str | None,
         typer.Option(
             "--criterion",
-            help="What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …",
+            help="What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of more than two classes "
+            "accuracy, balanced_accuracy or macro_f1.",
             rich_help_panel=_CHOICE,
         ),
     ] = None,
     require: Annotated[
         list[str] | None,
-        typer.Option("--require", help="A constraint such as 'tpr >= 0.9'; repeat it.", rich_help_panel=_CHOICE),
+        typer.Option(
+            "--require",
+            help="A constraint such as 'tpr >= 0.9', or 'recall(cat) >= 0.8'; repeat it.",
+            rich_help_panel=_CHOICE,
+        ),
     ] = None,
     at_most: Annotated[
         float | None,
@@ -80,23 +104,24 @@ def choose(
     from rocscope.decisions.constraints import Constraint
     from rocscope.decisions.hull import hull
 
+    columns = {"label": label, "weight": weight, "where": where, "missing": missing, "format": file_format}
+    if output not in (None, "-"):
+        check_writable(output, force=force)
+    if proba or predicted:
+        unused = ("score", "pos_label", *TWO_CLASS_COSTS, *TWO_CLASS_CHOICES)
+        opt.require_defaults(command, unused, "costs go to --cost-matrix")
+        several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
+        files: dict[str, Any] = {"cost_matrix": cost_matrix, "cost_rows": cost_rows, "output": output, "force": force}
+        choose_weights(several, criterion=criterion, require=require or [], json=json, **files)
+        return
+    if cost_matrix is not None:
+        raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
     context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
     constraints = [Constraint.parse(text) for text in require or []]
     if at_most is not None:
         constraints.append(Constraint.capacity(at_most))
     check_figure(plot, force=force)
-    if output not in (None, "-"):
-        check_writable(output, force=force)
-    predictions = opt.read_predictions(
-        file,
-        label=label,
-        scores=score,
-        weight=weight,
-        pos_label=pos_label,
-        where=where,
-        missing=missing,
-        format=file_format,
-    )
+    predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns)
     across = hull(predictions, negate=negate)
     decision = decide(across, context, criterion=criterion, where=constraints, population=population)
     if output == "-":

@@ -27,6 +27,16 @@ def print_table(table: Table) -> None:
     console.print(table)
 
 
+def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table, its first column to the left."""
+
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    rule = ["---", *("---:" for _ in headings[1:])]
+    return "\n".join([line(headings), line(rule), *(line(row) for row in rows)])
+
+
 def note(message: str) -> None:
     """Say something on stderr."""
     Console(stderr=True, soft_wrap=True).print(message, markup=False, highlight=False)

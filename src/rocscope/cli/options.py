@@ -1,8 +1,11 @@
 """Options that several commands share, each with one name, one help text and one environment variable."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+
+from rocscope.errors import InputError
 
 _COLUMNS = "Columns"
 _CONTEXT = "Costs and class mix"
@@ -24,6 +27,25 @@ Scores = Annotated[
         "-s",
         envvar="ROCSCOPE_SCORE",
         help="Column of a model's scores; repeat it for several models.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Proba = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--proba",
+        envvar="ROCSCOPE_PROBA",
+        help="For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class; "
+        "with a name, as in 'tree=p_*', repeat it for several models.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Predicted = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--predicted",
+        envvar="ROCSCOPE_PREDICTED",
+        help="For more than two classes: column of a model's predicted classes; repeat it for several models.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -108,3 +130,43 @@ def read_predictions(file: str, *, label: str | None, scores: list[str] | None, 
     from rocscope.engines import read
 
     return read(file, label=label, scores=scores or None, **options)
+
+
+def read_multiclass(
+    file: str, *, label: str | None, proba: list[str] | None, predicted: list[str] | None, **options: Any
+) -> Any:
+    """Read predictions of more than two classes."""
+    from rocscope.engines import read
+
+    return read(file, label=label, proba=_patterns(proba), predicted=predicted or None, **options)
+
+
+def _patterns(proba: list[str] | None) -> dict[str, str] | str | None:
+    if not proba:
+        return None
+    named = [text.rpartition("=")[::2] for text in proba]
+    if len(named) == 1 and not named[0][0]:
+        return named[0][1]
+    models = {name or pattern: pattern for name, pattern in named}
+    if len(models) < len(named):
+        raise InputError("--proba", expected="a different name for each model, as in 'tree=p_*'", got=", ".join(proba))
+    return models
+
+
+def require_defaults(context: typer.Context, names: Sequence[str], instead: str) -> None:
+    """Refuse options that mean nothing with more than two classes.
+
+    Raises
+    ------
+    InputError
+        If one was given on the command line.
+    """
+    given = [name for name in names if _was_typed(context, name)]
+    if given:
+        options = ", ".join("--" + name.replace("_", "-") for name in given)
+        raise InputError(options, expected="none with --proba or --predicted", hint=instead)
+
+
+def _was_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

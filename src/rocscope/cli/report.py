@@ -6,12 +6,16 @@ import typer
 
 from rocscope.cli import options as opt
 from rocscope.cli.console import note
+from rocscope.cli.multiclass import COSTS_INSTEAD, TWO_CLASS_COSTS
 
 
 def report(
+    command: typer.Context,
     file: opt.File,
     label: opt.Label = None,
     score: opt.Scores = None,
+    proba: opt.Proba = None,
+    predicted: opt.Predicted = None,
     output: opt.Output = "report.html",
     weight: opt.Weight = None,
     pos_label: opt.PosLabel = None,
@@ -35,20 +39,17 @@ def report(
     from rocscope.core.context import Context
     from rocscope.report import Report
 
-    context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
     if output != "-":
         check_writable(output, force=force)
-    predictions = opt.read_predictions(
-        file,
-        label=label,
-        scores=score,
-        weight=weight,
-        pos_label=pos_label,
-        where=where,
-        missing=missing,
-        format=file_format,
-    )
-    page = Report(predictions, context=context, title=title or file, notes=notes)
+    columns = {"label": label, "weight": weight, "where": where, "missing": missing, "format": file_format}
+    if proba or predicted:
+        opt.require_defaults(command, ("score", "pos_label", *TWO_CLASS_COSTS), COSTS_INSTEAD)
+        several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
+        page = Report(several, title=title or file, notes=notes)
+    else:
+        context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
+        predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns)
+        page = Report(predictions, context=context, title=title or file, notes=notes)
     if output == "-":
         typer.echo(page.html)
     else:

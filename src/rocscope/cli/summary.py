@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_json, print_table
+from rocscope.cli.console import markdown_table, note, print_json, print_table
+from rocscope.cli.multiclass import COSTS_INSTEAD, TWO_CLASS_COSTS, summarise
 from rocscope.errors import InputError
 
 MOST_DETAILED = 1_000_000
@@ -30,9 +31,12 @@ _COLUMNS = {
 
 
 def summary(
+    command: typer.Context,
     file: opt.File,
     label: opt.Label = None,
     score: opt.Scores = None,
+    proba: opt.Proba = None,
+    predicted: opt.Predicted = None,
     weight: opt.Weight = None,
     pos_label: opt.PosLabel = None,
     where: opt.Where = None,
@@ -63,17 +67,15 @@ def summary(
 
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
+    columns = {"label": label, "weight": weight, "where": where, "missing": missing, "format": file_format}
+    if proba or predicted:
+        opt.require_defaults(command, ("score", "pos_label", *TWO_CLASS_COSTS), COSTS_INSTEAD)
+        several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
+        detailed = len(several) <= MOST_DETAILED if detail is None else detail
+        summarise(several, title=file, detailed=detailed, json=json, markdown=markdown)
+        return
     context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
-    predictions = opt.read_predictions(
-        file,
-        label=label,
-        scores=score,
-        weight=weight,
-        pos_label=pos_label,
-        where=where,
-        missing=missing,
-        format=file_format,
-    )
+    predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns)
     detailed = len(predictions) <= MOST_DETAILED if detail is None else detail
     data = report_data(predictions, context=context, title=file, detailed=detailed)
     if json:
@@ -119,16 +121,8 @@ def _print(data: Any) -> None:
 def _markdown(data: Any) -> str:
     from rocscope.report.calibration import calibration_table
 
-    tables = [_markdown_table(["model", *_COLUMNS], _rows(data))]
+    tables = [markdown_table(["model", *_COLUMNS], _rows(data))]
     rows = calibration_table(data.models)
     if rows:
-        tables.append(_markdown_table(list(rows[0]), [list(row.values()) for row in rows]))
+        tables.append(markdown_table(list(rows[0]), [list(row.values()) for row in rows]))
     return "\n\n".join(tables)
-
-
-def _markdown_table(headings: list[str], rows: list[list[str]]) -> str:
-    def line(cells: list[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-    rule = ["---", *("---:" for _ in headings[1:])]
-    return "\n".join([line(headings), line(rule), *(line(row) for row in rows)])

@@ -186,6 +186,7 @@ def plot_simplex(
     model: str | None = None,
     decision: Any = None,
     most: int = 3000,
+    steps: int = 60,
     ax: Any = None,
 ) -> Any:
     """Probabilities of three classes as points in a triangle, with the regions in which each class is decided.
@@ -199,6 +200,8 @@ def plot_simplex(
         What decides; the most probable class when left out.
     most : int
         Points drawn at most, evenly from all rows.
+    steps : int
+        Small triangles along a side, of which the regions are made.
     ax : Axes, optional
 
     Returns
@@ -208,7 +211,7 @@ def plot_simplex(
     """
     proba = predictions.probabilities(model)
     points = to_plane(proba)
-    filled = regions(_decider(decision))
+    filled = regions(_decider(decision), steps)
     ax = theme.new_axes(5.4, 4.8) if ax is None else ax
     colours = list(theme.COLOURS[:3])
     light = [tuple(1 - _TINT * (1 - part) for part in to_rgb(colour)) for colour in colours]

@@ -23,16 +23,16 @@ def render(data: ReportData) -> str:
     InputError
         If it is larger than 5 MB.
     """
-    script, style = _client("report.js"), _client("report.css")
-    page = _template().render(
+    script, style = client("report.js"), client("report.css")
+    page = template("report.html.j2").render(
         data=data,
-        payload=_raw(page_json(data)),
+        payload=raw(page_json(data)),
         rows=[_row(model) for model in data.models],
         calibration=calibration_table(data.models),
-        script=_raw(script),
-        style=_raw(style),
-        script_hash=_hash(script),
-        style_hash=_hash(style),
+        script=raw(script),
+        style=raw(style),
+        script_hash=digest(script),
+        style_hash=digest(style),
     )
     if (size := len(page.encode())) > MOST_BYTES:
         raise InputError(
@@ -52,29 +52,32 @@ def _what_to_drop(data: ReportData) -> str:
 
 
 @cache
-def _client(name: str) -> str:
+def client(name: str) -> str:
+    """Return a built file of the client."""
     return (files("rocscope.report") / "client" / "dist" / name).read_text(encoding="utf-8").strip()
 
 
-def _hash(content: str) -> str:
+def digest(content: str) -> str:
     """Return what a content security policy calls the only script, or style, that may run."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
-def _raw(content: str) -> Any:
+def raw(content: str) -> Any:
+    """Return markup that is not to be escaped again."""
     from markupsafe import Markup
 
     return Markup(content)
 
 
 @cache
-def _template() -> Any:
+def template(name: str) -> Any:
+    """Return a template of a page, in which all values are escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
         loader=PackageLoader("rocscope.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
 
 
 def _row(model: ModelSummary) -> dict[str, str]:
