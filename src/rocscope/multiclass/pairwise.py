@@ -115,13 +115,13 @@ def _ranks_sum(pos: Array, neg: Array) -> int:
     return kernels.ranks_sum(pos, neg)
 
 
-def row_components(rows: ClassColumns, weight: Array) -> Array:
+def row_components(rows: ClassColumns, weight_of: Array) -> Array:
     """Return what each row, in class order, contributes to a weighted sum of A(i|j), besides its class mean.
 
     Parameters
     ----------
     rows : ClassColumns
-    weight : k × k array
+    weight_of : k × k array
         Coefficients of A(i|j); 0 for those that are not defined.
 
     Notes
@@ -133,17 +133,23 @@ def row_components(rows: ClassColumns, weight: Array) -> Array:
     component = np.zeros(rows.order.size)
     for cls in range(rows.k):
         values = rows.groups(cls)
-        ranked = [_Ranked.of(group, rows.weights(other)) for other, group in enumerate(values)]
-        for other in np.flatnonzero(weight[cls]):
-            factor = weight[cls, other]
-            component[rows.start[cls] : rows.start[cls + 1]] += factor * _share_below(ranked[other], values[cls])
-            component[rows.start[other] : rows.start[other + 1]] += factor * (
-                1 - _share_below(ranked[cls], values[other])
+        orders = [np.argsort(group) for group in values]
+        weights = (rows.weights(other) for other in range(rows.k))
+        ranked = [
+            _Ranked(group[order], None if weight is None else weight[order])
+            for group, order, weight in zip(values, orders, weights, strict=True)
+        ]
+        for other in np.flatnonzero(weight_of[cls]):
+            factor = weight_of[cls, other]
+            component[rows.start[cls] + orders[cls]] += factor * _share_below(ranked[other], ranked[cls].scores)
+            component[rows.start[other] + orders[other]] += factor * (
+                1 - _share_below(ranked[cls], ranked[other].scores)
             )
     return component
 
 
 def _share_below(ranked: _Ranked, values: Array) -> Array:
+    """Return the share of a class below each value, which increase: that is sooner than in any order."""
     places = [np.searchsorted(ranked.scores, values, side) for side in ("left", "right")]
     if ranked.weight is None:
         return (places[0] + places[1]) / (2 * ranked.scores.size)
