@@ -185,6 +185,14 @@ def test_counts_beyond_the_product_that_64_bits_hold():
     assert rs.auc(counts) == float(counts.pairs().fraction())
 
 
+@both_paths
+def test_pairs_of_weights_beyond_the_product_that_64_bits_hold(path):
+    y, score, weight = [1, 0, 1, 0], [4, 3, 2, 2], np.array([2, 3, 1, 1]) * 2**32
+    with taking(path):
+        counts = ThresholdCounts.from_scores(y, score, sample_weight=weight)
+        assert exact_pairs(counts) == (8 * 2**64, 2**64, 12 * 2**64)
+
+
 too_many = {
     "levels": lambda: ThresholdCounts([2, 1], [2**61, 2**61], [2**61, 0]),
     "unsigned counts": lambda: ThresholdCounts([1], np.array([2**63], np.uint64), [1]),

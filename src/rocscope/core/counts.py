@@ -304,17 +304,18 @@ class ThresholdCounts:
         >>> ThresholdCounts([0.9, 0.6, 0.4, 0.2], [1, 1, 1, 0], [0, 0, 1, 1]).pairs()
         Pairs(concordant=5, tied=1, total=6)
         """
-        concordant = tied = 0
-        if isinstance(self._ranking, Levels):
-            pos, neg = self._ranking.pos, self._ranking.neg
-            concordant, tied = dot(neg, self._ranking.cumulative()[0][:-1]), dot(neg, pos)
+        total = self.n_pos * self.n_neg
+        if isinstance(self._ranking, Levels) or total > _INT64_MAX:
+            levels = self._ranking.levels()
+            above = levels.cumulative()[0][:-1]
+            concordant, tied = dot(levels.neg, above, total), dot(levels.neg, levels.pos, total)
         else:
-            tp = fp = 0
+            concordant = tied = tp = fp = 0
             for block in self._ranking.blocks():
                 right, equal = kernels.count_pairs(tp, fp, block.tp, block.fp)
                 concordant, tied = concordant + right, tied + equal
                 tp, fp = block.tp[-1], block.fp[-1]
-        return Pairs(concordant, tied, self.n_pos * self.n_neg)
+        return Pairs(concordant, tied, total)
 
     def __add__(self, other: object) -> "ThresholdCounts":
         if not isinstance(other, ThresholdCounts):
@@ -367,9 +368,9 @@ def _check_counts(values: Any, name: str, n: int) -> Array:
     return counts
 
 
-def dot(a: Array, b: Array) -> float:
-    """Return the sum of products of counts, in Python's integers where 64 bits might not hold it."""
-    if a.dtype.kind == "i" and a.sum().item() * b.max().item() > _INT64_MAX:
+def dot(a: Array, b: Array, most: float) -> float:
+    """Return the sum of products of counts, at most `most`; in Python's integers where 64 bits might not hold it."""
+    if a.dtype.kind == "i" and most > _INT64_MAX:
         return sum(map(mul, a.tolist(), b.tolist()))
     return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine
 

@@ -53,7 +53,7 @@ class LiftChart(CountCurve):
             return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
         if kind == "step":
             steps = (np.diff(tp) for tp, _ in self.counts.points())
-            ordered_positives = n_pos * n_pos - sum(dot(pos, pos) for pos in steps)
+            ordered_positives = n_pos * n_pos - sum(dot(pos, pos, n_pos * n_pos) for pos in steps)
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
         raise InputError("kind", expected="'trapezoid' or 'step'", got=repr(kind))
 
