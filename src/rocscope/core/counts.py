@@ -263,14 +263,16 @@ class ThresholdCounts:
 
     def require_probabilities(self, what: str) -> None:
         """Raise ScoreError unless all scores lie from 0 to 1."""
-        high, low = self.threshold[0].item(), self.threshold[-1].item()
-        if high > 1 or low < 0:
-            raise ScoreError(
-                what,
-                expected="probabilities from 0 to 1",
-                got=f"scores such as {high if high > 1 else low!r}",
-                hint="recalibrate the scores first",
-            )
+        if self.threshold[0] <= 1 and self.threshold[-1] >= 0:
+            return
+        outside = (self.threshold < 0) | (self.threshold > 1)
+        rows = (self.pos + self.neg)[outside].sum()
+        raise ScoreError(
+            what,
+            expected="probabilities from 0 to 1",
+            got=f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}",
+            hint="recalibrate the scores first (rocscope.recalibrate)",
+        )
 
     def at(self, threshold: float) -> OperatingPoint:
         """Return the operating point that predicts positive iff ``score >= threshold``.

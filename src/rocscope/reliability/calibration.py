@@ -11,7 +11,7 @@ from rocscope.errors import InputError
 from rocscope.reliability.bins import Strategy, binned
 from rocscope.reliability.curve import BinnedCalibrationCurve, CalibrationCurve, PavCalibrationCurve
 from rocscope.reliability.loess import loess_fit
-from rocscope.reliability.outcomes import at_prevalence, check_probabilities, outcomes
+from rocscope.reliability.outcomes import at_prevalence, outcomes
 from rocscope.reliability.pav import pav_blocks, pav_fit
 from rocscope.reliability.spline import spline_fit
 
@@ -91,7 +91,7 @@ def calibration(
     (array([0.1, 0.3, 0.6, 0.8]), array([0. , 0.5, 0.5, 1. ]))
     """
     counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    check_probabilities(counts)
+    counts.require_probabilities("scores")
     counts = at_prevalence(counts, target_prevalence)
     if method == "bins":
         cells = binned(outcomes(counts), bins=bins, strategy=strategy, edges=edges)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import as_counts
 from rocscope.core.text import number
-from rocscope.errors import InputError, OneClassError, ScoreError
+from rocscope.errors import InputError, OneClassError
 
 Array = NDArray[Any]
 
@@ -113,22 +113,8 @@ def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_
     if isinstance(y_true, Outcomes):
         return y_true
     counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    check_probabilities(counts)
+    counts.require_probabilities("scores")
     return Outcomes.of(counts)
-
-
-def check_probabilities(counts: ThresholdCounts) -> None:
-    """Raise ScoreError unless all scores lie in [0, 1]."""
-    if counts.threshold[0] <= 1 and counts.threshold[-1] >= 0:
-        return
-    outside = (counts.threshold < 0) | (counts.threshold > 1)
-    rows = (counts.pos + counts.neg)[outside].sum()
-    raise ScoreError(
-        "scores",
-        expected="probabilities from 0 to 1",
-        got=f"{number(rows)} outside, such as {counts.threshold[outside][0].item()!r}",
-        hint="calibration needs probabilities; recalibrate the scores first (rocscope.recalibrate)",
-    )
 
 
 def at_prevalence(counts: ThresholdCounts, target_prevalence: float | None) -> ThresholdCounts:

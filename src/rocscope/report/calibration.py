@@ -10,7 +10,6 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import ScoreError
 from rocscope.reliability.calibration import calibration
 from rocscope.reliability.curve import BinnedCalibrationCurve
-from rocscope.reliability.outcomes import check_probabilities
 from rocscope.reliability.report import calibration_report
 
 RUG_STEPS = 40
@@ -34,7 +33,7 @@ NUMBERS = {
 def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
     """Return what a calibration plot shows, or None where scores are not probabilities."""
     try:
-        check_probabilities(counts)
+        counts.require_probabilities("scores")
     except ScoreError:
         return None
     report = calibration_report(counts, replicates=0, draws=DRAWS)
