@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -113,6 +114,7 @@ _HOME = {
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
+    "ThresholdClassifier": "estimators.threshold",
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",

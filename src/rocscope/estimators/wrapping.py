@@ -1,0 +1,135 @@
+"""What classifiers that wrap another one have in common: routing of metadata, delegation, checks of labels."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import Bunch, column_or_1d, get_tags, indexable
+from sklearn.utils._metadata_requests import _routing_enabled
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+
+from rocscope import _validation as check
+from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning
+
+Array = NDArray[Any]
+
+
+def _has(method: str) -> Callable[[Any], bool]:
+    """Return the condition under which a wrapper has a method: that what it wraps has it."""
+
+    def condition(wrapper: Any) -> bool:
+        getattr(getattr(wrapper, "estimator_", wrapper.estimator), method)
+        return True
+
+    return condition
+
+
+class WrappingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier that fits another one, and decides differently from its scores."""
+
+    estimator: Any
+    estimator_: Any
+    classes_: Array
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+        """Return the probabilities that the fitted model gives each class."""
+        return self._fitted().predict_proba(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Array:  # noqa: N803
+        """Return the logarithms of the probabilities that the fitted model gives each class."""
+        return self._fitted().predict_log_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Array:  # noqa: N803
+        """Return the decision function of the fitted model."""
+        return self._fitted().decision_function(X)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return where `fit` sends its metadata: to the model's `fit` and the splitter's `split`."""
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_fit)
+        splitter = getattr(self, "cv", None)
+        return router.add(splitter=splitter, method_mapping=to_split) if hasattr(splitter, "split") else router
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
+        """Return what goes to the model's `fit` and to the splitter."""
+        if _routing_enabled():
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return Bunch(fit=routed.estimator.fit, split=routed.get("splitter", Bunch(split={})).split)
+        if params:
+            raise InputError(
+                f"{type(self).__name__}.fit",
+                expected="sample_weight only",
+                got=", ".join(params),
+                hint="sklearn.set_config(enable_metadata_routing=True) lets others through",
+            )
+        if sample_weight is None:
+            return Bunch(fit={}, split={})
+        if has_fit_parameter(self.estimator, "sample_weight"):
+            return Bunch(fit={"sample_weight": sample_weight}, split={})
+        warnings.warn(
+            f"{type(self.estimator).__name__}.fit takes no sample_weight: the weights serve the choice only "
+            "(steps of a pipeline get them by metadata routing)",
+            RocscopeWarning,
+            stacklevel=3,
+        )
+        return Bunch(fit={}, split={})
+
+    def _take_over(self, fitted: Any) -> None:
+        """Take over the names and number of features that the fitted model has seen."""
+        self.estimator_ = fitted
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:  # noqa: N803
+    """Return rows that can be indexed, labels as a column, and checked weights."""
+    X, y = indexable(X, check.check_column(column_or_1d(y, warn=True), "y"))  # noqa: N806
+    check_classification_targets(y)
+    return X, y, check.check_weights(sample_weight, _num_samples(X))
+
+
+def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Array, Any]:
+    """Return both classes, sorted, and which of them is the positive one.
+
+    Where the decision treats both alike, the second one is, as in scikit-learn; else it is inferred only from 0/1,
+    −1/1 and False/True.
+
+    Raises
+    ------
+    OneClassError, LabelError
+        If there are not two classes, or the positive one is not known.
+    """
+    classes = np.unique(y)
+    if classes.size > 2:
+        seen = check.listing(classes.tolist())
+        got = f"{classes.size} classes: {seen}"
+        raise LabelError("Only binary classification is supported", got=got, hint="see ClassWeightClassifier")
+    if classes.size < 2:
+        raise OneClassError("y", expected="both classes", got=f"one class, {classes[0].item()!r}")
+    if pos_label is not None:
+        if pos_label not in classes.tolist():
+            raise LabelError(f"pos_label={pos_label!r} is not among the labels", got=check.listing(classes.tolist()))
+        return classes, pos_label
+    if not symmetric:
+        check.check_labels(y)
+    return classes, classes[1]
