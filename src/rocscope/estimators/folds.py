@@ -39,7 +39,7 @@ class OutOfFold:
     n_splits: int
 
 
-def splits(cv: Any, X: Any, y: Array, random_state: Any, split_params: Mapping[str, Any]) -> list[Split]:  # noqa: N803
+def splits(cv: Any, X: Any, y: Array, random_state: Any, split_params: Mapping[str, Any]) -> list[Split]:
     """Return training and test rows of each fold; a number of folds means shuffled, stratified ones.
 
     Raises
@@ -50,7 +50,8 @@ def splits(cv: Any, X: Any, y: Array, random_state: Any, split_params: Mapping[s
     if isinstance(cv, int | np.integer):
         fold = deal(y, int(cv), random_state)
         return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(fold.max() + 1)]
-    made = list(check_cv(cv, y).split(X, y, **split_params))
+    splitter: Any = check_cv(cv, y)
+    made = list(splitter.split(X, y, **split_params))
     for fold, pair in enumerate(made):
         for part, rows in zip(("training", "test"), pair, strict=True):
             if not len(rows):
@@ -83,7 +84,7 @@ def deal(y: Array, folds: int, random_state: Any) -> NDArray[np.intp]:
 def out_of_fold(
     models: Sequence[Any],
     respond: Sequence[Respond],
-    X: Any,  # noqa: N803
+    X: Any,
     y: Array,
     parts: Sequence[Split],
     fit_params: Sequence[Mapping[str, Any]],
@@ -95,7 +96,7 @@ def out_of_fold(
         for i, model in enumerate(models)
         for fold, split in enumerate(parts)
     ]
-    answers = list(Parallel(n_jobs=n_jobs)(tasks))
+    answers: list[Any] = list(Parallel(n_jobs=n_jobs)(tasks))
     by_model = [answers[i * len(parts) : (i + 1) * len(parts)] for i in range(len(models))]
     tests = [test for _, test in parts]
     return OutOfFold(
@@ -113,7 +114,7 @@ def _fit_and_respond(
     y: Array,
     split: Split,
     fit_params: Mapping[str, Any],
-    where: str,  # noqa: N803
+    where: str,
 ) -> Array:
     train, test = split
     params = _check_method_params(X, fit_params, indices=train) if fit_params else {}

@@ -28,7 +28,7 @@ def response_method(estimator: Any, wanted: str = "auto", methods: tuple[str, ..
     raise InputError("estimator", expected=expected, got=f"{type(estimator).__name__}, response_method={wanted!r}")
 
 
-def positive_scores(model: Any, X: Any, pos_label: Any, method: str) -> Array:  # noqa: N803
+def positive_scores(model: Any, X: Any, pos_label: Any, method: str) -> Array:
     """Return a score a row; a model that was fitted without the positive class gives it probability 0."""
     response = np.asarray(getattr(model, method)(X))
     place = np.flatnonzero(model.classes_ == pos_label)
@@ -40,7 +40,7 @@ def positive_scores(model: Any, X: Any, pos_label: Any, method: str) -> Array:  
     return response if place[0] == 1 else -response
 
 
-def all_probabilities(model: Any, X: Any, classes: Array) -> Array:  # noqa: N803
+def all_probabilities(model: Any, X: Any, classes: Array) -> Array:
     """Return a column a class, 0 for classes that the model was fitted without."""
     proba = np.asarray(model.predict_proba(X))
     if len(model.classes_) == len(classes):

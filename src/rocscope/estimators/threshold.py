@@ -125,7 +125,7 @@ class ThresholdClassifier(WrappingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:  # noqa: N803
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the threshold out of fold, and fit the model to all rows.
 
         Parameters
@@ -136,7 +136,7 @@ class ThresholdClassifier(WrappingClassifier):
         **params
             Passed on by metadata routing.
         """
-        X, y, weight = check_rows(X, y, sample_weight)  # noqa: N806
+        X, y, weight = check_rows(X, y, sample_weight)
         symmetric = self.context is None and self.criterion in (None, "accuracy") and not constraints_of(self.where)
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
         self._method = response_method(self.estimator, self.response_method)
@@ -155,7 +155,7 @@ class ThresholdClassifier(WrappingClassifier):
         self._take_over(unfitted(self.estimator).fit(X, y, **routed.fit))
         return self
 
-    def predict(self, X: Any) -> Array:  # noqa: N803
+    def predict(self, X: Any) -> Array:
         """Return the positive class where the score is at least the threshold, compared exactly."""
         scores = positive_scores(self._fitted(), X, self.pos_label_, self._method)
         other = self.classes_[self.classes_ != self.pos_label_][0]

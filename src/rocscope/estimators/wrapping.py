@@ -38,17 +38,17 @@ class WrappingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_: Array
 
     @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+    def predict_proba(self, X: Any) -> Array:
         """Return the probabilities that the fitted model gives each class."""
         return self._fitted().predict_proba(X)
 
     @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Array:  # noqa: N803
+    def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the probabilities that the fitted model gives each class."""
         return self._fitted().predict_log_proba(X)
 
     @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> Array:  # noqa: N803
+    def decision_function(self, X: Any) -> Array:
         """Return the decision function of the fitted model."""
         return self._fitted().decision_function(X)
 
@@ -101,9 +101,9 @@ class WrappingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:  # noqa: N803
+def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
     """Return rows that can be indexed, labels as a column, and checked weights."""
-    X, y = indexable(X, check.check_column(column_or_1d(y, warn=True), "y"))  # noqa: N806
+    X, y = indexable(X, check.check_column(column_or_1d(y, warn=True), "y"))
     check_classification_targets(y)
     return X, y, check.check_weights(sample_weight, _num_samples(X))
 
