@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
+    from rocscope.estimators.hull import HullClassifier as HullClassifier
     from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
@@ -98,6 +100,7 @@ _HOME = {
     "Beta": "decisions.distributions",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
+    "ClassWeightClassifier": "estimators.class_weights",
     "ClassWeights": "multiclass.class_decision",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
@@ -108,6 +111,7 @@ _HOME = {
     "CostMatrix": "multiclass.costs",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
+    "HullClassifier": "estimators.hull",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.distributions",
     "MulticlassPredictions": "multiclass.predictions",

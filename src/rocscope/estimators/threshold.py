@@ -19,7 +19,7 @@ from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InfeasibleError, OneClassError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import positive_scores, response_method
-from rocscope.estimators.wrapping import WrappingClassifier, check_rows, check_two_classes
+from rocscope.estimators.wrapping import WrappingClassifier, check_rows, check_two_classes, two_labels
 
 Array = NDArray[Any]
 
@@ -143,7 +143,7 @@ class ThresholdClassifier(WrappingClassifier):
         routed = self._routed(sample_weight, params)
         parts = splits(self.cv, X, y, self.random_state, routed.split)
         respond = partial(positive_scores, pos_label=self.pos_label_, method=self._method)
-        found = out_of_fold([self.estimator], [respond], X, y, parts, [routed.fit], self.n_jobs)
+        found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
         self.predictions_ = Predictions(
             y[found.row] == self.pos_label_,
             {type(self.estimator).__name__: found.responses[0]},
@@ -152,14 +152,14 @@ class ThresholdClassifier(WrappingClassifier):
         )
         self.decision_ = self._choose(self.predictions_)
         self.threshold_ = self.decision_.threshold
-        self._take_over(unfitted(self.estimator).fit(X, y, **routed.fit))
+        self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])
+        self._take_over_features(self.estimator_)
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the positive class where the score is at least the threshold, compared exactly."""
         scores = positive_scores(self._fitted(), X, self.pos_label_, self._method)
-        other = self.classes_[self.classes_ != self.pos_label_][0]
-        return np.where(predict(scores, self.threshold_), self.pos_label_, other).astype(self.classes_.dtype)
+        return two_labels(predict(scores, self.threshold_), self.classes_, self.pos_label_)
 
     @property
     def fold_thresholds_(self) -> Array:

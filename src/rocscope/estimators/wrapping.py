@@ -1,4 +1,4 @@
-"""What classifiers that wrap another one have in common: routing of metadata, delegation, checks of labels."""
+"""What classifiers that fit others have in common: routing of metadata, delegation, checks of rows and labels."""
 
 import warnings
 from collections.abc import Callable
@@ -20,6 +20,62 @@ from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarni
 Array = NDArray[Any]
 
 
+class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier that cross-validates others inside its fit."""
+
+    classes_: Array
+
+    def _models(self) -> dict[str, Any]:
+        """Return the models that are fitted, by the name under which metadata reach them."""
+        raise NotImplementedError
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return where `fit` sends its metadata: to the models' `fit` and the splitter's `split`."""
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self).add(**self._models(), method_mapping=to_fit)
+        splitter = getattr(self, "cv", None)
+        return router.add(splitter=splitter, method_mapping=to_split) if hasattr(splitter, "split") else router
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
+        """Return what goes to each model's `fit` and to the splitter."""
+        models = self._models()
+        if _routing_enabled():
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return Bunch(fit=[routed[name].fit for name in models], split=routed.get("splitter", Bunch(split={})).split)
+        if params:
+            raise InputError(
+                f"{type(self).__name__}.fit",
+                expected="sample_weight only",
+                got=", ".join(params),
+                hint="sklearn.set_config(enable_metadata_routing=True) lets others through",
+            )
+        if sample_weight is None:
+            return Bunch(fit=[{} for _ in models], split={})
+        takes = {name: has_fit_parameter(model, "sample_weight") for name, model in models.items()}
+        if not all(takes.values()):
+            warnings.warn(
+                f"{', '.join(type(models[name]).__name__ for name in takes if not takes[name])} takes no sample_weight "
+                "in fit: the weights serve the choice only (steps of a pipeline get them by metadata routing)",
+                RocscopeWarning,
+                stacklevel=3,
+            )
+        return Bunch(fit=[{"sample_weight": sample_weight} if each else {} for each in takes.values()], split={})
+
+    def _take_over_features(self, fitted: Any) -> None:
+        """Take over the names and number of features that a fitted model has seen."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = [get_tags(model).input_tags for model in self._models().values()]
+        for name in ("sparse", "allow_nan", "string", "categorical"):
+            setattr(tags.input_tags, name, all(getattr(each, name) for each in inner))
+        return tags
+
+
 def _has(method: str) -> Callable[[Any], bool]:
     """Return the condition under which a wrapper has a method: that what it wraps has it."""
 
@@ -30,12 +86,11 @@ def _has(method: str) -> Callable[[Any], bool]:
     return condition
 
 
-class WrappingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier that fits another one, and decides differently from its scores."""
+class WrappingClassifier(FoldedClassifier):
+    """A classifier that fits one other, has its scores, and decides differently from them."""
 
     estimator: Any
     estimator_: Any
-    classes_: Array
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
@@ -52,53 +107,12 @@ class WrappingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return the decision function of the fitted model."""
         return self._fitted().decision_function(X)
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return where `fit` sends its metadata: to the model's `fit` and the splitter's `split`."""
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_fit)
-        splitter = getattr(self, "cv", None)
-        return router.add(splitter=splitter, method_mapping=to_split) if hasattr(splitter, "split") else router
+    def _models(self) -> dict[str, Any]:
+        return {"estimator": self.estimator}
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
         return self.estimator_
-
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
-        """Return what goes to the model's `fit` and to the splitter."""
-        if _routing_enabled():
-            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
-            return Bunch(fit=routed.estimator.fit, split=routed.get("splitter", Bunch(split={})).split)
-        if params:
-            raise InputError(
-                f"{type(self).__name__}.fit",
-                expected="sample_weight only",
-                got=", ".join(params),
-                hint="sklearn.set_config(enable_metadata_routing=True) lets others through",
-            )
-        if sample_weight is None:
-            return Bunch(fit={}, split={})
-        if has_fit_parameter(self.estimator, "sample_weight"):
-            return Bunch(fit={"sample_weight": sample_weight}, split={})
-        warnings.warn(
-            f"{type(self.estimator).__name__}.fit takes no sample_weight: the weights serve the choice only "
-            "(steps of a pipeline get them by metadata routing)",
-            RocscopeWarning,
-            stacklevel=3,
-        )
-        return Bunch(fit={}, split={})
-
-    def _take_over(self, fitted: Any) -> None:
-        """Take over the names and number of features that the fitted model has seen."""
-        self.estimator_ = fitted
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
@@ -121,8 +135,7 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
     """
     classes = np.unique(y)
     if classes.size > 2:
-        seen = check.listing(classes.tolist())
-        got = f"{classes.size} classes: {seen}"
+        got = f"{classes.size} classes: {check.listing(classes.tolist())}"
         raise LabelError("Only binary classification is supported", got=got, hint="see ClassWeightClassifier")
     if classes.size < 2:
         raise OneClassError("y", expected="both classes", got=f"one class, {classes[0].item()!r}")
@@ -133,3 +146,9 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
     if not symmetric:
         check.check_labels(y)
     return classes, classes[1]
+
+
+def two_labels(positive: NDArray[np.bool_], classes: Array, pos_label: Any) -> Array:
+    """Return the positive label where a case is predicted positive, else the other one."""
+    first_is_positive = classes[0] == pos_label
+    return classes[(positive ^ first_is_positive).astype(np.intp)]
