@@ -46,8 +46,11 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
     from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
     from rocscope.estimators.hull import HullClassifier as HullClassifier
+    from rocscope.estimators.resampled import ResampledClassifier as ResampledClassifier
+    from rocscope.estimators.smoothed_tree import SmoothedTreeClassifier as SmoothedTreeClassifier
     from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
@@ -97,6 +100,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AUCTreeClassifier": "estimators.auc_tree",
     "Beta": "decisions.distributions",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
@@ -118,6 +122,8 @@ _HOME = {
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
+    "ResampledClassifier": "estimators.resampled",
+    "SmoothedTreeClassifier": "estimators.smoothed_tree",
     "ThresholdClassifier": "estimators.threshold",
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from rocscope.errors import OneClassError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import all_probabilities, response_method
-from rocscope.estimators.wrapping import WrappingClassifier, check_rows
+from rocscope.estimators.wrapping import WrappingClassifier, check_rows, take_over_features
 from rocscope.multiclass.costs import CostMatrix
 from rocscope.multiclass.objective import Name
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -134,7 +134,7 @@ class ClassWeightClassifier(WrappingClassifier):
         )
         self.class_weight_ = self.decision_.weight
         self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])
-        self._take_over_features(self.estimator_)
+        take_over_features(self, self.estimator_)
         return self
 
     def predict(self, X: Any) -> Array:

@@ -22,7 +22,7 @@ Respond = Callable[[Any, Any], Array]
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """What models say of rows that they were not fitted to, fold after fold.
+    """What models say of rows that they were not fitted to, in the order of the rows.
 
     Attributes
     ----------
@@ -30,13 +30,11 @@ class OutOfFold:
         Which row it is; a row comes as often as it is tested.
     fold : array of m numbers
     responses : tuple of arrays of length m, one a model
-    n_splits : int
     """
 
     row: NDArray[np.intp]
     fold: NDArray[np.intp]
     responses: tuple[Array, ...]
-    n_splits: int
 
 
 def splits(cv: Any, X: Any, y: Array, random_state: Any, split_params: Mapping[str, Any]) -> list[Split]:
@@ -98,12 +96,13 @@ def out_of_fold(
     ]
     answers: list[Any] = list(Parallel(n_jobs=n_jobs)(tasks))
     by_model = [answers[i * len(parts) : (i + 1) * len(parts)] for i in range(len(models))]
-    tests = [test for _, test in parts]
+    row = np.concatenate([test for _, test in parts])
+    fold = np.repeat(np.arange(len(parts)), [len(test) for _, test in parts])
+    order = np.argsort(row, kind="stable")
     return OutOfFold(
-        row=np.concatenate(tests),
-        fold=np.repeat(np.arange(len(parts)), [len(test) for test in tests]),
-        responses=tuple(np.concatenate(each) for each in by_model),
-        n_splits=len(parts),
+        row=row[order],
+        fold=fold[order],
+        responses=tuple(np.concatenate(each)[order] for each in by_model),
     )
 
 

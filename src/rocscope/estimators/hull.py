@@ -21,7 +21,7 @@ from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import positive_scores, response_method
-from rocscope.estimators.wrapping import FoldedClassifier, check_rows, check_two_classes, two_labels
+from rocscope.estimators.wrapping import FoldedClassifier, check_rows, check_two_classes, take_over_features, two_labels
 
 Array = NDArray[Any]
 
@@ -163,7 +163,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         self._decide()
         pairs = zip(models.items(), routed.fit, strict=True)
         self.named_estimators_ = {name: unfitted(model).fit(X, y, **given) for (name, model), given in pairs}
-        self._take_over_features(next(iter(self.named_estimators_.values())))
+        take_over_features(self, next(iter(self.named_estimators_.values())))
         return self
 
     def aim_at(

@@ -19,7 +19,13 @@ from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InfeasibleError, OneClassError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import positive_scores, response_method
-from rocscope.estimators.wrapping import WrappingClassifier, check_rows, check_two_classes, two_labels
+from rocscope.estimators.wrapping import (
+    WrappingClassifier,
+    check_rows,
+    check_two_classes,
+    take_over_features,
+    two_labels,
+)
 
 Array = NDArray[Any]
 
@@ -55,7 +61,7 @@ class ThresholdClassifier(WrappingClassifier):
     decision_ : Decision
         How the threshold was chosen, with its counts and costs out of fold.
     predictions_ : Predictions
-        The merged out-of-fold scores it was chosen from, fold after fold.
+        The merged out-of-fold scores it was chosen from, with their folds; in the order of the training rows.
     fold_thresholds_ : array of one threshold a fold
         What each fold's own rows would choose; NaN where they hold one class only or nothing is admissible.
     threshold_spread_ : float
@@ -153,7 +159,7 @@ class ThresholdClassifier(WrappingClassifier):
         self.decision_ = self._choose(self.predictions_)
         self.threshold_ = self.decision_.threshold
         self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])
-        self._take_over_features(self.estimator_)
+        take_over_features(self, self.estimator_)
         return self
 
     def predict(self, X: Any) -> Array:

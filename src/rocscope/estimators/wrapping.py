@@ -62,12 +62,6 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return Bunch(fit=[{"sample_weight": sample_weight} if each else {} for each in takes.values()], split={})
 
-    def _take_over_features(self, fitted: Any) -> None:
-        """Take over the names and number of features that a fitted model has seen."""
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = [get_tags(model).input_tags for model in self._models().values()]
@@ -146,6 +140,13 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
     if not symmetric:
         check.check_labels(y)
     return classes, classes[1]
+
+
+def take_over_features(wrapper: Any, fitted: Any) -> None:
+    """Give a wrapper the number and names of the features that a fitted model has seen."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(fitted, name):
+            setattr(wrapper, name, getattr(fitted, name))
 
 
 def two_labels(positive: NDArray[np.bool_], classes: Array, pos_label: Any) -> Array:
