@@ -8,7 +8,12 @@ from rocscope.core.counted import Counted
 from rocscope.engines.question import Progress, Question, Scores
 from rocscope.errors import InputError
 
-_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ()
+
+def _is_spark(source: Any) -> bool:
+    return type(source).__module__.startswith("pyspark.sql.") and type(source).__name__ == "DataFrame"
+
+
+_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark"),)
 """Which sources an engine is for, and its module, whose `count(source, question)` returns a Counted.
 
 The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""
