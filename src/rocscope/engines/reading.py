@@ -16,8 +16,8 @@ from rocscope.engines.columns import Column
 from rocscope.engines.opening import open_source
 from rocscope.engines.several import Proba, probability_columns
 from rocscope.engines.several import predictions as predictions_of_several
-from rocscope.engines.source import Source, require_columns
-from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, ShapeError, WeightError
+from rocscope.engines.source import Source, given_column, given_models, require_columns
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 
 Scores = str | Sequence[str] | Mapping[str, str]
 
@@ -150,7 +150,7 @@ def read(
             _refuse_two_class_options(scores, pos_label)
             roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment))
         else:
-            roles += [_Role("score", column, model) for model, column in _models(opened, "scores", scores).items()]
+            roles += [_Role("score", column, model) for model, column in given_models(opened, "scores", scores).items()]
         for role in roles:
             require_columns(opened, [role.column], role.argument)
         table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
@@ -181,7 +181,7 @@ def read(
 
 def _roles(source: Source, label: str | None, **others: str | None) -> list[_Role]:
     """Return what each column besides those of models is for."""
-    roles = [_Role("label", _given(source, "label", label))]
+    roles = [_Role("label", given_column(source, "label", label))]
     return roles + [_Role(argument, str(column)) for argument, column in others.items() if column is not None]
 
 
@@ -195,7 +195,7 @@ def _roles_of_classes(
         roles += [_Role("proba", column, model, cls) for model, by in by_model.items() for cls, column in by.items()]
     if predicted is not None:
         roles += [
-            _Role("predicted", column, model) for model, column in _models(source, "predicted", predicted).items()
+            _Role("predicted", column, model) for model, column in given_models(source, "predicted", predicted).items()
         ]
     return roles
 
@@ -215,30 +215,6 @@ def _by_model(found: Mapping[_Role, Column]) -> tuple[dict[str, dict[str, Any]],
         elif role.argument == "predicted":
             predicted[str(role.model)] = column.decoded()
     return proba, predicted
-
-
-def _given(source: Source, argument: str, value: Any) -> str:
-    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
-    if value is None:
-        listed = check.listing(list(source.columns), 24)
-        raise ColumnError(argument, expected=f"the name of a column of {brief(source.origin)}: {listed}", got="none")
-    return str(value)
-
-
-def _models(source: Source, argument: str, scores: Scores | None) -> dict[str, str]:
-    """Return the column of each model."""
-    if isinstance(scores, Mapping):
-        models = {str(model): str(column) for model, column in scores.items()}
-    elif scores is None or isinstance(scores, str):
-        name = _given(source, argument, scores)
-        models = {name: name}
-    else:
-        models = {str(name): str(name) for name in scores}
-        if len(models) < len(scores):
-            raise InputError(argument, expected="different columns", got=check.listing(list(scores)))
-    if not models:
-        raise InputError(argument, expected="at least one column", got="none")
-    return models
 
 
 def _complete(source: Source, found: dict[_Role, Column], *, drop: bool) -> tuple[dict[_Role, Column], int]:

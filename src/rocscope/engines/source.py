@@ -2,18 +2,32 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from rocscope import _validation as check
 from rocscope.core.provenance import brief
-from rocscope.errors import ColumnError, EngineError, MissingDependencyError
+from rocscope.errors import ColumnError, EngineError, InputError, MissingDependencyError
 
 _LONGEST = 300
 _EXTRAS = ("pandas", "polars")
+
+
+class Named(Protocol):
+    """Anything with named columns."""
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """The files, or what else holds the rows."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Their names as they are written there, which may repeat."""
+        ...
 
 
 class Source(Protocol):
@@ -38,7 +52,31 @@ class Source(Protocol):
         ...
 
 
-def require_columns(source: Source, names: Sequence[str], role: str) -> None:
+def given_column(source: Named, argument: str, value: Any) -> str:
+    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
+    if value is None:
+        listed = check.listing(list(source.columns), 24)
+        raise ColumnError(argument, expected=f"the name of a column of {brief(source.origin)}: {listed}", got="none")
+    return str(value)
+
+
+def given_models(source: Named, argument: str, scores: Any) -> dict[str, str]:
+    """Return the column of each model."""
+    if isinstance(scores, Mapping):
+        models = {str(model): str(column) for model, column in scores.items()}
+    elif scores is None or isinstance(scores, str):
+        name = given_column(source, argument, scores)
+        models = {name: name}
+    else:
+        models = {str(name): str(name) for name in scores}
+        if len(models) < len(scores):
+            raise InputError(argument, expected="different columns", got=check.listing(list(scores)))
+    if not models:
+        raise InputError(argument, expected="at least one column", got="none")
+    return models
+
+
+def require_columns(source: Named, names: Sequence[str], role: str) -> None:
     """Raise ColumnError unless each name is that of exactly one column."""
     for name in names:
         found = list(source.columns).count(name)
