@@ -16,7 +16,7 @@ SMALL = 50_000
 
 
 class Kernel:
-    """A loop compiled when it is first called, with those that it calls; free of the GIL, cached on disk if it can be."""
+    """A loop compiled when first called, with those that it calls; free of the GIL, cached on disk if it can be."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function
