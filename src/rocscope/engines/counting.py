@@ -5,7 +5,8 @@ from importlib import import_module
 from typing import Any, Literal
 
 from rocscope.core.counted import Counted
-from rocscope.engines.question import Progress, Question, Scores
+from rocscope.engines.question import Progress, Question
+from rocscope.engines.roles import Scores
 from rocscope.errors import InputError
 
 

@@ -1,10 +1,11 @@
 """Question: what `read_counts` was asked, for whichever engine answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-Scores = str | Sequence[str] | Mapping[str, str]
+from rocscope.engines.roles import Scores
+
 Progress = Callable[[int, int | None], None]
 
 

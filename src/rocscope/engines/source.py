@@ -2,15 +2,15 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from rocscope import _validation as check
 from rocscope.core.provenance import brief
-from rocscope.errors import ColumnError, EngineError, InputError, MissingDependencyError
+from rocscope.errors import ColumnError, EngineError, MissingDependencyError
 
 _LONGEST = 300
 _EXTRAS = ("pandas", "polars")
@@ -50,30 +50,6 @@ class Source(Protocol):
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
         ...
-
-
-def given_column(source: Named, argument: str, value: Any) -> str:
-    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
-    if value is None:
-        listed = check.listing(list(source.columns), 24)
-        raise ColumnError(argument, expected=f"the name of a column of {brief(source.origin)}: {listed}", got="none")
-    return str(value)
-
-
-def given_models(source: Named, argument: str, scores: Any) -> dict[str, str]:
-    """Return the column of each model."""
-    if isinstance(scores, Mapping):
-        models = {str(model): str(column) for model, column in scores.items()}
-    elif scores is None or isinstance(scores, str):
-        name = given_column(source, argument, scores)
-        models = {name: name}
-    else:
-        models = {str(name): str(name) for name in scores}
-        if len(models) < len(scores):
-            raise InputError(argument, expected="different columns", got=check.listing(list(scores)))
-    if not models:
-        raise InputError(argument, expected="at least one column", got="none")
-    return models
 
 
 def require_columns(source: Named, names: Sequence[str], role: str) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from rocscope.engines.question import Question
-from rocscope.engines.source import condense, given_column, given_models, require_columns
+from rocscope.engines.roles import given, models_of
+from rocscope.engines.source import condense, require_columns
 from rocscope.engines.spark_tasks import Layout
 from rocscope.errors import EngineError, InputError, LabelError, MissingDependencyError, ScoreError, WeightError
 
@@ -89,8 +90,8 @@ def open_input(frame: Any, question: Question) -> Input:
         frame = frame.filter(question.where)
     types = frame.dtypes
     named = Named([name for name, _ in types])
-    models = given_models(named, "scores", question.scores)
-    columns = {"label": given_column(named, "label", question.label)}
+    models = models_of(named, "scores", question.scores)
+    columns = {"label": given(named, "label", question.label)}
     columns |= {f"score{i}": column for i, column in enumerate(models.values())}
     columns |= {name: str(getattr(question, name)) for name in ("weight", "segment") if getattr(question, name)}
     for name, column in columns.items():
