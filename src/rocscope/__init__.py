@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rocscope import datasets as datasets
     from rocscope import errors as errors
     from rocscope import metrics as metrics
+    from rocscope.core.binned import BinnedCounts as BinnedCounts
     from rocscope.core.campaign import Campaign as Campaign
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
@@ -96,6 +97,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Beta": "decisions.distributions",
+    "BinnedCounts": "core.binned",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
     "ClassWeights": "multiclass.class_decision",
