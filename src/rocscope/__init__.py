@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.evaluation.averaging import average_curve as average_curve
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -119,6 +120,7 @@ _HOME = {
     "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
     "auc_interval": "inference.auc",
+    "average_curve": "evaluation.averaging",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
     "brier": "reliability.scores",

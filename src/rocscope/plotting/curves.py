@@ -41,7 +41,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     points between them where the curve is not straight (see `rocscope.curves.outline`).
     """
     artist = draw(curve, theme.new_axes() if ax is None else ax, band=band, **line)
-    if band is not None or "label" in line:
+    if band is not None or not str(artist.get_label()).startswith("_"):
         place_legend(artist.axes)
     return artist.axes
 

@@ -1,0 +1,76 @@
+"""Across folds: a mean, or a figure of all rows pooled, with an interval from how the folds differ."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array = NDArray[Any]
+
+
+class Across(NamedTuple):
+    """Values with the ends of their intervals, and how many folds each rests on."""
+
+    value: Array
+    low: Array
+    high: Array
+    folds: Array
+
+    def clipped(self, low: float, high: float) -> "Across":
+        """Return the same with ends within the range of the quantity."""
+        return self._replace(low=self.low.clip(low, high), high=self.high.clip(low, high))
+
+
+def mean(values: Array, level: float) -> Across:
+    """Return the mean of each column over the folds that have a number there, each of them counting the same.
+
+    Notes
+    -----
+    mean ± t·s/√K with K − 1 degrees of freedom; NaN ends where only one fold has a number.
+
+    Examples
+    --------
+    >>> found = mean(np.array([[0.2, 0.5], [0.4, 0.5], [0.6, np.nan]]), 0.95)
+    >>> found.value.round(3), found.low.round(3), found.folds
+    (array([0.4, 0.5]), array([-0.097,  0.5  ]), array([3, 2]))
+    """
+    known = ~np.isnan(values)
+    folds = known.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = np.where(known, values, 0.0).sum(axis=0) / folds
+        # A mean of equal numbers is that number, which a sum divided by their count may miss by a bit.
+        highest, lowest = (np.where(known, values, -np.inf).max(axis=0), np.where(known, values, np.inf).min(axis=0))
+        centre = np.where(folds > 0, np.clip(centre, lowest, highest), np.nan)
+        square = np.where(known, values - centre, 0.0) ** 2
+        error = np.sqrt(square.sum(axis=0) / (folds - 1) / folds)
+    reach = _t(folds, level) * error
+    return Across(centre, centre - reach, centre + reach, folds)
+
+
+def jackknife(value: Array, without: Array, level: float) -> Across:
+    """Return values of all folds pooled, with intervals from the values when each fold in turn is left out.
+
+    Notes
+    -----
+    value ± t·se, where se² = (K − 1)/K · Σ (value without fold k − their mean)².
+
+    References
+    ----------
+    Efron & Tibshirani 1993, ch. 11.
+
+    Examples
+    --------
+    >>> found = jackknife(np.array([0.4]), np.array([[0.5], [0.4], [0.3]]), 0.95)
+    >>> found.low.round(3), found.high.round(3)
+    (array([-0.097]), array([0.897]))
+    """
+    folds = len(without)
+    error = np.sqrt((folds - 1) / folds * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    reach = _t(np.full(np.shape(value), folds), level) * error
+    return Across(value, value - reach, value + reach, np.full(np.shape(value), folds))
+
+
+def _t(folds: Array, level: float) -> Array:
+    """Return the quantile of Student's t for a mean of so many folds; NaN for one."""
+    return np.where(folds > 1, special.stdtrit(np.maximum(folds - 1, 1), (1 + level) / 2), np.nan)
