@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.evaluation import protocols as protocols
     from rocscope.evaluation.averaging import average_curve as average_curve
+    from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -141,6 +143,7 @@ _HOME = {
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
+    "evaluate": "evaluation.evaluate",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",
@@ -181,6 +184,7 @@ _MODULES = {
     "errors": "errors",
     "metrics": "metrics",
     "planning": "inference.planning",
+    "protocols": "evaluation.protocols",
 }
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
