@@ -213,6 +213,32 @@ def test_pooled_band_is_the_jackknife_over_folds():
     assert average.band.method == "jackknife over folds"
 
 
+def test_repeats_are_no_new_data():
+    once = rs.Predictions(LABEL, SCORE, fold=FOLD, repeat=np.zeros(LABEL.size), row=np.arange(LABEL.size))
+    again = {"repeat": np.repeat([0, 1], LABEL.size), "row": np.tile(np.arange(LABEL.size), 2)}
+    fold = np.concatenate([FOLD, np.char.add(FOLD, "2")])
+    twice = rs.Predictions(np.tile(LABEL, 2), np.tile(SCORE, 2), fold=fold, **again)
+    single, double = (rs.average_curve(each, level=0.5) for each in (once, twice))
+    np.testing.assert_allclose(single.y, double.y)
+    width = double.band.high - double.y
+    expected = (single.band.high - single.y) * (2 * 2 / 5) ** 0.5  # s² of six folds divides by 5, not by 4
+    np.testing.assert_allclose(width, np.minimum(expected, width.max()), atol=1e-12)
+    assert "2 repeats as one" in double.band.method
+    assert "groups of cases" in rs.average_curve(twice, method="pooled").band.method
+
+
+def test_repeated_holdouts_have_the_corrected_variance():
+    # Three holdouts of 4 of 6 cases: s²·(1/3 + (2/3)/(1/3)).
+    case = np.array([0, 1, 2, 3, 2, 3, 4, 5, 0, 1, 4, 5])
+    label, score = case % 2, np.array([3, 4, 1, 2, 2, 1, 3, 4, 1, 4, 2, 3])
+    split = np.repeat([0, 1, 2], 4)
+    average = rs.average_curve(rs.Predictions(label, score, fold=split, repeat=split, row=case), grid=[0.5], level=0.5)
+    areas = [rs.roc(label[split == k], score[split == k]).at(0.5) for k in range(3)]
+    reach = stats.t.ppf(0.75, 2) * np.std(areas, ddof=1) * (1 / 3 + 2) ** 0.5
+    assert average.band.low[0] == pytest.approx(max(np.mean(areas) - reach, 0))
+    assert "Nadeau & Bengio" in average.band.method
+
+
 def test_a_fold_of_one_class_is_named_and_not_lost():
     preds = rs.Predictions([1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 1], fold=["a", "a", "b", "b", "c", "c"])
     with pytest.warns(RocscopeWarning, match="1 of 3 folds have no ROC curve.*fold c: .*no negatives"):

@@ -1,10 +1,13 @@
 """Across folds: a mean, or a figure of all rows pooled, with an interval from how the folds differ."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+
+from rocscope.core.predictions import Predictions
 
 Array = NDArray[Any]
 
@@ -22,12 +25,51 @@ class Across(NamedTuple):
         return self._replace(low=self.low.clip(low, high), high=self.high.clip(low, high))
 
 
-def mean(values: Array, level: float) -> Across:
+@dataclass(frozen=True)
+class Spread:
+    """How sure a mean of folds is: like one of `effective` independent folds, with so many degrees of freedom.
+
+    Attributes
+    ----------
+    folds : int
+    effective, df : float
+    name : str
+        What a band calls it.
+    """
+
+    folds: int
+    effective: float
+    df: float
+    name: str = "Student t across folds"
+
+    @classmethod
+    def of(cls, predictions: Predictions, folds: int) -> "Spread":
+        """Return that of the folds of predictions, in which cases may occur more than once.
+
+        Notes
+        -----
+        Repeats of a cross-validation count as one: they are the same cases. Repeated holdouts, which overlap, have the
+        variance of Nadeau & Bengio, s²·(1/J + ρ/(1 − ρ)), where ρ is the share of cases in a test set.
+        """
+        if not predictions.repeated:
+            return cls(folds, folds, folds - 1)
+        row, repeat = predictions.row, predictions.repeat
+        assert row is not None
+        repeats = 1 if repeat is None else np.unique(repeat).size
+        if folds >= 2 * repeats:
+            in_one = folds / repeats
+            return cls(folds, in_one, in_one - 1, f"Student t across folds, {repeats} repeats as one")
+        share = row.size / folds / np.unique(row).size
+        effective = 1 / (1 / folds + share / (1 - share)) if share < 1 else 1.0
+        return cls(folds, effective, folds - 1, "corrected resampled t (Nadeau & Bengio)")
+
+
+def mean(values: Array, level: float, spread: Spread | None = None) -> Across:
     """Return the mean of each column over the folds that have a number there, each of them counting the same.
 
     Notes
     -----
-    mean ± t·s/√K with K − 1 degrees of freedom; NaN ends where only one fold has a number.
+    mean ± t·s/√K with K − 1 degrees of freedom, or as `spread` says; NaN ends where only one fold has a number.
 
     Examples
     --------
@@ -35,21 +77,23 @@ def mean(values: Array, level: float) -> Across:
     >>> found.value.round(3), found.low.round(3), found.folds
     (array([0.4, 0.5]), array([-0.097,  0.5  ]), array([3, 2]))
     """
+    spread = spread or Spread(len(values), len(values), len(values) - 1)
     known = ~np.isnan(values)
     folds = known.sum(axis=0)
+    present = folds / spread.folds
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = np.where(known, values, 0.0).sum(axis=0) / folds
         # A mean of equal numbers is that number, which a sum divided by their count may miss by a bit.
-        highest, lowest = (np.where(known, values, -np.inf).max(axis=0), np.where(known, values, np.inf).min(axis=0))
+        lowest, highest = np.where(known, values, np.inf).min(axis=0), np.where(known, values, -np.inf).max(axis=0)
         centre = np.where(folds > 0, np.clip(centre, lowest, highest), np.nan)
         square = np.where(known, values - centre, 0.0) ** 2
-        error = np.sqrt(square.sum(axis=0) / (folds - 1) / folds)
-    reach = _t(folds, level) * error
+        error = np.sqrt(square.sum(axis=0) / (folds - 1) / (spread.effective * present))
+    reach = _t(present * (spread.df + 1) - 1, level) * error
     return Across(centre, centre - reach, centre + reach, folds)
 
 
 def jackknife(value: Array, without: Array, level: float) -> Across:
-    """Return values of all folds pooled, with intervals from the values when each fold in turn is left out.
+    """Return values of all rows pooled, with intervals from the values when each fold in turn is left out.
 
     Notes
     -----
@@ -67,10 +111,10 @@ def jackknife(value: Array, without: Array, level: float) -> Across:
     """
     folds = len(without)
     error = np.sqrt((folds - 1) / folds * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    reach = _t(np.full(np.shape(value), folds), level) * error
+    reach = _t(np.full(np.shape(value), folds - 1), level) * error
     return Across(value, value - reach, value + reach, np.full(np.shape(value), folds))
 
 
-def _t(folds: Array, level: float) -> Array:
-    """Return the quantile of Student's t for a mean of so many folds; NaN for one."""
-    return np.where(folds > 1, special.stdtrit(np.maximum(folds - 1, 1), (1 + level) / 2), np.nan)
+def _t(df: Array, level: float) -> Array:
+    """Return the quantile of Student's t; NaN where there are no degrees of freedom."""
+    return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), (1 + level) / 2), np.nan)

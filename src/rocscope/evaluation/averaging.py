@@ -15,7 +15,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.rows import model_name
 from rocscope.errors import InputError
 from rocscope.evaluation import across
-from rocscope.evaluation.across import Across
+from rocscope.evaluation.across import Across, Spread
 from rocscope.evaluation.average_curve import Areas, AverageCurve, Averaged
 from rocscope.evaluation.averages import Average, ByBin, ByFalsePositives, ByThreshold, CountedRoc, Vertical
 from rocscope.evaluation.fold_curves import FoldCurves, Kind, fold_curves
@@ -88,8 +88,9 @@ def average_curve(
     -----
     Each fold counts the same, whatever its number of rows; pooled, each row (weight) does. Bands are mean ± t·s/√K,
     pointwise, from the standard deviation s of the K folds; of pooled rows the jackknife that leaves out one fold at a
-    time. Folds of a cross-validation share training rows, so such bands are too narrow for what another training
-    sample would give.
+    time. Repeats are no new data: of a repeated cross-validation K is the number of folds in one repeat, for repeated
+    holdouts the variance is s²·(1/K + ρ/(1 − ρ)), ρ the share of cases that is tested. Folds of a cross-validation
+    share training rows, so such bands are too narrow for what another training sample would give.
 
     Ties are straight lines in ROC space and gain curve. Precision and lift are averaged along what random mixtures of
     neighbouring thresholds attain, which is a hyperbola, not a line. The area under the vertical average is the mean of
@@ -99,7 +100,8 @@ def average_curve(
     References
     ----------
     Fawcett 2006, "An introduction to ROC analysis", Pattern Recognit. Lett. 27:861–874, §8 and algorithms 3 and 4;
-    COMP9417 note, §3 (by false positives); Davis & Goadrich 2006, ICML (precision–recall).
+    COMP9417 note, §3 (by false positives); Davis & Goadrich 2006, ICML (precision–recall); Nadeau & Bengio 2003,
+    Mach. Learn. 52:239–281 (repeated holdouts).
 
     Examples
     --------
@@ -124,7 +126,7 @@ def average_curve(
     if method == "pooled":
         averaged = _pooled(found, level)
     else:
-        averaged = _averaged(_average(curves, method, grid), curves[0], level)
+        averaged = _averaged(_average(curves, method, grid), curves[0], level, found.spread)
     return AverageCurve(
         averaged,
         method=_NAMES[method],
@@ -152,15 +154,16 @@ def _in_counts(found: FoldCurves, kind: Kind) -> FoldCurves:
     return replace(found, curves={fold: CountedRoc(curve.counts) for fold, curve in found.curves.items()})
 
 
-def _averaged(average: Average, one: Curve, level: float) -> Averaged:
+def _averaged(average: Average, one: Curve, level: float, spread: Spread) -> Averaged:
     points = average.points
-    x_across = None if points.x_of_folds is None else _within(across.mean(points.x_of_folds, level), one.x_name)
+    x = points.x_of_folds
+    x_across = None if x is None else _within(across.mean(x, level, spread), one.x_name)
     return Averaged(
         points.x,
-        _within(across.mean(points.y, level), one.y_name),
+        _within(across.mean(points.y, level, spread), one.y_name),
         points.threshold,
         lambda x: across.mean(average.at(x), level).value,
-        "Student t across folds",
+        spread.name,
         x_across,
     )
 
@@ -172,7 +175,7 @@ def _pooled(found: FoldCurves, level: float) -> Averaged:
     if without:
         values = np.stack([np.asarray(each.at(curve.x), dtype=np.float64) for each in without])
         interval = across.jackknife(np.asarray(curve.at(curve.x)), values, level)._replace(value=curve.y)
-    return Averaged(curve.x, _within(interval, curve.y_name), curve.threshold, curve.at, "jackknife over folds")
+    return Averaged(curve.x, _within(interval, curve.y_name), curve.threshold, curve.at, found.without_name)
 
 
 def _within(interval: Across, name: str) -> Across:
@@ -192,7 +195,8 @@ def _areas(found: FoldCurves, kind: Kind, level: float) -> Areas | None:
     left_out = across.mean(whole[None], level)
     if without:
         left_out = across.jackknife(whole, np.array([[each.area()] for each in without]), level)
-    named = ((left_out, "jackknife over folds"), (across.mean(areas, level), "Student t across folds"))
+    of_folds = across.mean(areas, level, found.spread)
+    named = ((left_out, found.without_name), (of_folds, found.spread.name))
     return Areas(_AREAS[kind], *(_estimate(_within(each, "area"), method, level, n) for each, method in named))
 
 

@@ -1,7 +1,7 @@
 """Fold curves: one curve for each fold that has one, the reason where a fold has none, and the curve of all rows."""
 
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -17,7 +17,8 @@ from rocscope.core.rows import groups
 from rocscope.curves.lift import gain, lift
 from rocscope.curves.precision_recall import precision_recall
 from rocscope.curves.roc import roc
-from rocscope.errors import OneClassError, RocscopeWarning, WeightError
+from rocscope.errors import OneClassError, RocscopeWarning, ShapeError, WeightError
+from rocscope.evaluation.across import Spread
 from rocscope.reliability.bins import Strategy
 from rocscope.reliability.calibration import calibration
 from rocscope.reliability.curve import BinnedCalibrationCurve
@@ -26,6 +27,7 @@ Array = NDArray[Any]
 Kind = Literal["roc", "gain", "lift", "precision_recall", "calibration"]
 Make = Callable[[ThresholdCounts], Curve]
 
+_GROUPS = 20
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _MAKE: dict[str, Callable[[ThresholdCounts], CountCurve]] = {
     "roc": roc,
@@ -60,14 +62,34 @@ class FoldCurves:
     masks: dict[Hashable, Array]
 
     @cached_property
+    def spread(self) -> Spread:
+        """How sure a mean of the curves is."""
+        return Spread.of(self.of_those_defined(), len(self.curves))
+
+    @cached_property
     def without_each(self) -> list[Any] | None:
         """The pooled curve when each fold in turn is left out; None where one of them cannot be drawn."""
-        if len(self.masks) < 2:
+        parts = list(self._parts())
+        if len(parts) < 2:
             return None
         try:
-            return [self.make(self.predictions.select(~mask).counts()) for mask in self.masks.values()]
-        except (OneClassError, WeightError):
+            return [self.make(self.predictions.select(~mask).counts()) for mask in parts]
+        except (OneClassError, ShapeError, WeightError):
             return None
+
+    def _parts(self) -> Iterable[Array]:
+        """Return the rows to leave out: of each fold or, where cases occur more than once, of a group of cases."""
+        row = self.predictions.row
+        if row is None or not self.predictions.repeated:
+            return self.masks.values()
+        case = np.unique(row, return_inverse=True)[1]
+        group = np.random.default_rng(0).permutation(int(case.max()) + 1)[case] % _GROUPS
+        return (group == number for number in range(_GROUPS))
+
+    @property
+    def without_name(self) -> str:
+        """What a band calls the jackknife."""
+        return f"jackknife over {_GROUPS} groups of cases" if self.predictions.repeated else "jackknife over folds"
 
     def of_those_defined(self) -> Predictions:
         """Return the rows of the folds that have a curve."""
