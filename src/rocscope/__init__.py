@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.evaluation import protocols as protocols
+    from rocscope.evaluation.averaging import average_curve as average_curve
+    from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -122,6 +125,7 @@ _HOME = {
     "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
     "auc_interval": "inference.auc",
+    "average_curve": "evaluation.averaging",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
     "brier": "reliability.scores",
@@ -142,6 +146,7 @@ _HOME = {
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
+    "evaluate": "evaluation.evaluate",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",
@@ -183,6 +188,7 @@ _MODULES = {
     "errors": "errors",
     "metrics": "metrics",
     "planning": "inference.planning",
+    "protocols": "evaluation.protocols",
 }
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -82,6 +82,10 @@ class Curve:
 
         return plot_curve(self, ax, band=band, **line)
 
+    def drawn(self) -> tuple[Array, Array]:
+        """Return points that look like the curve when straight lines join them."""
+        return self.x, self.y
+
     def columns(self) -> dict[str, Array]:
         """Return the points as named columns."""
         return {self.x_name: self.x, self.y_name: self.y, "threshold": self.threshold}
