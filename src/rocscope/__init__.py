@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from rocscope.engines.reading import read as read
     from rocscope.evaluation import protocols as protocols
     from rocscope.evaluation.evaluate import evaluate as evaluate
+    from rocscope.evaluation.fitted import from_estimator as from_estimator
+    from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -123,6 +125,7 @@ _HOME = {
     "auc_interval": "inference.auc",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
+    "bootstrap_632": "evaluation.out_of_bag",
     "brier": "reliability.scores",
     "brier_curve": "curves.cost",
     "calibration": "reliability.calibration",
@@ -142,6 +145,7 @@ _HOME = {
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
     "evaluate": "evaluation.evaluate",
+    "from_estimator": "evaluation.fitted",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",
