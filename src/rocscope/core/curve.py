@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.text import number
-from rocscope.errors import InputError, MissingDependencyError
+from rocscope.errors import InputError
 
 Array = NDArray[Any]
-
-_BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 class Curve:
@@ -76,9 +75,7 @@ class Curve:
         -------
         Axes
         """
-        from rocscope.plotting import plot_curve
-
-        return plot_curve(self, ax, band=band, **line)
+        return figures().plot_curve(self, ax, band=band, **line)
 
     def columns(self) -> dict[str, Array]:
         """Return the points as named columns."""
@@ -97,18 +94,7 @@ class Curve:
         MissingDependencyError
             If that library is not installed.
         """
-        import narwhals as nw
-
-        if backend not in _BACKENDS:
-            raise InputError("backend", expected=check.one_of(backend, _BACKENDS), got=repr(backend))
-        try:
-            return nw.from_dict(self.columns(), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
-        except ModuleNotFoundError as error:
-            raise MissingDependencyError(
-                f"to_frame(backend={backend!r})",
-                expected=f"{backend} to be installed",
-                hint=f"pip install 'rocscope[{backend}]'",
-            ) from error
+        return frame_of(self.columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return title and columns, safe for JSON (infinite thresholds and NaN become None)."""
@@ -122,6 +108,13 @@ class Curve:
 
     def _repr_html_(self) -> str:
         return f"<figure>{sparkline(self.x, self.y)}<figcaption>{escape(repr(self))}</figcaption></figure>"
+
+
+def figures() -> Any:
+    """Return the package that draws results, once one is drawn: the one import upward."""
+    from rocscope import plotting
+
+    return plotting
 
 
 class CountCurve(Curve):

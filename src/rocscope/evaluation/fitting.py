@@ -100,10 +100,11 @@ def _distinct(names: Sequence[str]) -> list[str]:
 def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
     """Fit a copy of a model to the training rows and score the test rows."""
     try:
-        fitted = fit(model, task, split.train, (1, split.fold))
+        fitted = fit(model, task, split.train, split.key)
         scores, response = score(fitted, name, rows_of(task.X, split.test), task)
     except Exception as error:  # noqa: BLE001 (a model may raise anything, and must not lose the others)
-        failure = Failure(name, split.fold, split.repeat, f"{type(error).__name__}: {first_line(error)}")
+        said = f"{type(error).__name__}: {first_line(error)}"
+        failure = Failure(name, split.fold, split.repeat, said, split.training_rows)
         return Failed(failure, error)
     return Scored(name, split, scores, response)
 
