@@ -161,7 +161,7 @@ def task_of(
     labels = label_column(y, "y")
     classes: tuple[Any, ...] = tuple(check.distinct(np.array([*labels.tolist(), *known], object)))
     if len(classes) == 1:
-        raise LabelError("y", expected="two classes or more", got=f"only {labels[0]!r}")
+        raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:
         hint = "leave it out: predictions.binary(cls) is one class against the rest"
         raise LabelError("pos_label", expected="none for more than two classes", got=repr(pos_label), hint=hint)

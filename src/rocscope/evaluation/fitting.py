@@ -146,7 +146,10 @@ def weight_arguments(model: Any, weight: Array) -> dict[str, Any]:
 
     mapping = MethodMapping().add(caller="fit", callee="fit")
     router = MetadataRouter(owner="rocscope.evaluate").add(model=model, method_mapping=mapping)
-    return process_routing(router, "fit", sample_weight=weight)["model"]["fit"]
+    try:
+        return process_routing(router, "fit", sample_weight=weight)["model"]["fit"]
+    except TypeError:  # no part of it asks for weights
+        return {}
 
 
 def _weight_name(model: Any) -> str | None:
@@ -162,9 +165,18 @@ def _weight_name(model: Any) -> str | None:
     return _weight_name(inner) if passes_on and inner is not None else None
 
 
-def takes_weights(model: Any) -> bool:
-    """Whether `fit` gets the weights."""
-    return bool(weight_arguments(model, np.ones(1)))
+def takes_weights(name: str, model: Any) -> bool:
+    """Whether `fit` gets the weights.
+
+    Raises
+    ------
+    ModelError
+        If metadata routing is on and a part of the model does not say whether it asks for them.
+    """
+    try:
+        return bool(weight_arguments(model, np.ones(1)))
+    except ValueError as error:
+        raise ModelError(f"model {name!r}: {first_line(error)}") from error
 
 
 def score(fitted: Any, name: str, X: Any, task: Task) -> tuple[Array, str]:

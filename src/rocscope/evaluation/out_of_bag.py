@@ -269,13 +269,13 @@ def _by_rows(scored: Sequence[Scored], task: Task) -> Judged:
 
 def _without_information(own: Scored, task: Task) -> Judged:
     """Return every score with every class, weighted by how many rows are of it: all pairs of a label and a score."""
-    weight = np.ones(task.labels.size) if task.weight is None else task.weight.astype(np.float64)
+    weight = np.ones(task.labels.size, np.int64) if task.weight is None else task.weight.astype(np.float64)
     labels = np.array(task.classes, dtype=task.labels.dtype)
-    share = np.array([weight[task.labels == cls].sum() for cls in labels]) / weight.sum()
+    total = [weight[task.labels == cls].sum() for cls in labels]
     k = len(labels)
     return predictions_of(
         task,
         np.repeat(labels, weight.size),
         {own.model: np.concatenate([own.scores] * k)},
-        {"sample_weight": np.concatenate([part * weight for part in share])},
+        {"sample_weight": np.concatenate([of_class * weight for of_class in total])},
     )
