@@ -44,7 +44,6 @@ export function calibrationChart(state: State): HTMLElement {
 
 function lines(state: State): Series[] {
   const kind = state.calibrationView.value;
-  const shape = kind === "pav" ? ({ shape: "step" } as const) : {};
   return modelLines(state, (model) => {
     if (!model.calibration) return null;
     if (kind === "bins") {
@@ -52,7 +51,7 @@ function lines(state: State): Series[] {
       return { x: bins.map((bin) => bin.x), y: bins.map((bin) => bin.y) };
     }
     return kind === "smooth" ? model.calibration.smooth : pav(model);
-  }, shape);
+  });
 }
 
 /** Pooling adjacent violators is the ROC hull: each of its segments is a block of one share of positives. */
@@ -76,15 +75,15 @@ function rug(state: State): Series[] {
   const { calibration } = state.model.value;
   if (!calibration) return [];
   const { pos, neg } = calibration.rug;
-  const edges = Array.from({ length: pos.length + 1 }, (_, i) => i / pos.length);
+  const edges = pos.flatMap((_, i) => [i / pos.length, (i + 1) / pos.length]);
   const columns = (counts: readonly number[]): number[] => {
     const most = Math.max(1, ...counts);
-    return [counts[0] ?? 0, ...counts].map((n) => (RUG * n) / most);
+    return counts.flatMap((n) => [(RUG * n) / most, (RUG * n) / most]);
   };
   const { quiet } = palette.value;
   return [
-    { x: edges, y: edges.map(() => 1), base: columns(pos).map((n) => 1 - n), stroke: quiet, alpha: 0.35, shape: "step" },
-    { x: edges, y: columns(neg), base: edges.map(() => 0), stroke: quiet, alpha: 0.35, shape: "step" },
+    { x: edges, y: edges.map(() => 1), base: columns(pos).map((n) => 1 - n), stroke: quiet, alpha: 0.35 },
+    { x: edges, y: columns(neg), base: edges.map(() => 0), stroke: quiet, alpha: 0.35 },
   ];
 }
 
