@@ -193,7 +193,7 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
             "text-anchor": mark.anchor ?? "start",
             "font-size": 12,
             "font-weight": mark.bold ? 600 : 400,
-            stroke: mark.plain ? null : palette.halo,
+            stroke: mark.halo ?? palette.halo,
             "stroke-width": 3,
             "stroke-linejoin": "round",
             "paint-order": "stroke",

@@ -46,8 +46,8 @@ export type Mark =
       dx?: number;
       dy?: number;
       bold?: boolean;
-      /** On a coloured box: no halo around the letters. */
-      plain?: boolean;
+      /** What shows between the letters and what they are written over; that of the card by default. */
+      halo?: string;
       /** Shortened to fit between two x, or left out. */
       within?: readonly [number, number];
     }

@@ -4,23 +4,27 @@ import { effect } from "@preact/signals-core";
 
 import { chart } from "../chart/chart";
 import type { Mark, Series } from "../chart/scene";
-import type { Model } from "../data";
+import type { Model, Smooth } from "../data";
 import { choices } from "../dom";
 import { fixed, tick } from "../format";
 import { palette } from "../palette";
 import type { State } from "../state";
-import { colourOf, modelLines, UNIT } from "./shared";
+import { bandChoice, colourOf, modelLines, UNIT } from "./shared";
 
 /** How much of the height the rug takes at most, above and below. */
 const RUG = 0.12;
 
 export function calibrationChart(state: State): HTMLElement {
   const view = choices("View", [["bins", "Bins"], ["smooth", "LOESS"], ["pav", "PAV"]] as const, (value) => (state.calibrationView.value = value));
-  effect(() => view.show(state.calibrationView.value));
+  const band = bandChoice(state);
+  effect(() => {
+    view.show(state.calibrationView.value);
+    band.hidden = state.calibrationView.value !== "smooth" || !state.model.value.calibration?.smooth?.low;
+  });
   return chart({
     id: "calibration",
     title: () => "Calibration",
-    tools: [view.element],
+    tools: [band, view.element],
     describe: () => describe(state),
     scene: () => ({
       x: { label: "Predicted probability", domain: UNIT, format: tick },
@@ -28,11 +32,17 @@ export function calibrationChart(state: State): HTMLElement {
       series: [
         ...rug(state),
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
+        ...bandOf(state),
         ...lines(state),
       ],
     }),
     marks: () => [...thresholdRule(state), ...binMarks(state)],
     data: () => {
+      const smooth = state.model.value.calibration?.smooth;
+      if (state.calibrationView.value === "smooth" && smooth) {
+        const { low, high, y } = smooth;
+        return { columns: ["score", "share_positive", "low", "high"], rows: along(smooth).map((x, i) => [x, y[i] ?? null, low?.[i] ?? null, high?.[i] ?? null]) };
+      }
       const bins = state.model.value.calibration?.bins ?? [];
       return {
         columns: ["mean_score", "share_positive", "low", "high", "n"],
@@ -50,8 +60,21 @@ function lines(state: State): Series[] {
       const bins = model.calibration.bins;
       return { x: bins.map((bin) => bin.x), y: bins.map((bin) => bin.y) };
     }
-    return kind === "smooth" ? model.calibration.smooth : pav(model);
+    const { smooth } = model.calibration;
+    return kind === "pav" ? pav(model) : smooth && { x: along(smooth), y: smooth.y };
   });
+}
+
+/** The x of a smooth curve, which are evenly spaced. */
+function along({ x: [first, last], y }: Smooth): number[] {
+  return y.map((_, i) => first + ((last - first) * i) / (y.length - 1));
+}
+
+/** Where the smooth curve of the current model would lie if labels were drawn again. */
+function bandOf(state: State): Series[] {
+  const smooth = state.model.value.calibration?.smooth;
+  if (!state.band.value || state.calibrationView.value !== "smooth" || !smooth?.low || !smooth.high) return [];
+  return [{ x: along(smooth), y: smooth.high, base: smooth.low, stroke: colourOf(state, state.model.value.index), alpha: 0.18 }];
 }
 
 /** Pooling adjacent violators is the ROC hull: each of its segments is a block of one share of positives. */

@@ -40,7 +40,7 @@ export function winnersChart(state: State): HTMLElement {
       y: { label: "", domain: [0, 1], format: tick, ticks: [] },
       series: [],
     }),
-    marks: () => [...boxes(state), ruleAt(at())],
+    marks: () => [...boxes(state), ruleAt(at()), ...names(state)],
     margin: { left: 14, top: 8 },
     data: () => ({
       columns: ["model", "ratio_from", "ratio_to"],
@@ -62,19 +62,36 @@ export function winnersChart(state: State): HTMLElement {
 const clamp = (power: number): number => Math.min(DOMAIN[1], Math.max(DOMAIN[0], power));
 const powerOf = (ratio: number): number => clamp(Math.log10(Math.max(0, ratio)));
 
+interface Place {
+  readonly zone: Region;
+  readonly low: number;
+  readonly high: number;
+  readonly colour: string;
+}
+
+/** The zones that can be seen, from a power of ten to another. */
+function places(state: State): Place[] {
+  return zones(state.regions.value)
+    .map((zone) => {
+      const [low, high] = ratiosOf(state, zone).map(powerOf) as [number, number];
+      return { zone, low, high, colour: zone.model < 0 ? palette.value.ghost : colourOf(state, zone.model) };
+    })
+    .filter(({ low, high }) => high > low);
+}
+
 function boxes(state: State): Mark[] {
-  const { ghost, quiet, halo } = palette.value;
-  return zones(state.regions.value).flatMap((zone): Mark[] => {
-    const [low, high] = ratiosOf(state, zone).map(powerOf) as [number, number];
-    if (!(high > low)) return [];
-    const trivial = zone.model < 0;
-    const colour = trivial ? ghost : colourOf(state, zone.model);
-    const box: Mark = { kind: "box", from: [low, 0.08], to: [high, 0.92], fill: colour, alpha: trivial ? 0.35 : 0.92, role: "zone" };
-    const name = regionName(state, zone);
-    const edge: Mark = { kind: "line", from: [high, 0.08], to: [high, 0.92], stroke: halo, width: 1.5 };
-    const fill = trivial ? quiet : halo;
+  return places(state).flatMap(({ zone, low, high, colour }): Mark[] => [
+    { kind: "box", from: [low, 0.08], to: [high, 0.92], fill: colour, alpha: zone.model < 0 ? 0.35 : 1, role: "zone" },
+    { kind: "line", from: [high, 0.08], to: [high, 0.92], stroke: palette.value.halo, width: 1.5 },
+  ]);
+}
+
+function names(state: State): Mark[] {
+  const { quiet, halo } = palette.value;
+  return places(state).map(({ zone, low, high, colour }) => {
+    const looks = zone.model < 0 ? { fill: quiet, halo: "none" } : { fill: halo, halo: colour };
     const at = [(low + high) / 2, 0.5] as const;
-    return [box, edge, { kind: "text", at, text: name, within: [low, high], fill, anchor: "middle", dy: 4, bold: true, plain: true }];
+    return { kind: "text", at, text: regionName(state, zone), within: [low, high], anchor: "middle", dy: 4, bold: true, ...looks };
   });
 }
 
