@@ -61,3 +61,48 @@ def test_members_of_a_rare_class_are_dealt_to_different_folds():
 def test_a_class_of_one_is_refused():
     with pytest.raises(rs.errors.InputError, match="y: expected at least two members of each class, got one class, 1"):
         rs.ThresholdClassifier(LogisticRegression()).fit(np.zeros((5, 1)), [0, 0, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (1, "cv: expected at least 2 folds, got 1"),
+        ([(np.arange(100), np.arange(0))], "cv: expected test rows in every fold, got none in fold 0"),
+        (
+            [(np.arange(100), np.arange(90, 200))],
+            "cv: expected no row in training and test, got 10 in both, such as row 90",
+        ),
+    ],
+)
+def test_folds_that_cannot_serve_are_refused(cv, message):
+    with pytest.raises(rs.errors.InputError, match=message):
+        rs.ThresholdClassifier(LogisticRegression(), cv=cv).fit(*sample())
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "spread"), [([0.1, 0.3], math.sqrt(0.02)), ([0.1, math.inf], math.inf), ([math.inf], math.nan)]
+)
+def test_the_spread_says_when_only_some_folds_would_predict_nobody(monkeypatch, thresholds, spread):
+    model = rs.ThresholdClassifier(LogisticRegression())
+    own = np.array([*thresholds, math.nan])
+    monkeypatch.setattr(type(model), "fold_thresholds_", own)
+    assert model.threshold_spread_ == pytest.approx(spread, nan_ok=True)
+
+
+def test_each_fold_says_what_it_alone_would_choose():
+    X, y = sample()
+    model = rs.ThresholdClassifier(LogisticRegression(), cv=5).fit(X, y)
+    own = [rs.choose(fold).threshold for fold in model.predictions_.by_fold().values()]
+    assert model.fold_thresholds_.tolist() == own
+    finite = [threshold for threshold in own if math.isfinite(threshold)]
+    assert model.threshold_spread_ == (np.std(own, ddof=1) if len(finite) == 5 else math.inf)
+
+
+def test_rows_are_dealt_evenly_also_in_each_class():
+    y = np.repeat([0, 1, 2], [31, 17, 5])
+    fold = deal(y, 7, 0)
+    for rows in (slice(None), y == 0, y == 1, y == 2):
+        sizes = np.bincount(fold[rows], minlength=7)
+        assert sizes.max() - sizes.min() <= 1
+    assert not np.array_equal(fold, deal(y, 7, 1))
+    assert deal(np.array([0, 1, 0, 1]), 10, 0).max() == 3
