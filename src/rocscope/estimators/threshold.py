@@ -23,6 +23,7 @@ from rocscope.estimators.wrapping import (
     WrappingClassifier,
     check_rows,
     check_two_classes,
+    label_of,
     take_over_features,
     treats_alike,
     two_labels,
@@ -153,7 +154,7 @@ class ThresholdClassifier(WrappingClassifier):
         found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
         self.predictions_ = Predictions(
             y[found.row] == self.pos_label_,
-            {type(self.estimator).__name__: found.responses[0]},
+            {label_of(self.estimator): found.responses[0]},
             sample_weight=None if weight is None else weight[found.row],
             fold=found.fold,
         )
