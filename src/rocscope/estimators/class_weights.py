@@ -56,11 +56,12 @@ class ClassWeightClassifier(WrappingClassifier):
     OneClassError
         If there is one class only.
     InputError
-        If a class has a single member, or the model has no predict_proba.
+        If not even two classes have a second member, or the model has no predict_proba.
 
     Notes
     -----
-    Probability 0 stands for a class that is absent from the training rows of a fold. Weights of rows are treated as in
+    Probability 0 stands for a class that is absent from the training rows of a fold, as one of a single member is where
+    it is tested. Weights of rows are treated as in
     `ThresholdClassifier`.
 
     References
