@@ -120,3 +120,20 @@ def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
     before, after = (cross_val_score(model, X, y, cv=outer).mean() for model in (bayes, tuned))
     assert (before, after) == (pytest.approx(0.695, abs=0.015), pytest.approx(0.752, abs=0.01))
     assert tuned.fit(X, y).threshold_ == pytest.approx(0.403, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"context": {"cost_fn": 5}}, "context: expected a Context or an UncertainContext, got {'cost_fn': 5}"),
+        ({"criterion": "acuracy"}, "criterion: expected one of .*closest: 'accuracy'"),
+        ({"where": "tpr above .9"}, "tpr above .9"),
+        ({"cv": 3, "where": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["one", "several"])
+def test_an_aim_that_is_not_understood_is_refused(kind, options, message):
+    models = {"one": LogisticRegression(), "several": [("a", LogisticRegression()), ("b", LogisticRegression(C=0.1))]}
+    wrapper = {"one": rs.ThresholdClassifier, "several": rs.HullClassifier}[kind]
+    with pytest.raises(rs.errors.InputError, match=message):
+        wrapper(models[kind], **options).fit(*sample())
