@@ -48,6 +48,12 @@ if TYPE_CHECKING:
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
+    from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
+    from rocscope.estimators.hull import HullClassifier as HullClassifier
+    from rocscope.estimators.resampled import ResampledClassifier as ResampledClassifier
+    from rocscope.estimators.smoothed_tree import SmoothedTreeClassifier as SmoothedTreeClassifier
+    from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
     from rocscope.evaluation import protocols as protocols
     from rocscope.evaluation.averaging import average_curve as average_curve
     from rocscope.evaluation.evaluate import evaluate as evaluate
@@ -103,10 +109,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AUCTreeClassifier": "estimators.auc_tree",
     "Beta": "decisions.distributions",
     "BinnedCounts": "core.binned",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
+    "ClassWeightClassifier": "estimators.class_weights",
     "ClassWeights": "multiclass.class_decision",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
@@ -117,12 +125,16 @@ _HOME = {
     "CostMatrix": "multiclass.costs",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
+    "HullClassifier": "estimators.hull",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.distributions",
     "MulticlassPredictions": "multiclass.predictions",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
+    "ResampledClassifier": "estimators.resampled",
+    "SmoothedTreeClassifier": "estimators.smoothed_tree",
+    "ThresholdClassifier": "estimators.threshold",
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",

@@ -11,6 +11,8 @@ Array = NDArray[Any]
 
 _FLOOR = 1e-12
 _BIAS_SPREAD = 10.0
+_FARTHEST = 300.0
+"""Log of the largest class weight: larger ones decide alike, but overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class Recalibration:
     @property
     def class_weight(self) -> Array:
         """Weights w for which argmax of w·p is the most probable class after recalibration."""
-        return np.exp(self.bias * self.temperature)
+        return np.exp(np.clip(self.bias * self.temperature, -_FARTHEST, _FARTHEST))
 
     def probabilities(self, proba: Array) -> Array:
         """Return probabilities (n × k) made anew."""
