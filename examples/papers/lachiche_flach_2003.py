@@ -73,7 +73,11 @@ def show(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
     lines = []
     for each in zip(*rows.values(), strict=True):
         first = each[0]
-        cells = [f"{first.published['default']:.1f}", f"{first.mean('default'):.2f}", f"{first.published['optimal']:.1f}"]
+        cells = [
+            f"{first.published['default']:.1f}",
+            f"{first.mean('default'):.2f}",
+            f"{first.published['optimal']:.1f}",
+        ]
         cells += [f"{row.mean('optimal'):.2f}" for row in each]
         cells += [f"{first.published['change']:+.1f}", *(f"{row.mean('change'):+.2f}" for row in each)]
         lines.append([first.name, *cells])

@@ -87,7 +87,9 @@ def read_published(name: str) -> list[dict[str, str]]:
 def print_disagreements(rows: Sequence[Row]) -> None:
     """List the rows whose published change no other seed of ours is likely to give, with the likely reason."""
     apart = [row for row in rows if not row.agrees]
-    print(f"\nThe published change lies outside what another seed of ours would give on {len(apart)} of {len(rows)} rows:")
+    print(
+        f"\nThe published change lies outside what another seed of ours would give on {len(apart)} of {len(rows)} rows:"
+    )
     for row in apart:
         low, high = row.interval()
         digits = 3 if row.unit == 1 else 1

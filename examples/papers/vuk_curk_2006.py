@@ -44,7 +44,7 @@ REASONS: dict[tuple[str, str], str] = {}
 def learner_of(name: str, table: Table, seed: int) -> tuple[Any, Array]:
     """Return an unfitted model, and the attributes in the form that it takes."""
     if name == "tree":
-        return SmoothedTree(m=2, random_state=seed), table.indicators()
+        return SmoothedTree(random_state=seed), table.indicators()
     return BinnedNaiveBayes(nominal=table.nominal), table.X
 
 

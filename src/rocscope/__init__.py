@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.reading import read as read
+    from rocscope.evaluation.comparison import compare_folds as compare_folds
+    from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
+    from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
+    from rocscope.evaluation.ranks import friedman as friedman
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -71,6 +75,7 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
+    from rocscope.plotting.ranks import plot_critical_difference as plot_critical_difference
     from rocscope.plotting.regions import plot_regions as plot_regions
     from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
     from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
@@ -132,13 +137,16 @@ _HOME = {
     "compare": "inference.compare",
     "compare_costs": "inference.costs",
     "compare_curves": "inference.permutation",
+    "compare_datasets": "evaluation.over_datasets",
     "compare_errors": "inference.crisp",
+    "compare_folds": "evaluation.comparison",
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "cox_calibration": "reliability.cox",
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
+    "friedman": "evaluation.ranks",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",
@@ -157,10 +165,12 @@ _HOME = {
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
+    "plot_critical_difference": "plotting.ranks",
     "plot_lift_chart": "plotting.figures",
     "plot_regions": "plotting.regions",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
+    "practical_equivalence": "evaluation.practical",
     "precision_recall": "curves.precision_recall",
     "profit": "curves.profit",
     "rate_intervals": "inference.proportions",
