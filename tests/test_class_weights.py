@@ -191,6 +191,7 @@ def test_weights_stay_finite_where_probabilities_point_the_wrong_way():
     decision = rs.class_weights(y, proba, classes=range(2))
     assert np.isfinite(decision.weight).all()
     assert (decision.value, decision.value_at_one) == (0.8, 0.0)
+    assert np.isfinite(rs.class_weights(y, proba, objective="balanced_accuracy", classes=range(2)).weight).all()
 
 
 @pytest.mark.parametrize("target", ["accuracy", "balanced_accuracy", COST])

@@ -51,9 +51,8 @@ def learned(y: np.ndarray, proba: np.ndarray, objective: str, cost: rs.CostMatri
     target = cost if objective == "cost" else objective
     problem = Problem(y, proba, np.ones(1), Objective.of(target, support, cost.classes))
     recalibration = fit_recalibration(y, proba, np.ones(y.size))
-    by_greed, smooth = greedy(problem), recalibration.class_weight
-    if objective == "balanced_accuracy":
-        smooth = smooth * np.where(support > 0, support / y.size, 1.0) ** -recalibration.temperature
+    by_greed = greedy(problem)
+    smooth = recalibration.balanced_weight(support) if objective == "balanced_accuracy" else recalibration.class_weight
     weights = {
         "greedy": by_greed,
         "ascent from 1": coordinate_ascent(problem, np.ones(k)),
@@ -85,7 +84,7 @@ def random_costs(k: int, seed: int) -> rs.CostMatrix:
 def trial(table: Table, seed: int, args: argparse.Namespace) -> dict:
     """Return the confusion matrix of the held-out rows by method."""
     y, k = table.y, len(table.classes)
-    model, cost = BinnedNaiveBayes(nominal=table.nominal), random_costs(k, seed)
+    model, cost = BinnedNaiveBayes(nominal=table.nominal, classes=range(k)), random_costs(k, seed)
     counts: dict[str, np.ndarray] = {}
     for train, test in folds(y, 10, seed):
         proba = fold_probabilities(model, table.X, y, k, train, test)

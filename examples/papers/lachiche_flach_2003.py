@@ -6,7 +6,7 @@ the test part, beside the most probable class. "Greedy" is the paper's hill-clim
 is what rocscope does by default (docs/class-weights.md).
 
     python examples/papers/lachiche_flach_2003.py --data FOLDER     # five seeds
-    python examples/papers/lachiche_flach_2003.py --quick           # one seed; car and nursery, and what OpenML has
+    python examples/papers/lachiche_flach_2003.py --quick           # one seed; what rocscope and OpenML have
 """
 
 import argparse
@@ -41,7 +41,8 @@ REASONS: dict[str, str] = {}
 
 def trial(table: Table, seed: int) -> dict[str, float]:
     """Return the percentage of test rows that are predicted right: by the most probable class, and with weights."""
-    model, y, k = BinnedNaiveBayes(nominal=table.nominal), table.y, len(table.classes)
+    y, k = table.y, len(table.classes)
+    model = BinnedNaiveBayes(nominal=table.nominal, classes=range(k))
     right = dict.fromkeys(("default", *METHODS), 0)
     for train, test in folds(y, 10, seed):
         inner = out_of_fold(model, table.X[train], y[train], k, INNER_FOLDS, seed)

@@ -21,6 +21,8 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
         Bins of equally many training rows that each other column is cut into; equal values stay together.
     alpha : float
         Cases added to each value of an attribute and to each class.
+    classes : array of k labels, optional
+        All there are, where training rows may lack some; those of the training rows when left out.
 
     Notes
     -----
@@ -35,17 +37,19 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
     [[0.8, 0.2], [0.571, 0.429]]
     """
 
-    def __init__(self, nominal: Any = None, bins: int = 10, alpha: float = 1.0) -> None:
+    def __init__(self, nominal: Any = None, bins: int = 10, alpha: float = 1.0, classes: Any = None) -> None:
         self.nominal = nominal
         self.bins = bins
         self.alpha = alpha
+        self.classes = classes
 
     def fit(self, X: Any, y: Any) -> "BinnedNaiveBayes":  # noqa: N803
         """Learn the bins, and count how often each class has each value."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")  # noqa: N806
         if y.dtype.kind == "f" and (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous; expected classes, got numbers with fractions")
-        self.classes_, code = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y if self.classes is None else self.classes)
+        code = np.searchsorted(self.classes_, y)
         nominal = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)
         self.is_named_ = nominal
         self.edges_ = _edges(X[:, ~nominal], self.bins)

@@ -5,7 +5,7 @@ the training part, from the merged predictions of ten folds within it, on the hu
 then fitted to the whole training part and judged on the test part, with that threshold and with 0.5.
 
     python examples/papers/vuk_curk_2006.py --data FOLDER       # five seeds
-    python examples/papers/vuk_curk_2006.py --quick             # one seed; the data sets that rocscope has, and OpenML's
+    python examples/papers/vuk_curk_2006.py --quick             # one seed; what rocscope and OpenML have
 """
 
 import argparse

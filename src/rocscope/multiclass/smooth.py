@@ -34,6 +34,11 @@ class Recalibration:
         """Weights w for which argmax of w·p is the most probable class after recalibration."""
         return np.exp((self.bias * self.temperature).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
+    def balanced_weight(self, support: Array) -> Array:
+        """Weights for the class of largest probability divided by its share; `support` is cases by class."""
+        log_share = np.log(np.where(support > 0, support, support.sum()) / support.sum())
+        return np.exp(((self.bias - log_share) * self.temperature).clip(-_LARGEST_LOG, _LARGEST_LOG))
+
     def probabilities(self, proba: Array) -> Array:
         """Return probabilities (n × k) made anew."""
         return recalibrate(proba, self.class_weight, self.temperature)
