@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import UncertainContext as UncertainContext
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
+    from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
     from rocscope.evaluation.comparison import compare_folds as compare_folds
     from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
@@ -175,6 +176,7 @@ _HOME = {
     "profit": "curves.profit",
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
+    "read_counts": "engines.counting",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",

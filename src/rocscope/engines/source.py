@@ -16,6 +16,20 @@ _LONGEST = 300
 _EXTRAS = ("pandas", "polars")
 
 
+class Named(Protocol):
+    """Anything with named columns."""
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """The files, or what else holds the rows."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Their names as they are written there, which may repeat."""
+        ...
+
+
 class Source(Protocol):
     """Rows with named columns.
 
@@ -38,7 +52,7 @@ class Source(Protocol):
         ...
 
 
-def require_columns(source: Source, names: Sequence[str], role: str) -> None:
+def require_columns(source: Named, names: Sequence[str], role: str) -> None:
     """Raise ColumnError unless each name is that of exactly one column."""
     for name in names:
         found = list(source.columns).count(name)

@@ -1,0 +1,66 @@
+"""read_counts: from any source straight to counts, by the engine that suits it."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Literal
+
+from rocscope.core.counted import Counted
+from rocscope.engines.question import Progress, Question
+from rocscope.engines.roles import Scores
+from rocscope.errors import InputError
+
+
+def _is_spark(source: Any) -> bool:
+    return type(source).__module__.startswith("pyspark.sql.") and type(source).__name__ == "DataFrame"
+
+
+_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark"),)
+"""Which sources an engine is for, and its module, whose `count(source, question)` returns a Counted.
+
+The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""
+
+
+def read_counts(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: Scores | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    segment: str | None = None,
+    pos_label: Any = None,
+    missing: Literal["error", "drop"] = "error",
+    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> Counted:
+    """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
+
+    Parameters
+    ----------
+    source, label, scores, weight, where, pos_label, missing, format : see `rocscope.read`
+    segment : str, optional
+        Column of groups that are counted apart.
+    memory : int, optional
+        Bytes.
+    progress : function of two numbers, optional
+        Called now and then with the rows done and the rows in all, None where that is not known.
+
+    Returns
+    -------
+    dict from model to ThresholdCounts, or from segment to such a dict where `segment` is given
+        Its ``.source`` says where the rows came from and how many were left out.
+
+    Examples
+    --------
+    >>> rows = {"y": [1, 1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.4, 0.2], "region": ["n", "n", "s", "s", "n"]}
+    >>> read_counts(rows, label="y", scores="a")
+    {'a': ThresholdCounts(n_pos=3, n_neg=2, levels=4)}
+    >>> read_counts(rows, label="y", scores="a", segment="region")["s"]["a"]
+    ThresholdCounts(n_pos=1, n_neg=1, levels=1)
+    """
+    if missing not in ("error", "drop"):
+        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    question = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, progress)
+    module = next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming")
+    return import_module(f"rocscope.engines.{module}").count(source, question)
