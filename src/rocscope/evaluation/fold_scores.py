@@ -11,7 +11,7 @@ from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.curves.roc import auc
-from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
+from rocscope.errors import InputError, OneClassError, PairingError, ScoreError, ShapeError
 from rocscope.metrics import METRICS
 
 Array = NDArray[Any]
@@ -116,15 +116,22 @@ def _of_predictions(preds: Predictions, metric: Metric) -> FoldScores:
     values = np.empty((len(preds.models), len(parts)))
     for row, model in enumerate(preds.models):
         for column, i in enumerate(order):
-            name, part = parts[i]
-            values[row, column] = float(function(part.counts(model)))
-            if not np.isfinite(values[row, column]):
-                raise ScoreError(f"{quantity} of {model!r}", expected="a value in each fold", got=f"none in {name!r}")
+            values[row, column] = _value(function, *parts[i], model, quantity)
     each, count = np.unique(repeats, return_counts=True)
     equal = bool((count == count[0]).all())
     # Folds of one repeat share its rows out; a single one leaves open how many rows trained it.
     share = 1 / int(count[0]) if equal and count[0] > 1 and _complete(preds, each.size) else None
     return FoldScores(tuple(preds.models), values, each.size if equal else None, share, quantity)
+
+
+def _value(function: Callable[..., Any], fold: Any, part: Predictions, model: str, quantity: str) -> float:
+    try:
+        value = float(function(part.counts(model)))
+    except OneClassError as error:
+        raise OneClassError(f"{quantity} of {model!r} in fold {fold!r}: {error}") from None
+    if not np.isfinite(value):
+        raise ScoreError(f"{quantity} of {model!r}", expected="a value in each fold", got=f"{value} in {fold!r}")
+    return value
 
 
 def _repeat_of(part: Predictions) -> Any:

@@ -60,7 +60,7 @@ def compare_datasets(
     Notes
     -----
     `scipy.stats.wilcoxon`, exact for at most 50 data sets without ties and zeros, else by the normal approximation.
-    Differences that are equal to 13 digits of the largest value are ties: 0.80 − 0.75 and 0.75 − 0.70 are not in
+    Differences that are equal to 13 digits of the largest value are ties: 0.3 − 0.2 and 0.2 − 0.1 are not in
     binary.
     The interval is that of the Walsh averages which the exact test without ties does not reject: as wide as it must be
     for its level, and infinite where so few data sets cannot reach it (five, at 95 %). Of more than two models ask

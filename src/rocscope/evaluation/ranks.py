@@ -1,6 +1,7 @@
 """Do several models differ over several data sets: Friedman's test of their ranks, and which ones do (Nemenyi)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from itertools import combinations
 from math import inf, isinf, nan, sqrt
@@ -155,11 +156,16 @@ def friedman(
     f_statistic = (n - 1) * statistic / rest if rest > 1e-12 * n * m else inf
     f_p_value = 0.0 if isinf(f_statistic) else float(stats.f.sf(f_statistic, m - 1, (m - 1) * (n - 1)))
     scale = sqrt(m * (m + 1) / (6 * n))
-    reach = float(stats.studentized_range.ppf(level, m, inf)) / sqrt(2) * scale
+    reach = _studentized_range(level, m) / sqrt(2) * scale
     pairs = _nemenyi(table.models, ranks, scale, reach, level)
     return RankComparison(
         table.models, ranks, statistic, p_value, f_statistic, f_p_value, reach, level, pairs, table.quantity
     )
+
+
+@lru_cache(maxsize=64)
+def _studentized_range(level: float, m: int) -> float:
+    return float(stats.studentized_range.ppf(level, m, inf))
 
 
 def _nemenyi(models: tuple[str, ...], ranks: Array, scale: float, reach: float, level: float) -> Comparisons:
