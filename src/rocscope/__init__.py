@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
+    from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
+    from rocscope.estimators.hull import HullClassifier as HullClassifier
+    from rocscope.estimators.resampled import ResampledClassifier as ResampledClassifier
+    from rocscope.estimators.smoothed_tree import SmoothedTreeClassifier as SmoothedTreeClassifier
+    from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
     from rocscope.evaluation.comparison import compare_folds as compare_folds
     from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
     from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
@@ -100,9 +106,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AUCTreeClassifier": "estimators.auc_tree",
     "Beta": "decisions.distributions",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
+    "ClassWeightClassifier": "estimators.class_weights",
     "ClassWeights": "multiclass.class_decision",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
@@ -113,12 +121,16 @@ _HOME = {
     "CostMatrix": "multiclass.costs",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
+    "HullClassifier": "estimators.hull",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.distributions",
     "MulticlassPredictions": "multiclass.predictions",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
+    "ResampledClassifier": "estimators.resampled",
+    "SmoothedTreeClassifier": "estimators.smoothed_tree",
+    "ThresholdClassifier": "estimators.threshold",
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",

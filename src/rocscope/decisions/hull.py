@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -215,6 +215,9 @@ class Hull(Curve):
         names = ("title", "models", "contenders", "dominated")
         facts = {name: getattr(self, name) for name in names}
         return jsonable(facts | {"area": self.area(), "vertices": [vertex.to_dict() for vertex in self.vertices]})
+
+    def __reduce__(self) -> Any:
+        return partial(hull, negate=self.negate), (self.counts,)
 
     def _facts(self) -> str:
         return f"area={self.area():.6g}, {len(self.vertices)} vertices, models={self.contenders}" + (
