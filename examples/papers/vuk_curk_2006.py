@@ -18,18 +18,7 @@ from data import VUK_CURK, Table
 from naive_bayes import BinnedNaiveBayes
 from numpy.typing import NDArray
 from rows import Row, print_disagreements, read_published
-from running import (
-    fold_probabilities,
-    folds,
-    load_all,
-    options,
-    out_of_fold,
-    print_missing,
-    print_table,
-    run_all,
-    save,
-)
-from smoothed_tree import SmoothedTree
+from running import folds, load_all, options, print_missing, print_table, run_all, save
 
 import rocscope as rs
 
@@ -44,7 +33,7 @@ REASONS: dict[tuple[str, str], str] = {}
 def learner_of(name: str, table: Table, seed: int) -> tuple[Any, Array]:
     """Return an unfitted model, and the attributes in the form that it takes."""
     if name == "tree":
-        return SmoothedTree(random_state=seed), table.indicators()
+        return rs.SmoothedTreeClassifier(smoothing="m", m=2, random_state=seed), table.indicators()
     return BinnedNaiveBayes(nominal=table.nominal), table.X
 
 
@@ -52,15 +41,15 @@ def trial(table: Table, learner: str, seed: int, inner_folds: int) -> dict[str, 
     """Return means over ten test folds, and the probability that each row got from a model made without it."""
     model, X = learner_of(learner, table, seed)  # noqa: N806
     y = table.y
+    tuned = rs.ThresholdClassifier(model, cv=inner_folds, random_state=seed)
     proba, fold, found = np.empty(y.size), np.empty(y.size, np.intp), []
     for number, (train, test) in enumerate(folds(y, 10, seed)):
-        inner = out_of_fold(model, X[train], y[train], 2, inner_folds, seed)[:, 1]
-        threshold = rs.choose(rs.ThresholdCounts.from_scores(y[train], inner)).threshold
-        p = proba[test] = fold_probabilities(model, X, y, 2, train, test)[:, 1]
+        tuned.fit(X[train], y[train])
+        p = proba[test] = tuned.estimator_.predict_proba(X[test])[:, 1]
         fold[test] = number
-        default, optimal = (float(np.mean((p >= cut) == y[test])) for cut in (0.5, threshold))
+        default, optimal = (float(np.mean(said == y[test])) for said in (p >= 0.5, tuned.predict(X[test])))
         # "Nobody positive" is a threshold of infinity, which counts as 1 in the mean.
-        found.append((rs.auc(y[test], p), default, optimal, optimal - default, min(threshold, 1.0)))
+        found.append((rs.auc(y[test], p), default, optimal, optimal - default, min(tuned.threshold_, 1.0)))
     means = dict(zip(FIGURES, np.mean(found, axis=0).tolist(), strict=True))
     spread = float(np.std([row[-1] for row in found], ddof=1))
     return {**means, "auc_pooled": rs.auc(y, proba), "threshold_sd": spread, "probability": proba, "fold": fold}
