@@ -21,20 +21,22 @@ FOLDER = Path(__file__).parents[1] / "examples" / "papers"
 def papers():
     """The modules of the scripts, which import each other by their plain names."""
     sys.path.insert(0, str(FOLDER))
-    names = ("data", "naive_bayes", "running", "rows", "vuk_curk_2006", "lachiche_flach_2003")
+    names = ("data", "naive_bayes", "multiway_tree", "running", "rows", "vuk_curk_2006", "lachiche_flach_2003")
     yield SimpleNamespace(**{name: importlib.import_module(name) for name in names})
     sys.path.remove(str(FOLDER))
 
 
 def options(folder, **others):
     return SimpleNamespace(
-        **{"data": None, "seeds": 1, "quick": True, "jobs": 1, "offline": True, "output": folder} | others
+        **{"data": None, "seeds": 1, "quick": True, "jobs": 1, "offline": True, "tree": "binary", "output": folder}
+        | others
     )
 
 
 @pytest.mark.filterwarnings("ignore:.*check_array_api_input.*")
-def test_naive_bayes_passes_scikit_learns_checks(papers):
+def test_the_learners_pass_scikit_learns_checks(papers):
     check_estimator(papers.naive_bayes.BinnedNaiveBayes())
+    check_estimator(papers.multiway_tree.MultiwayTree())
 
 
 codes = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 1)), min_size=4, max_size=30)
@@ -77,6 +79,31 @@ def test_a_class_that_training_rows_lack_is_known_when_named(papers):
     model = papers.naive_bayes.BinnedNaiveBayes(nominal=[True], classes=range(3)).fit([[0], [1]], [0, 1])
     assert model.classes_.tolist() == [0, 1, 2]
     assert (model.predict_proba([[0]]) > 0).all()
+
+
+def test_a_multiway_tree_by_hand(papers):
+    # x0 parts six rows into a: 2|0, b: 0|2, c: 1|1; then x1, a number, parts those of c.
+    X = [[0, 5], [0, 6], [1, 5], [1, 6], [2, 5], [2, 8]]  # noqa: N806
+    grown = papers.multiway_tree.MultiwayTree(nominal=[True, False], m=0).fit(X, [0, 0, 1, 1, 0, 1])
+    assert (grown.root_.attribute, sorted(grown.root_.branches)) == (0, [0, 1, 2])
+    assert grown.root_.branches[2].cut == 6.5
+    asked = [[0, 9], [1, 1], [2, 6], [2, 7], [3, 5], [np.nan, 5]]
+    assert grown.predict_proba(asked)[:, 1].tolist() == [0, 1, 0, 1, 0.5, 0.5]
+    # With m = 2 a pure leaf of one is expected to err in (0 + 2·½)/(1 + 2) = ⅓ of cases, its parent of two in ½.
+    pruned = papers.multiway_tree.MultiwayTree(nominal=[True, False], m=2).fit(X, [0, 0, 1, 1, 0, 1])
+    assert pruned._prune(pruned.root_) == pytest.approx((2 * 0.25 + 2 * 0.25 + 2 / 3) / 6)
+
+
+def test_pruning_takes_splits_away_that_do_not_help(papers):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (200, 4)), rng.integers(0, 2, 200)  # noqa: N806
+
+    def leaves(node):
+        return sum(map(leaves, node.branches.values())) or 1
+
+    sizes = [leaves(papers.multiway_tree.MultiwayTree(nominal=[True] * 4, m=m).fit(X, y).root_) for m in (0, 2, 10)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > 2 * sizes[2]
 
 
 def test_published_tables_are_as_handed_down(papers, shared):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 Array = NDArray[Any]
@@ -46,8 +47,7 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> "BinnedNaiveBayes":  # noqa: N803
         """Learn the bins, and count how often each class has each value."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")  # noqa: N806
-        if y.dtype.kind == "f" and (y != np.floor(y)).any():
-            raise ValueError("Unknown label type: continuous; expected classes, got numbers with fractions")
+        check_classification_targets(y)
         self.classes_ = np.unique(y if self.classes is None else self.classes)
         code = np.searchsorted(self.classes_, y)
         nominal = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)

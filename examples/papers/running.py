@@ -20,8 +20,8 @@ from sklearn.model_selection import StratifiedKFold
 Array = NDArray[Any]
 
 
-def options(description: str | None) -> argparse.Namespace:
-    """Return what the command line asks for."""
+def options(description: str | None, **choices: Sequence[str]) -> argparse.Namespace:
+    """Return what the command line asks for; `choices` are more options, of which the first value is the default."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder of CSV files")
     parser.add_argument("--seeds", type=int, default=5, help="ways to cut into folds that are averaged (default 5)")
@@ -29,6 +29,8 @@ def options(description: str | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--offline", action="store_true", help="do not ask OpenML for what is missing")
     parser.add_argument("--output", type=Path, default=Path("paper-tables"), help="folder for JSON and figures")
+    for name, values in choices.items():
+        parser.add_argument(f"--{name}", choices=values, default=values[0])
     arguments = parser.parse_args()
     if arguments.data is not None and not arguments.data.is_dir():
         parser.error(f"--data: no folder {arguments.data}")

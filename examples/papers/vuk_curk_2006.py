@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from data import VUK_CURK, Table
+from multiway_tree import MultiwayTree
 from naive_bayes import BinnedNaiveBayes
 from numpy.typing import NDArray
 from rows import Row, print_disagreements, read_published
@@ -25,21 +26,24 @@ import rocscope as rs
 Array = NDArray[Any]
 
 LEARNERS = ("naive Bayes", "tree")
+TREES = ("binary", "multiway")
 FIGURES = ("auc", "accuracy_default", "accuracy_optimal", "change", "mean_threshold")
 
 REASONS: dict[tuple[str, str], str] = {}
 
 
-def learner_of(name: str, table: Table, seed: int) -> tuple[Any, Array]:
+def learner_of(name: str, tree: str, table: Table, seed: int) -> tuple[Any, Array]:
     """Return an unfitted model, and the attributes in the form that it takes."""
-    if name == "tree":
-        return rs.SmoothedTreeClassifier(smoothing="m", m=2, random_state=seed), table.indicators()
-    return BinnedNaiveBayes(nominal=table.nominal), table.X
+    if name == "naive Bayes":
+        return BinnedNaiveBayes(nominal=table.nominal), table.X
+    if tree == "multiway":
+        return MultiwayTree(nominal=table.nominal), table.X
+    return rs.SmoothedTreeClassifier(smoothing="m", m=2, random_state=seed), table.indicators()
 
 
-def trial(table: Table, learner: str, seed: int, inner_folds: int) -> dict[str, Any]:
+def trial(table: Table, learner: str, seed: int, inner_folds: int, tree: str) -> dict[str, Any]:
     """Return means over ten test folds, and the probability that each row got from a model made without it."""
-    model, X = learner_of(learner, table, seed)  # noqa: N806
+    model, X = learner_of(learner, tree, table, seed)  # noqa: N806
     y = table.y
     tuned = rs.ThresholdClassifier(model, cv=inner_folds, random_state=seed)
     proba, fold, found = np.empty(y.size), np.empty(y.size, np.intp), []
@@ -126,14 +130,15 @@ def main(arguments: argparse.Namespace) -> None:
     inner_folds = 5 if arguments.quick else 10
     seeds = range(arguments.seeds)
     keys = [(label, learner, seed) for label in tables for learner in LEARNERS for seed in seeds]
-    calls = [(tables[label], learner, seed, inner_folds) for label, learner, seed in keys]
+    calls = [(tables[label], learner, seed, inner_folds, arguments.tree) for label, learner, seed in keys]
     runs = dict(zip(keys, run_all(trial, calls, "Vuk & Curk 2006", arguments.jobs), strict=True))
     rows = [
         row_of(p, tables[p["dataset"]].y.size, [runs[p["dataset"], p["classifier"], seed] for seed in seeds])
         for p in read_published("vuk_curk_2006_table4.csv")
         if p["dataset"] in tables
     ]
-    print(f"Vuk & Curk 2006, table 4: {len(tables)} of {len(VUK_CURK)} data sets, {arguments.seeds} seeds\n")
+    found = f"{len(tables)} of {len(VUK_CURK)} data sets, {arguments.seeds} seeds, {arguments.tree} trees"
+    print(f"Vuk & Curk 2006, table 4: {found}\n")
     summary = show(rows)
     print_missing(missing)
     first = {(label, learner): run for (label, learner, seed), run in runs.items() if seed == 0}
@@ -143,6 +148,7 @@ def main(arguments: argparse.Namespace) -> None:
         "paper": "Vuk & Curk 2006, table 4",
         "seeds": arguments.seeds,
         "folds": {"outer": 10, "inner": inner_folds},
+        "tree": arguments.tree,
         "sources": {label: table.source for label, table in tables.items()},
         "missing": missing,
         "summary": summary,
@@ -152,4 +158,4 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    main(options(__doc__))
+    main(options(__doc__, tree=TREES))
