@@ -45,7 +45,7 @@ codes = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 
 @given(codes)
 def test_naive_bayes_of_names_is_scikit_learns_with_one_more_value(papers, rows):
     table = np.array(rows)
-    X, y = table[:, :2], table[:, 2]  # noqa: N806
+    X, y = table[:, :2], table[:, 2]
     ours = papers.naive_bayes.BinnedNaiveBayes(nominal=[True, True]).fit(X, y)
     seen = [np.unique(column) for column in X.T]
     compact = np.column_stack([np.searchsorted(values, column) for values, column in zip(seen, X.T, strict=True)])
@@ -59,7 +59,7 @@ def test_naive_bayes_of_names_is_scikit_learns_with_one_more_value(papers, rows)
 
 
 def test_bins_hold_equally_many_rows_and_missing_values_are_a_category(papers):
-    X = np.array([[0.0], [1], [2], [3], [np.nan], [np.nan]])  # noqa: N806
+    X = np.array([[0.0], [1], [2], [3], [np.nan], [np.nan]])
     model = papers.naive_bayes.BinnedNaiveBayes(bins=2).fit(X, [0, 0, 1, 1, 1, 1])
     assert model.edges_.tolist() == [[2]]
     # Per class (support + 3 values + 1): low, high, missing of class 0: 2, 0, 0; of class 1: 0, 2, 2.
@@ -69,7 +69,7 @@ def test_bins_hold_equally_many_rows_and_missing_values_are_a_category(papers):
 
 
 def test_bins_are_learned_from_training_rows_only(papers):
-    X = np.random.default_rng(0).normal(size=(50, 1))  # noqa: N806
+    X = np.random.default_rng(0).normal(size=(50, 1))
     y = np.arange(50) % 2
     model = papers.naive_bayes.BinnedNaiveBayes().fit(X[:25], y[:25])
     assert set(model.edges_.ravel()) <= set(X[:25].ravel())
@@ -83,7 +83,7 @@ def test_a_class_that_training_rows_lack_is_known_when_named(papers):
 
 def test_a_multiway_tree_by_hand(papers):
     # x0 parts six rows into a: 2|0, b: 0|2, c: 1|1; then x1, a number, parts those of c.
-    X = [[0, 5], [0, 6], [1, 5], [1, 6], [2, 5], [2, 8]]  # noqa: N806
+    X = [[0, 5], [0, 6], [1, 5], [1, 6], [2, 5], [2, 8]]
     grown = papers.multiway_tree.MultiwayTree(nominal=[True, False], m=0).fit(X, [0, 0, 1, 1, 0, 1])
     assert (grown.root_.attribute, sorted(grown.root_.branches)) == (0, [0, 1, 2])
     assert grown.root_.branches[2].cut == 6.5
@@ -96,7 +96,7 @@ def test_a_multiway_tree_by_hand(papers):
 
 def test_pruning_takes_splits_away_that_do_not_help(papers):
     rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 3, (200, 4)), rng.integers(0, 2, 200)  # noqa: N806
+    X, y = rng.integers(0, 3, (200, 4)), rng.integers(0, 2, 200)
 
     def leaves(node):
         return sum(map(leaves, node.branches.values())) or 1

@@ -215,7 +215,7 @@ def _table(task: Task, columns: Mapping[str, Array], source: str) -> Table | str
         classes = np.sort(classes)[np.argsort(np.sort(classes) == task.positive)]
         y = labels[kept] == task.positive
     encoded = [_encode(column) for column in used]
-    X = np.column_stack([values for values, _ in encoded])  # noqa: N806
+    X = np.column_stack([values for values, _ in encoded])
     nominal = np.array([is_name for _, is_name in encoded])
     return Table(X, nominal, y.astype(np.intp), tuple(classes.tolist()), source)
 

@@ -54,9 +54,9 @@ class MultiwayTree(ClassifierMixin, BaseEstimator):
         self.nominal = nominal
         self.m = m
 
-    def fit(self, X: Any, y: Any) -> "MultiwayTree":  # noqa: N803
+    def fit(self, X: Any, y: Any) -> "MultiwayTree":
         """Grow the tree, and prune it."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")  # noqa: N806
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_, code = np.unique(y, return_inverse=True)
         self.is_named_ = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)
@@ -65,7 +65,7 @@ class MultiwayTree(ClassifierMixin, BaseEstimator):
         self._prune(self.root_)
         return self
 
-    def _grow(self, X: Array, code: Array, used: frozenset[int]) -> Node:  # noqa: N803
+    def _grow(self, X: Array, code: Array, used: frozenset[int]) -> Node:
         node = Node(np.bincount(code, minlength=self.share_.size))
         left = [a for a in range(X.shape[1]) if a not in used]
         if node.count.max() == code.size or not left:
@@ -121,17 +121,17 @@ class MultiwayTree(ClassifierMixin, BaseEstimator):
             return error
         return float(below)
 
-    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+    def predict_proba(self, X: Any) -> Array:
         """Return n × k shares of the classes in the leaves."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)  # noqa: N806
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         proba = np.empty((len(X), self.share_.size))
         for i, row in enumerate(X):
             count = self.root_.leaf(row).count
             proba[i] = count / count.sum()
         return proba
 
-    def predict(self, X: Any) -> Array:  # noqa: N803
+    def predict(self, X: Any) -> Array:
         """Return the commonest class of each row's leaf."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]

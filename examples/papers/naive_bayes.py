@@ -44,9 +44,9 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.classes = classes
 
-    def fit(self, X: Any, y: Any) -> "BinnedNaiveBayes":  # noqa: N803
+    def fit(self, X: Any, y: Any) -> "BinnedNaiveBayes":
         """Learn the bins, and count how often each class has each value."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")  # noqa: N806
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_ = np.unique(y if self.classes is None else self.classes)
         code = np.searchsorted(self.classes_, y)
@@ -68,7 +68,7 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
         self.log_prior_ = np.log((support + self.alpha) / (len(y) + self.alpha * k))
         return self
 
-    def _places(self, X: Array) -> NDArray[np.intp]:  # noqa: N803
+    def _places(self, X: Array) -> NDArray[np.intp]:
         """Return the row of the table for each value."""
         place = np.empty(X.shape, np.intp)
         known = ~np.isnan(X)
@@ -79,15 +79,15 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
         last = self.size_ - 1
         return np.where(known & (place >= 0) & (place < last), place, last) + self.start_
 
-    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+    def predict_proba(self, X: Any) -> Array:
         """Return n × k probabilities, a column for each of `classes_`."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)  # noqa: N806
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         score = self.log_share_[self._places(X)].sum(axis=1) + self.log_prior_
         score = np.exp(score - score.max(axis=1, keepdims=True))
         return score / score.sum(axis=1, keepdims=True)
 
-    def predict(self, X: Any) -> Array:  # noqa: N803
+    def predict(self, X: Any) -> Array:
         """Return the most probable class of each row."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
@@ -98,7 +98,7 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _edges(X: Array, bins: int) -> Array:  # noqa: N803
+def _edges(X: Array, bins: int) -> Array:
     """Return (bins − 1) × d edges: the value that starts each bin; NaN where a column holds nothing."""
     ordered = np.sort(X, axis=0)  # NaN last
     known = len(X) - np.isnan(X).sum(axis=0)

@@ -59,7 +59,7 @@ def folds(y: Array, splits: int, seed: int) -> Iterator[tuple[Array, Array]]:
         yield from StratifiedKFold(splits, shuffle=True, random_state=seed).split(y, y)
 
 
-def fold_probabilities(model: Any, X: Array, y: Array, k: int, train: Array, test: Array) -> Array:  # noqa: N803
+def fold_probabilities(model: Any, X: Array, y: Array, k: int, train: Array, test: Array) -> Array:
     """Return n × k probabilities of the test rows from a model of the training rows; 0 for classes not in these."""
     fitted = clone(model).fit(X[train], y[train])
     proba = np.zeros((test.size, k))
@@ -67,7 +67,7 @@ def fold_probabilities(model: Any, X: Array, y: Array, k: int, train: Array, tes
     return proba
 
 
-def out_of_fold(model: Any, X: Array, y: Array, k: int, splits: int, seed: int) -> Array:  # noqa: N803
+def out_of_fold(model: Any, X: Array, y: Array, k: int, splits: int, seed: int) -> Array:
     """Return n × k probabilities of all rows, each from a model that was made without it."""
     proba = np.empty((y.size, k))
     for train, test in folds(y, splits, seed):

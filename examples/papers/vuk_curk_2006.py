@@ -43,7 +43,7 @@ def learner_of(name: str, tree: str, table: Table, seed: int) -> tuple[Any, Arra
 
 def trial(table: Table, learner: str, seed: int, inner_folds: int, tree: str) -> dict[str, Any]:
     """Return means over ten test folds, and the probability that each row got from a model made without it."""
-    model, X = learner_of(learner, tree, table, seed)  # noqa: N806
+    model, X = learner_of(learner, tree, table, seed)
     y = table.y
     tuned = rs.ThresholdClassifier(model, cv=inner_folds, random_state=seed)
     proba, fold, found = np.empty(y.size), np.empty(y.size, np.intp), []
