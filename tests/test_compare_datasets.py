@@ -172,7 +172,7 @@ def test_predictions_by_data_set_are_averaged_over_folds():
             expected[model].append(np.mean([rs.auc(y[fold == f], scores[model][fold == f]) for f in (0, 1)]))
     found, by_hand = rs.compare_datasets(data), rs.compare_datasets(expected)
     assert found.pairs[0].difference.value == pytest.approx(by_hand.pairs[0].difference.value)
-    assert (found.quantity, by_hand.quantity) == ("AUC", "score")
+    assert (found.quantity, by_hand.quantity) == ("auc", "score")
     with pytest.raises(PairingError, match="wine"):
         rs.compare_datasets({"iris": data["iris"], "wine": rs.Predictions(y, {"a": y, "c": y}, fold=fold)})
 
@@ -228,3 +228,14 @@ def test_the_diagram_takes_hostile_names_equal_ranks_and_many_models():
     many = {f"m{i}": np.random.default_rng(i).normal(size=30) for i in range(15)}
     rs.plot_critical_difference(rs.friedman(many)).figure.canvas.draw()
     plt.close("all")
+
+
+def test_a_loss_is_ranked_from_the_smallest():
+    data = {}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y, fold = np.tile([0, 1], 20), np.repeat([0, 1], 20)
+        good, bad, worse = (np.clip(y * s + (1 - s) / 2 + rng.normal(0, 0.05, 40), 0, 1) for s in (0.8, 0.4, 0.1))
+        data[str(seed)] = rs.Predictions(y, {"good": good, "bad": bad, "worse": worse}, fold=fold)
+    assert rs.friedman(data, metric="brier").mean_rank == {"good": 1, "bad": 2, "worse": 3}
+    assert rs.friedman(data, metric="brier", higher_is_better=True).mean_rank == {"good": 3, "bad": 2, "worse": 1}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rocscope as rs
-from rocscope.errors import InputError, OneClassError, PairingError, ScoreError, ShapeError
+from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 
 MLXTEND = json.loads((Path(__file__).parent / "reference" / "learner_comparison.json").read_text())["mlxtend"]
 TWO = {"a": [[0.80, 0.75], [0.70, 0.75]], "b": [[0.90, 0.80], [0.85, 0.85]]}
@@ -133,7 +133,7 @@ def test_predictions_give_the_metric_of_each_fold():
     found = rs.compare_folds(preds, metric="accuracy")
     assert found.quantity == "accuracy"
     assert found["a", "b"].difference.value == pytest.approx(np.subtract(accuracy["b"], accuracy["a"]).mean())
-    partial = rs.compare_folds(preds, metric=lambda counts: rs.roc(counts).partial_auc(max_fpr=0.5))
+    partial = rs.compare_folds(preds, metric=lambda part: rs.roc(part).partial_auc(max_fpr=0.5))
     assert partial.quantity == "metric"
 
 
@@ -196,9 +196,49 @@ def test_a_one_sided_f_test_is_refused():
 
 def test_a_fold_of_one_class_is_named():
     preds = rs.Predictions([0, 1, 0, 0], {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}, fold=[0, 0, 1, 1])
-    with pytest.raises(OneClassError, match="AUC of 'a' in fold"):
+    with pytest.raises(ScoreError, match="auc of 'a' in fold 1: expected a number, got nan"):
         rs.compare_folds(preds)
     with pytest.raises(ScoreError, match="precision of 'a'"):
         rs.compare_folds(
             rs.Predictions([0, 1, 0, 1], {"a": [0] * 4, "b": [1] * 4}, fold=[0, 0, 1, 1]), metric="precision"
         )
+
+
+def evaluated(classes=2, **protocol):
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    y = np.tile(np.arange(classes), 30)
+    X = rng.normal(size=(y.size, 2)) + y[:, np.newaxis]
+    models = {"bayes": GaussianNB(), "stump": DecisionTreeClassifier(max_depth=1, random_state=0)}
+    return rs.evaluate(models, X, y, progress=False, **protocol)
+
+
+def test_what_evaluate_returns_says_its_share_of_test_rows():
+    preds = evaluated(cv=5, repeats=3)
+    found = rs.compare_folds(preds)["bayes", "stump"]
+    by_hand = {
+        name: np.reshape([rs.auc(part.select(models=[name])) for part in preds.by_fold().values()], (3, 5))
+        for name in preds.models
+    }
+    expected = rs.compare_folds(by_hand, test_share=0.2)["bayes", "stump"]
+    assert (found.statistic, found.df) == (pytest.approx(expected.statistic), 14)
+    assert rs.compare_folds(evaluated(cv=2, repeats=5), method="5x2_f").pairs[0].df == 5
+    assert rs.practical_equivalence(preds, 0.05).pairs[0].equivalent > 0
+
+
+@pytest.mark.parametrize("protocol", [{"cv": "holdout", "repeats": 4}, {"cv": "out_of_bag", "repeats": 4}])
+def test_a_share_that_predictions_do_not_say_must_be_given(protocol):
+    preds = evaluated(**protocol)
+    with pytest.raises(InputError, match="test_share"):
+        rs.compare_folds(preds)
+    assert rs.compare_folds(preds, test_share=0.25).pairs[0].df == 3
+
+
+def test_more_than_two_classes_and_losses():
+    preds = evaluated(classes=3, cv=5)
+    found = rs.compare_folds(preds, metric="accuracy")
+    shares = [np.mean(part.predicted("bayes") == part.y_true) for part in preds.by_fold().values()]
+    assert found.estimates["bayes"].value == pytest.approx(np.mean(shares))
+    assert rs.compare_folds(evaluated(cv=5), metric="brier").quantity == "brier"

@@ -11,7 +11,8 @@ from scipy import stats
 from rocscope import _validation as check
 from rocscope.core.estimate import Comparison, Comparisons, Estimate
 from rocscope.errors import InputError, ShapeError
-from rocscope.evaluation.fold_scores import FoldScores, Metric, fold_scores
+from rocscope.evaluation.fold_scores import FoldScores, fold_scores
+from rocscope.evaluation.measures import Metric
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 
@@ -38,16 +39,17 @@ def compare_folds(
 
     Parameters
     ----------
-    scores : mapping from model name to array of folds, or of repeats × folds; or Predictions with a fold column
-        Higher is better. All models on the same folds.
+    scores : mapping from model name to array of folds, or of repeats × folds; or predictions with a fold column
+        As `evaluate` gives them, of two classes or more. All models on the same folds.
     method : {"corrected_t", "5x2_t", "5x2_f"}
         Nadeau & Bengio's corrected resampled t-test; for five repeats of two folds also Dietterich's t-test and
         Alpaydin's combined F-test.
-    metric : "auc", name of a metric of a 2 × 2 table at threshold 0.5, or function of one ThresholdCounts
-        For Predictions: what is computed in each fold.
+    metric : name or function
+        For predictions: what is computed in each fold, such as "auc", "brier", or any metric of a 2 × 2 table (at
+        threshold 0.5 of probabilities); or a function of the predictions of one model in one fold.
     test_share : float, optional
         Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. Left out, it is that of
-        cross-validation, 1/folds, where scores are arrays of repeats × folds, or Predictions whose repeats test every
+        cross-validation, 1/folds, where scores are arrays of repeats × folds, or predictions whose repeats test every
         row; else it must be given.
     alternative, margin, level, correction : see `compare`
 

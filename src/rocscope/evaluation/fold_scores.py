@@ -1,6 +1,6 @@
 """One value per model and fold: what comparisons over folds start from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,16 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.curves.roc import auc
-from rocscope.errors import InputError, OneClassError, PairingError, ScoreError, ShapeError
-from rocscope.metrics import METRICS
+from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
+from rocscope.evaluation.measures import Judged, Metric, measure_of
+from rocscope.multiclass.predictions import MulticlassPredictions
 
 Array = NDArray[Any]
-Metric = str | Callable[[ThresholdCounts], Any]
-
-DEFAULT_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +30,8 @@ class FoldScores:
     test_share : float or None
         Share of the rows that a fold tests; None where that is not known.
     quantity : str
+    sign : int
+        −1 where a small value is good.
     """
 
     models: tuple[str, ...]
@@ -41,6 +39,7 @@ class FoldScores:
     repeats: int | None
     test_share: float | None
     quantity: str
+    sign: int = 1
 
     def require_test_share(self) -> float:
         """Return the share of the rows that a fold tests.
@@ -70,7 +69,7 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
     """
     if test_share is not None:
         check.check_share(test_share, "test_share")
-    if isinstance(scores, Predictions):
+    if isinstance(scores, Predictions | MulticlassPredictions):
         found = _of_predictions(scores, metric)
     elif isinstance(scores, Mapping):
         found = _of_arrays(scores)
@@ -81,7 +80,7 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
     if found.values.shape[1] < 2:
         raise InputError("folds", expected="two or more", got=f"{found.values.shape[1]}")
     share = found.test_share if test_share is None else float(test_share)
-    return FoldScores(found.models, check.read_only(found.values), found.repeats, share, found.quantity)
+    return FoldScores(found.models, check.read_only(found.values), found.repeats, share, found.quantity, found.sign)
 
 
 def _of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
@@ -108,48 +107,36 @@ def _what_is_wrong(values: Array) -> str:
     return check.count_and_first(~np.isfinite(values.ravel()), "missing or infinite").replace("row", "fold")
 
 
-def _of_predictions(preds: Predictions, metric: Metric) -> FoldScores:
-    function, quantity = metric_of(metric)
+def _of_predictions(preds: Judged, metric: Metric) -> FoldScores:
+    measure = measure_of(metric, several_classes=isinstance(preds, MulticlassPredictions))
+    responses = getattr(preds.source, "responses", {})
     parts = list(preds.by_fold().items())
     repeats = [_repeat_of(part) for _, part in parts]
     order = sorted(range(len(parts)), key=lambda i: (repeats[i], i))
     values = np.empty((len(preds.models), len(parts)))
     for row, model in enumerate(preds.models):
         for column, i in enumerate(order):
-            values[row, column] = _value(function, *parts[i], model, quantity)
+            fold, part = parts[i]
+            value = measure.of(part.select(models=[model]), responses.get(model, ""))
+            if not np.isfinite(value):
+                subject = f"{measure.name} of {model!r} in fold {fold!r}"
+                hint = "it has none where the fold lacks a class that it needs"
+                raise ScoreError(subject, expected="a number", got=f"{value}", hint=hint)
+            values[row, column] = value
     each, count = np.unique(repeats, return_counts=True)
     equal = bool((count == count[0]).all())
     # Folds of one repeat share its rows out; a single one leaves open how many rows trained it.
     share = 1 / int(count[0]) if equal and count[0] > 1 and _complete(preds, each.size) else None
-    return FoldScores(tuple(preds.models), values, each.size if equal else None, share, quantity)
+    models = tuple(preds.models)
+    return FoldScores(models, values, each.size if equal else None, share, measure.name, measure.sign)
 
 
-def _value(function: Callable[..., Any], fold: Any, part: Predictions, model: str, quantity: str) -> float:
-    try:
-        value = float(function(part.counts(model)))
-    except OneClassError as error:
-        raise OneClassError(f"{quantity} of {model!r} in fold {fold!r}: {error}") from None
-    if not np.isfinite(value):
-        raise ScoreError(f"{quantity} of {model!r}", expected="a value in each fold", got=f"{value} in {fold!r}")
-    return value
-
-
-def _repeat_of(part: Predictions) -> Any:
+def _repeat_of(part: Judged) -> Any:
     repeat = getattr(part, "repeat", None)
     return 0 if repeat is None else repeat[0]
 
 
-def _complete(preds: Predictions, repeats: int) -> bool:
+def _complete(preds: Judged, repeats: int) -> bool:
     """Whether each repeat tests all rows once, as far as the predictions tell."""
     source = preds.source
     return source is None or len(preds) == repeats * (source.rows_read - source.rows_dropped)
-
-
-def metric_of(metric: Metric) -> tuple[Callable[[ThresholdCounts], Any], str]:
-    """Return a function of counts, and its name; metrics of a 2 × 2 table are taken at threshold 0.5."""
-    if callable(metric):
-        return metric, getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
-    if metric == "auc":
-        return auc, "AUC"
-    check.check_choice("metric", metric, ("auc", *METRICS))
-    return lambda counts: getattr(counts.at(DEFAULT_THRESHOLD), metric), metric

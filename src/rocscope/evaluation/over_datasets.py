@@ -11,7 +11,7 @@ from scipy import stats
 
 from rocscope import _validation as check
 from rocscope.core.estimate import Comparison, Comparisons, Estimate
-from rocscope.evaluation.fold_scores import Metric
+from rocscope.evaluation.measures import Metric
 from rocscope.evaluation.result_table import result_table
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
@@ -39,7 +39,7 @@ def compare_datasets(
     Parameters
     ----------
     results : mapping from model name to array of N values, one a data set; data frame of such columns; or mapping
-        from data set name to Predictions with folds, of which the mean over folds is taken
+        from data set name to predictions with folds, of which the mean over folds is taken
     metric : see `compare_folds`
     zeros : {"split", "drop", "pratt"}
         Data sets where two models are equal: their ranks go half to each side (Demšar), they are left out (Wilcoxon),

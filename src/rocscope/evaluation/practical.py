@@ -11,7 +11,8 @@ from scipy import stats
 from rocscope import _validation as check
 from rocscope.core.estimate import Comparison, Comparisons, Estimate
 from rocscope.evaluation.comparison import corrected_covariance
-from rocscope.evaluation.fold_scores import FoldScores, Metric, fold_scores
+from rocscope.evaluation.fold_scores import FoldScores, fold_scores
+from rocscope.evaluation.measures import Metric
 
 _METHOD = "Bayesian correlated t"
 

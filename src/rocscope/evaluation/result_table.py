@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
-from rocscope.evaluation.fold_scores import Metric, fold_scores
+from rocscope.evaluation.fold_scores import fold_scores
+from rocscope.evaluation.measures import Metric
+from rocscope.multiclass.predictions import MulticlassPredictions
 
 Array = NDArray[Any]
+
+_PREDICTIONS = (Predictions, MulticlassPredictions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +28,14 @@ class ResultTable:
     models : tuple of m names
     values : N × m array
     quantity : str
+    sign : int
+        −1 where a small value is good.
     """
 
     models: tuple[str, ...]
     values: Array
     quantity: str
+    sign: int = 1
 
 
 def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
@@ -51,7 +58,7 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
 
         frame = nw.from_native(results, eager_only=True)
         results = {name: frame[name].to_numpy() for name in frame.columns}
-    if any(isinstance(value, Predictions) for value in results.values()):
+    if any(isinstance(value, _PREDICTIONS) for value in results.values()):
         table = _of_predictions(results, metric)
     else:
         table = _of_arrays(results)
@@ -59,7 +66,7 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
     for what, number in (("models to compare", m), ("data sets", n)):
         if number < 2:
             raise InputError(what, expected="two or more", got=str(number))
-    return ResultTable(table.models, check.read_only(table.values), table.quantity)
+    return ResultTable(table.models, check.read_only(table.values), table.quantity, table.sign)
 
 
 def _of_arrays(results: Mapping[Any, Any]) -> ResultTable:
@@ -84,13 +91,14 @@ def _of_arrays(results: Mapping[Any, Any]) -> ResultTable:
 
 
 def _of_predictions(results: Mapping[Any, Any], metric: Metric) -> ResultTable:
-    rows, models, quantity = [], None, ""
+    rows: list[Array] = []
+    models, quantity, sign = None, "", 1
     for name, preds in results.items():
-        if not isinstance(preds, Predictions):
-            raise InputError(f"results[{name!r}]", expected="Predictions as of the others", got=type(preds).__name__)
+        if not isinstance(preds, _PREDICTIONS):
+            raise InputError(f"results[{name!r}]", expected="predictions as of the others", got=type(preds).__name__)
         found = fold_scores(preds, metric)
-        models, quantity = models or found.models, found.quantity
+        models, quantity, sign = models or found.models, found.quantity, found.sign
         if found.models != models:
             raise PairingError(f"results[{name!r}]", expected=f"the models {models}", got=f"{found.models}")
         rows.append(found.values.mean(axis=1))
-    return ResultTable(models or (), np.array(rows), quantity)
+    return ResultTable(models or (), np.array(rows), quantity, sign)
