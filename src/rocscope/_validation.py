@@ -17,7 +17,7 @@ from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, Weig
 Array = NDArray[Any]
 
 _MOST_NAMED = 6
-MOST_WHOLE = 2**62
+_MOST_WHOLE = 2**62
 _MOST_NAMES = 24
 
 
@@ -249,14 +249,18 @@ def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
 def check_total(subject: str, *columns: Array) -> None:
     """Refuse whole weights or counts whose running sums 64 bits might not hold."""
     if all(column.dtype.kind != "f" for column in columns):
-        total = sum(column.sum(dtype=np.float64).item() for column in columns)
-        if total > MOST_WHOLE:
-            raise WeightError(
-                subject,
-                expected="whole numbers that sum to at most 2^62",
-                got=f"{total:.6g}",
-                hint="scale them down or pass them as floats",
-            )
+        check_whole_total(subject, sum(column.sum(dtype=np.float64).item() for column in columns))
+
+
+def check_whole_total(subject: str, total: float) -> None:
+    """Refuse a sum of whole weights that 64 bits might not hold."""
+    if total > _MOST_WHOLE:
+        raise WeightError(
+            subject,
+            expected="whole numbers that sum to at most 2^62",
+            got=f"{total:.6g}",
+            hint="scale them down or pass them as floats",
+        )
 
 
 def is_number(value: Any) -> bool:

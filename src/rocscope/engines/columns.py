@@ -53,7 +53,7 @@ class Part:
     first_row: int = 0
 
 
-_WHOLE_COLUMN = Part()
+WHOLE_COLUMN = Part()
 
 
 def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, untyped: bool) -> list[pa.DataType]:
@@ -74,7 +74,7 @@ def numbers(
     error: type[InputError],
     *,
     untyped: bool = False,
-    part: Part = _WHOLE_COLUMN,
+    part: Part = WHOLE_COLUMN,
 ) -> Column:
     """Return a column of numbers in its own type.
 
@@ -256,7 +256,7 @@ def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> tuple[int, s
 
 
 def _from_decimal(
-    column: pa.ChunkedArray, subject: str, error: type[InputError], part: Part = _WHOLE_COLUMN
+    column: pa.ChunkedArray, subject: str, error: type[InputError], part: Part = WHOLE_COLUMN
 ) -> pa.ChunkedArray:
     scale = column.type.scale
     kinds = _WHOLE_KINDS if part.kind is None else (part.kind,)
