@@ -123,7 +123,7 @@ def sighted(column: Column, pos_label: Any, *, untyped: bool) -> tuple[NDArray[n
     """
     if column.classes is None:
         values = column.values
-        wanted = 1 if pos_label is None else _written(pos_label, values.dtype)
+        wanted = 1 if pos_label is None else written(pos_label, values.dtype)
         positive = np.asarray(values == wanted, dtype=np.bool_)
         return (positive if positive.shape == values.shape else np.zeros(values.shape, np.bool_)), _first_rows(values)
     seen = {column.classes[code]: row for code, row in _first_rows(column.values).items()}
@@ -157,11 +157,11 @@ def check_sighted(seen: dict[Any, int], pos_label: Any, subject: str, *, untyped
         if untyped and not isinstance(pos_label, str) and {str(name).casefold() for name in seen} <= {"true", "false"}:
             labels = np.array([str(name).casefold() == "true" for name in seen])
     elif isinstance(pos_label, str):
-        pos_label = _written(pos_label, labels.dtype)
+        pos_label = written(pos_label, labels.dtype)
     check.check_labels(labels, pos_label, subject, list(seen.values()))
 
 
-def _written(label: str, dtype: np.dtype[Any]) -> Any:
+def written(label: str, dtype: np.dtype[Any]) -> Any:
     """Return the label that a text stands for among labels of a type, or the text where it stands for none."""
     if dtype == np.bool_:
         return {"true": True, "false": False}.get(label.casefold(), label)
