@@ -21,7 +21,7 @@ Array = NDArray[Any]
 _LEAST_GROWTH = 1 << 16
 _ROWS_AT_ONCE = 1 << 20
 _SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
-_MOST_BITS = 16  # small arrays that wait before they are joined
+_MOST_WAITING = 16  # small arrays that wait before they are joined
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ def _as_keys(positive: NDArray[np.bool_], scores: Array) -> Packed:
 
 class Pile(Protocol):
     """Rows of one model."""
+
+    rows: int
+    """How many there are, of a weight above 0."""
 
     @property
     def nbytes(self) -> int:
@@ -115,7 +118,7 @@ class _Waiting:
         self._batches.append(columns)
         self.rows += columns[0].size
         self.nbytes += sum(column.nbytes for column in columns)
-        if len(self._batches) >= _MOST_BITS and self.rows < kernels.SMALL:
+        if len(self._batches) >= _MOST_WAITING and self.rows < kernels.SMALL:
             self._batches = [self._joined()]
 
     def take(self) -> tuple[Array, ...]:
@@ -131,6 +134,7 @@ class KeyPile:
     """Unweighted rows."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.rows = 0
         self._dtype = dtype
         width = np.dtype(f"u{dtype.itemsize}")
         self._halves = {"upper": _Growing(width), "lower": _Growing(width)}
@@ -143,6 +147,7 @@ class KeyPile:
         return self._waiting.nbytes + sum(half.nbytes for half in self._halves.values())
 
     def add(self, packed: Packed) -> None:
+        self.rows += packed.size
         if packed.columns:
             self._waiting.add(packed.columns)
             if self._waiting.rows < kernels.SMALL:
@@ -191,6 +196,7 @@ class RowPile:
     """Weighted rows."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.rows = 0
         self._dtype = dtype
         self._columns: list[_Growing] = []
         self._spilled: Parted | None = None
@@ -200,6 +206,7 @@ class RowPile:
         return sum(column.nbytes for column in self._columns)
 
     def add(self, packed: Packed) -> None:
+        self.rows += packed.size
         if not self._columns:
             self._columns = [_Growing(column.dtype) for column in packed.columns]
         for growing, values in zip(self._columns, packed.columns, strict=True):

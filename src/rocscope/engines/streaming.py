@@ -50,6 +50,7 @@ def count(source: Any, question: Question) -> Counted:
 
 
 def _counts(piles: Sequence[Pile], limit: int) -> list[ThresholdCounts]:
+    check.check_some_weight(piles[0].rows > 0)
     return [ThresholdCounts.from_ranking(pile.ranking(limit // _PART)) for pile in piles]
 
 
