@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rocscope as rs
@@ -143,6 +143,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("path", ["small", "compiled"])
 @pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=settings.default.max_examples // 5)  # of each of many ways
 @given(data=st.data())
 def test_counts_are_identical(tmp_path_factory, path, way, data):
     table, options = data.draw(tables()), data.draw(st.sampled_from(OPTIONS))

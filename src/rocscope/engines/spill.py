@@ -6,6 +6,7 @@ the process ends: the system frees it with the last reference to the counts, or 
 
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +45,7 @@ class Spill:
             self._file = tempfile.TemporaryFile(prefix="rocscope-", dir=self._folder, buffering=0)  # noqa: SIM115
         except OSError as error:
             raise self._error(error) from None
+        weakref.finalize(self, self._file.close)
 
     def _error(self, error: OSError) -> EngineError:
         hint = f"{self._end:,} bytes were written; set TMPDIR to a folder with more room, or raise memory="
