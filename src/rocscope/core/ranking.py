@@ -19,7 +19,7 @@ from rocscope import kernels
 Array = NDArray[Any]
 
 _BLOCK = 16_384
-_KINDS = {"u": 0, "i": 1, "f": 2}
+KINDS = {"u": 0, "i": 1, "f": 2}
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class SortedKeys:
         return self._points[1:]
 
     def decode(self, code: Array) -> Array:
-        return _decode(code.astype(self.upper.dtype), self.dtype)
+        return decode(code.astype(self.upper.dtype), self.dtype)
 
     def levels(self) -> Levels:
         tp, fp = self.cumulative()
@@ -188,7 +188,7 @@ class SortedRows:
         return self._levels.cumulative()
 
     def decode(self, code: Array) -> Array:
-        return _decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
+        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
 
     def levels(self) -> Levels:
         return self._levels
@@ -200,7 +200,7 @@ class SortedRows:
         return Levels(self.decode(code[:size]), pos[:size], neg[:size])
 
 
-def _decode(code: Array, dtype: np.dtype[Any]) -> Array:
+def decode(code: Array, dtype: np.dtype[Any]) -> Array:
     """Return the scores whose ordered bits these are, in the memory of the codes; see `kernels.ordered`."""
     width = code.itemsize * 8
     top = code.dtype.type(1 << (width - 1))
@@ -214,6 +214,17 @@ def _decode(code: Array, dtype: np.dtype[Any]) -> Array:
     return code.view(dtype)
 
 
+def encode(scores: Array) -> Array:
+    """Return unsigned integers of 64 bits that grow with the scores; see `kernels.ordered`."""
+    bits = scores.view(f"u{scores.itemsize}")
+    top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
+    if scores.dtype.kind == "i":
+        bits = bits ^ top
+    elif scores.dtype.kind == "f":
+        bits = np.where(bits <= top, bits | top, ~bits)
+    return bits.astype(np.uint64)
+
+
 def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:
     """Rank checked labels and scores; rows of weight 0 are left out."""
     if weight is not None and not weight.all():
@@ -221,7 +232,7 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
         positive, scores, weight = positive[kept], scores[kept], weight[kept]
     if scores.size < kernels.SMALL:
         return _rank_small(positive, without_signed_zeros(scores), weight)
-    labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), _KINDS[scores.dtype.kind]
+    labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), KINDS[scores.dtype.kind]
     if weight is None:
         keys = np.empty_like(bits)
         border, n_pos = kernels.pack(bits, labels, kind, keys)
