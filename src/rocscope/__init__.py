@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
+    from rocscope.core.sketch import CountsSketch as CountsSketch
     from rocscope.curves.cost import brier_curve as brier_curve
     from rocscope.curves.cost import cost_curve as cost_curve
     from rocscope.curves.detection import det as det
@@ -128,6 +129,7 @@ _HOME = {
     "Context": "core.context",
     "ContinuousCalibration": "reliability.bridge",
     "CostMatrix": "multiclass.costs",
+    "CountsSketch": "core.sketch",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
     "HullClassifier": "estimators.hull",
