@@ -8,7 +8,7 @@ function formatter(options: Intl.NumberFormatOptions): Format {
   return (value) => format(value).replace("-", "−");
 }
 
-const digits = (most: number): Format => formatter({ maximumSignificantDigits: most, useGrouping: false });
+const digits = (most: number): Format => formatter({ maximumSignificantDigits: most });
 const percents = (places: number): Format =>
   formatter({ style: "percent", minimumFractionDigits: places, maximumFractionDigits: places });
 
@@ -36,7 +36,7 @@ export function percent(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (value === 0 || value === 1) return `${value * 100}%`;
-  if (size < 0.0005) return `${three(value * 100)}%`;
+  if (size < 0.0005) return `${number(value * 100)}%`;
   return size < 0.1 || (size > 0.99 && size < 1) ? percent2(value) : percent1(value);
 }
 

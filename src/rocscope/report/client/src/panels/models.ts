@@ -106,7 +106,7 @@ function ordered(state: State): Model[] {
 
 function row(state: State, model: Model): { model: Model; element: HTMLElement; update: (model: Model) => void } {
   const swatch = s("line", { x1: 1, x2: 25, y1: 6, y2: 6, "stroke-width": 3 });
-  const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false" });
+  const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false", title: model.name });
   pick.append(s("svg", { width: 26, height: 12, "aria-hidden": "true" }, swatch), name(model.name));
   const look = h("select", { "aria-label": `How to show ${model.name}` }, ...(["show", "ghost", "hide"] as const).map((value) => h("option", { value }, value)));
   look.addEventListener("change", () => setLook(state, model.name, look.value as Look));
