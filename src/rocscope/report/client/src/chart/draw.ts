@@ -219,6 +219,6 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
 /** A text cut to a width in pixels, empty where not even a few letters fit. */
 function fitted(text: string, width: number | undefined): string {
   if (width === undefined) return text;
-  const most = Math.floor((width - 10) / 7.5);
+  const most = Math.floor((width - 12) / 8);
   return most < Math.min(4, [...text].length) ? "" : shorten(text, most);
 }
