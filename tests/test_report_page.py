@@ -284,7 +284,8 @@ def test_forced_colours_reduced_motion_and_print(chromium, tmp_path):  # noqa: F
     with opened(chromium, rs.Report(PREDS), tmp_path, **options) as page:
         assert page.page.evaluate("getComputedStyle(document.querySelector('button')).transitionDuration") == "0s"
         page.page.emulate_media(media="print", forced_colors="none")
-        assert page.page.locator(".controls").is_hidden()
+        assert page.page.locator("#cost-fn-range").is_hidden()
+        assert page.page.locator("#cost-fn").is_visible()
         assert page.page.locator(".verdict").is_visible()
         assert page.messages == []
 

@@ -13,15 +13,17 @@ HERE = Path(__file__).parent
 SEEN = {"width": 1440, "height": 1060}
 
 
+def scored(rng: np.random.Generator, y: np.ndarray, far: float, wide: float) -> np.ndarray:
+    """Probabilities of a model that puts positives so far from negatives, and spreads them so wide."""
+    return 1 / (1 + np.exp(1.9 - 1.3 * (rng.normal(0, 1, y.size) + y * rng.normal(far, wide, y.size))))
+
+
 def loans() -> rs.Report:
     """Three models of which two are the best somewhere, on simulated applicants of two regions."""
     rng = np.random.default_rng(7)
     y = rng.random(4000) < 0.28
     strengths = {"Gradient boosting": (2.2, 1.0), "Logistic regression": (1.9, 1.5), "Naive Bayes": (1.6, 0.9)}
-    scores = {
-        name: 1 / (1 + np.exp(1.9 - 1.3 * (rng.normal(0, 1, y.size) + y * rng.normal(far, wide, y.size))))
-        for name, (far, wide) in strengths.items()
-    }
+    scores = {name: scored(rng, y, *strength) for name, strength in strengths.items()}
     preds = rs.Predictions(y, scores, segment=np.where(rng.random(y.size) < 0.3, "north", "south"))
     context = rs.Context(cost_fp=1, cost_fn=8, target_prevalence=0.1)
     notes = "A false positive is a good customer turned away; a false negative is a default."
@@ -32,18 +34,7 @@ def many() -> rs.Report:
     """Twenty models, most of which are nowhere the best."""
     rng = np.random.default_rng(1)
     y = rng.random(8000) < 0.3
-    scores = {
-        f"model {number + 1}": 1
-        / (
-            1
-            + np.exp(
-                1.8
-                - 1.4
-                * (rng.normal(0, 1, y.size) + y * rng.normal(2.1 - 0.2 * (number % 4), 1 + 0.6 * (number % 3), y.size))
-            )
-        )
-        for number in range(20)
-    }
+    scores = {f"model {i + 1}": scored(rng, y, 2.1 - 0.2 * (i % 4), 1 + 0.6 * (i % 3)) for i in range(20)}
     return rs.Report(rs.Predictions(y, scores), context=rs.Context(cost_fn=5), title="Twenty models")
 
 

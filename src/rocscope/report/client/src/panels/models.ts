@@ -78,7 +78,15 @@ export function modelsTable(state: State): HTMLElement {
     "aria-label": "Save the table as CSV",
   });
   const labelled = h("table", { class: "models" }, h("caption", { class: "unseen" }, "Models at their best points"), h("thead", {}, head), body);
-  return card("models", "wide", "Models at their best points", [csv], scroller("Table of models", labelled));
+  const method = h("p", { class: "caption" });
+  effect(() => setText(method, methods(state)));
+  return card("models", "wide", "Models at their best points", [csv], scroller("Table of models", labelled), method);
+}
+
+/** How the intervals were made; models of few cases may have others than the rest. */
+function methods(state: State): string {
+  const used = new Set(state.models.value.flatMap(({ auc }) => auc.method ?? []));
+  return used.size ? `95% intervals of the AUC: ${[...used].join("; ")}.` : "";
 }
 
 function sorting(sortBy: string): { key: string; ascending: boolean } {
