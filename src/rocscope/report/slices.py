@@ -124,6 +124,8 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
     fewest = {part.where: min((n, word) for word, n in _classes(part.models[0])) for part in slices}
     few = [f"{where} ({n:g} {word}{'' if n == 1 else 's'})" for where, (n, word) in fewest.items() if n < SMALL]
     bare = [part.where for part in slices if any(_shows_rows(model) for model in part.models)]
+    if slices[0].where in bare and slices[0].kind == "all":
+        bare = bare[:1]
     said = []
     if few:
         said.append(f"Rates are uncertain, with fewer than {SMALL} cases of a class: {_listed(few)}.")
