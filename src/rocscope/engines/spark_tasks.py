@@ -24,7 +24,6 @@ from rocscope.geometry import upper_corners
 Array = NDArray[Any]
 Batches = Iterable[pa.RecordBatch]
 
-_ROWS_PER_RUN = 2**20
 _MOST_SAMPLED = 256
 _LEVELS_PER_SAMPLE = 64
 _MOST_LABELS = 8
@@ -78,6 +77,7 @@ class Layout:
     segment: pa.DataType | None
     pos_label: Any
     drop: bool
+    rows_per_run: int = 2**20
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Rows:
 def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Turn rows into runs, and at the end tell the facts about them."""
     facts = Facts()
-    for table in _chunks(batches):
+    for table in _chunks(batches, layout.rows_per_run):
         rows = _read(table, layout, facts)
         if rows is not None:
             yield from _runs(rows, layout)
@@ -126,13 +126,13 @@ def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
     yield _run_batch(layout, segment, [(-1, 0, 0, 0, b"", b"", b"", b"", pickle.dumps(facts))])
 
 
-def _chunks(batches: Batches) -> Iterator[pa.Table]:
+def _chunks(batches: Batches, size: int) -> Iterator[pa.Table]:
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
-        if rows >= _ROWS_PER_RUN:
+        if rows >= size:
             yield pa.Table.from_batches(held)
             held, rows = [], 0
     if rows:
