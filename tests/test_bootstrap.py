@@ -13,6 +13,7 @@ from scipy import stats
 
 import rocscope as rs
 from inference_cases import cases
+from rocscope import _progress
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.inference import resampling
 from rocscope.inference.bootstrap import design_of
@@ -310,9 +311,9 @@ def test_errors_of_a_statistic_are_not_swallowed():
 
 @pytest.mark.parametrize(("terminal", "progress", "bars"), [(True, True, 1), (True, False, 0), (False, True, 0)])
 def test_a_bar_is_shown_on_terminals_only(monkeypatch, capsys, terminal, progress, bars):
-    monkeypatch.setattr(resampling, "_BAR_AFTER", -1)
+    monkeypatch.setattr(_progress, "_BAR_AFTER", -1)
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
-    with mock.patch.object(resampling, "_start_bar", wraps=resampling._start_bar) as start:
+    with mock.patch.object(_progress, "_start_bar", wraps=_progress._start_bar) as start:
         rs.bootstrap(ONE, rs.auc, replicates=300, progress=progress)
     assert start.call_count == bars
     assert capsys.readouterr().out == ""
