@@ -1,5 +1,6 @@
 """The Spark engine's steps on partitions in lists: exact whatever the rows, and however they are dealt out."""
 
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -10,12 +11,14 @@ from hypothesis import strategies as st
 
 from rocscope import ThresholdCounts
 from rocscope.core.binned import BinnedCounts
-from rocscope.engines import spark
+from rocscope.core.ranking import rank
+from rocscope.engines import spark, spark_tasks
 from rocscope.engines.question import Question
 from rocscope.engines.spark_frame import Input
 from rocscope.engines.spark_tasks import Layout
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 from rocscope.geometry import pool
+from rocscope.kernels import Kernel
 from spark_stub import Session, partitions
 from strategies import samples, taking, whole_weights
 
@@ -158,3 +161,20 @@ def test_a_score_of_half_the_rows_is_one_entry_of_each_run():
     [group] = counting.call_args.args[1]
     assert group.entries <= 2_000 + 12
     assert found == ThresholdCounts.from_scores(label, score)
+
+
+def test_ranges_are_about_even_when_partitions_are_small_or_sorted():
+    score = np.sort(np.random.default_rng(0).random(4_000))
+    group = spark._Found(None, 0, "float64", 1, 1, 4_000, 40, [])
+    for size in (40, 1_000):
+        runs = [spark_tasks._run(0, rank(part > 0.5, part)) for part in np.split(score, 4_000 // size)]
+        samples = [(np.frombuffer(run[4], "float64"), run[3]) for run in runs]
+        with mock.patch.object(spark, "_LEVELS_PER_RANGE", 500):
+            borders = spark._borders(replace(group, samples=samples))
+        assert np.diff(np.searchsorted(score, [0, *borders, 1])).tolist() == pytest.approx([500] * 8, abs=70)
+
+
+def test_a_loop_is_compiled_also_where_no_cache_can_be_kept():
+    scope = {}
+    exec("def twice(x):\n    return 2 * x", scope)  # of no file, as in a zip that is shipped to workers
+    assert Kernel(scope["twice"])(21) == 42

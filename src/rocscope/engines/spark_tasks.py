@@ -221,7 +221,8 @@ def _run(model: int, ranking: Ranking) -> tuple[Any, ...]:
     levels = ranking.levels()
     n_pos, n_neg = ranking.totals()
     size = levels.threshold.size
-    sampled = np.linspace(0, size - 1, min(_MOST_SAMPLED, size // _LEVELS_PER_SAMPLE + 1)).astype(np.intp)
+    number = min(_MOST_SAMPLED, size // _LEVELS_PER_SAMPLE + 1)
+    sampled = ((np.arange(number) + 0.5) * size / number).astype(np.intp)  # each amid the levels that it stands for
     sample = levels.threshold[sampled].tobytes()
     return model, n_pos, n_neg, size, sample, *_packed(levels), None
 
