@@ -17,7 +17,10 @@ class Partitions:
         return next(batch.schema.names for partition in self._partitions for batch in partition)
 
     def mapInArrow(self, function, schema):  # noqa: N802
-        return Partitions(*(list(function(iter(partition))) for partition in self._partitions))
+        made = [list(function(iter(partition))) for partition in self._partitions]
+        for batches in filter(None, made):
+            pa.Table.from_batches(batches)  # of one schema, or Spark refuses them
+        return Partitions(*made)
 
     def select(self, *names):
         return Partitions(*([batch.select(names) for batch in partition] for partition in self._partitions))

@@ -147,7 +147,7 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
     if layout.weighted:
         found["weight"] = columns.numbers(table["weight"], "weight", WeightError)
     missing = {name: column.missing for name, column in found.items() if column.missing is not None}
-    segments = table["segment"].combine_chunks().dictionary_encode() if layout.segment is not None else None
+    segments = None if layout.segment is None else _encoded(table["segment"], layout.segment)
     if segments is not None and segments.null_count:
         missing["segment"] = segments.is_null().to_numpy(zero_copy_only=False)
     facts.rows += table.num_rows
@@ -174,6 +174,10 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
         segment,
         pa.nulls(1) if segments is None else segments.dictionary,
     )
+
+
+def _encoded(segment: pa.ChunkedArray, kind: pa.DataType) -> pa.DictionaryArray:
+    return segment.cast(kind).combine_chunks().dictionary_encode()  # Spark may send text of the large type
 
 
 def _unpacked(scores: Array) -> Array:
