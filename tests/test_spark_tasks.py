@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocscope import ThresholdCounts
+from rocscope import Context, ThresholdCounts, choose
 from rocscope.core.binned import BinnedCounts
 from rocscope.core.ranking import rank
 from rocscope.engines import spark, spark_tasks
@@ -75,6 +75,9 @@ def test_bins_lose_neither_area_nor_hull_nor_a_point_that_they_end_at(sample, de
     assert set(pool(exact).threshold.tolist()) <= set(found.low.tolist())
     for low in found.low.tolist():
         assert found.at(low) == exact.at(low)
+    for cost_fn in (0.3, 1, 8):
+        chosen, best = (choose(counts, Context(cost_fn=cost_fn)) for counts in (found, exact))
+        assert (chosen.point, chosen.expected_cost) == (best.point, best.expected_cost)
 
 
 def test_bins_follow_the_curve_where_the_hull_does_not_need_them():
