@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rocscope.evaluation import protocols as protocols
     from rocscope.evaluation.averaging import average_curve as average_curve
     from rocscope.evaluation.evaluate import evaluate as evaluate
+    from rocscope.evaluation.optimism import optimism as optimism
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -159,6 +160,7 @@ _HOME = {
     "mixture": "decisions.mixture",
     "multiclass_auc": "multiclass.auc",
     "net_benefit": "curves.net_benefit",
+    "optimism": "evaluation.optimism",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
