@@ -122,13 +122,13 @@ def optimism(
     rule = Rule(criterion_of(criterion or ("accuracy" if context is None else "min_cost")), decision.context)
     design = design_of(predictions, stratified=stratified, cluster=cluster, weights=weights)
     sample = Sample.of(design, rule, decision)
+    judged = held_out(predictions, sample.rule, folds=folds, repeats=repeats, cluster=cluster, level=level, seed=seed)
     drawn = draw(design, sample, replicates, seed, progress)
     in_sample = sample.at(sample.worth, drawn)
     gained = _OPTIMISM_MISSED * float(sample.rule.better_by(drawn.worth, in_sample).mean())
     loss = np.abs(sample.apparent - in_sample) / _LOSS_TOO_LARGE
     moved = -rule.criterion.sign * gained
     of_choice = drawn.worth_of_choice
-    judged = held_out(predictions, sample.rule, folds=folds, repeats=repeats, cluster=cluster, level=level, seed=seed)
 
     def estimate(value: float, values: Array, method: str) -> Estimate:
         low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])

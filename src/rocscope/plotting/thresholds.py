@@ -7,7 +7,7 @@ from matplotlib.ticker import PercentFormatter
 from rocscope.curves.outline import outline
 from rocscope.plotting import theme
 
-_ROOM_FOR_LEGEND = 1.5
+_ROOM_FOR_LEGEND = 1.65
 
 
 def threshold_look(curve: Any) -> dict[str, Any]:
@@ -20,8 +20,8 @@ def show_thresholds(ax: Any, curve: Any) -> None:
     """Give the plot the shape of a histogram, with limits that the data say."""
     ax.set_box_aspect(0.6)
     ax.margins(x=0.03)
-    ax.set_ylim(0, _ROOM_FOR_LEGEND * curve.y.max())
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.set_ylim(0, _ROOM_FOR_LEGEND * (curve.y.max() or 1))
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
 
 
 def draw_choice(ax: Any, curve: Any, colour: Any) -> None:
