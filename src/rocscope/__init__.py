@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rocscope import datasets as datasets
     from rocscope import errors as errors
     from rocscope import metrics as metrics
+    from rocscope.core.binned import BinnedCounts as BinnedCounts
     from rocscope.core.campaign import Campaign as Campaign
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
@@ -45,11 +46,15 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import UncertainContext as UncertainContext
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
+    from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
     from rocscope.evaluation import protocols as protocols
     from rocscope.evaluation.averaging import average_curve as average_curve
     from rocscope.evaluation.evaluate import evaluate as evaluate
+    from rocscope.evaluation.fitted import from_estimator as from_estimator
+    from rocscope.evaluation.learning_curve import learning_curve as learning_curve
     from rocscope.evaluation.optimism import optimism as optimism
+    from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -75,6 +80,7 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
+    from rocscope.plotting.learning import plot_learning_curve as plot_learning_curve
     from rocscope.plotting.regions import plot_regions as plot_regions
     from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
     from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
@@ -99,6 +105,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Beta": "decisions.distributions",
+    "BinnedCounts": "core.binned",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
     "ClassWeights": "multiclass.class_decision",
@@ -126,6 +133,7 @@ _HOME = {
     "average_curve": "evaluation.averaging",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
+    "bootstrap_632": "evaluation.out_of_bag",
     "brier": "reliability.scores",
     "brier_curve": "curves.cost",
     "calibration": "reliability.calibration",
@@ -145,11 +153,13 @@ _HOME = {
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
     "evaluate": "evaluation.evaluate",
+    "from_estimator": "evaluation.fitted",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",
     "hull": "decisions.hull",
     "joint_region": "inference.proportions",
+    "learning_curve": "evaluation.learning_curve",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
     "load_recalibrator": "reliability.recalibration.cross",
@@ -164,6 +174,7 @@ _HOME = {
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
+    "plot_learning_curve": "plotting.learning",
     "plot_lift_chart": "plotting.figures",
     "plot_regions": "plotting.regions",
     "plot_roc": "plotting.figures",
@@ -172,6 +183,7 @@ _HOME = {
     "profit": "curves.profit",
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
+    "read_counts": "engines.counting",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",

@@ -80,7 +80,7 @@ def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = F
     """Return True where a label is the positive one, which may be given as text where labels are numbers."""
     if column.classes is None:
         if isinstance(pos_label, str):
-            pos_label = _written(pos_label, column.values.dtype)
+            pos_label = written(pos_label, column.values.dtype)
         return check.check_labels(column.values, pos_label, subject)
     used = np.flatnonzero(np.bincount(column.values, minlength=column.classes.size))
     classes = column.classes[used]
@@ -91,7 +91,7 @@ def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = F
     return is_positive[column.values]
 
 
-def _written(label: str, dtype: np.dtype[Any]) -> Any:
+def written(label: str, dtype: np.dtype[Any]) -> Any:
     """Return the label that a text stands for among labels of a type, or the text where it stands for none."""
     if dtype == np.bool_:
         return {"true": True, "false": False}.get(label.casefold(), label)

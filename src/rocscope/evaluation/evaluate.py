@@ -155,19 +155,19 @@ def task_of(
     sample_weight: Any,
     response: Response,
     seed: int | None,
+    known: Sequence[Any] = (),
 ) -> Task:
-    """Return checked data: what all fits share."""
+    """Return checked data: what all fits share. `known` are classes that y need not hold."""
     labels = label_column(y, "y")
-    classes: tuple[Any, ...] = tuple(check.distinct(labels))
+    classes: tuple[Any, ...] = tuple(check.distinct(np.array([*labels.tolist(), *known], object)))
     if len(classes) == 1:
-        raise LabelError("y", expected="two classes or more", got=f"only {labels[0]!r}")
+        raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:
         hint = "leave it out: predictions.binary(cls) is one class against the rest"
         raise LabelError("pos_label", expected="none for more than two classes", got=repr(pos_label), hint=hint)
     positive = None
     if len(classes) == 2:
-        of_first = check.check_labels(labels, pos_label, "y")[int(np.argmax(labels == classes[0]))]
-        positive = 0 if of_first else 1
+        positive = int(np.argmax(check.check_labels(list(classes), pos_label, "y")))
     weight = check.check_weights(sample_weight, labels.size)
     return Task(attributes(X, labels.size), labels, classes, positive, weight, response, seed)
 
@@ -236,7 +236,7 @@ def predictions_of(
 ) -> Predictions | MulticlassPredictions:
     """Return the predictions of two classes, or of more."""
     if task.positive is not None:
-        return Predictions(labels == task.classes[task.positive], scores, **columns)
+        return Predictions(np.asarray(labels == task.classes[task.positive]), scores, **columns)
     crisp = {name: values for name, values in scores.items() if values.ndim == 1}
     soft = {name: values for name, values in scores.items() if values.ndim == 2}
     return MulticlassPredictions(labels, soft, labels=crisp, classes=cast(Any, task.classes), **columns)

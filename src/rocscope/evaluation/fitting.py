@@ -100,10 +100,11 @@ def _distinct(names: Sequence[str]) -> list[str]:
 def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
     """Fit a copy of a model to the training rows and score the test rows."""
     try:
-        fitted = fit(model, task, split.train, (1, split.fold))
+        fitted = fit(model, task, split.train, split.key)
         scores, response = score(fitted, name, rows_of(task.X, split.test), task)
     except Exception as error:  # noqa: BLE001 (a model may raise anything, and must not lose the others)
-        failure = Failure(name, split.fold, split.repeat, f"{type(error).__name__}: {first_line(error)}")
+        said = f"{type(error).__name__}: {first_line(error)}"
+        failure = Failure(name, split.fold, split.repeat, said, split.training_rows)
         return Failed(failure, error)
     return Scored(name, split, scores, response)
 
@@ -145,7 +146,10 @@ def weight_arguments(model: Any, weight: Array) -> dict[str, Any]:
 
     mapping = MethodMapping().add(caller="fit", callee="fit")
     router = MetadataRouter(owner="rocscope.evaluate").add(model=model, method_mapping=mapping)
-    return process_routing(router, "fit", sample_weight=weight)["model"]["fit"]
+    try:
+        return process_routing(router, "fit", sample_weight=weight)["model"]["fit"]
+    except TypeError:  # no part of it asks for weights
+        return {}
 
 
 def _weight_name(model: Any) -> str | None:
@@ -161,9 +165,18 @@ def _weight_name(model: Any) -> str | None:
     return _weight_name(inner) if passes_on and inner is not None else None
 
 
-def takes_weights(model: Any) -> bool:
-    """Whether `fit` gets the weights."""
-    return bool(weight_arguments(model, np.ones(1)))
+def takes_weights(name: str, model: Any) -> bool:
+    """Whether `fit` gets the weights.
+
+    Raises
+    ------
+    ModelError
+        If metadata routing is on and a part of the model does not say whether it asks for them.
+    """
+    try:
+        return bool(weight_arguments(model, np.ones(1)))
+    except ValueError as error:
+        raise ModelError(f"model {name!r}: {first_line(error)}") from error
 
 
 def score(fitted: Any, name: str, X: Any, task: Task) -> tuple[Array, str]:

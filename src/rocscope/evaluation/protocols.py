@@ -142,11 +142,12 @@ class Holdout(Protocol):
 
 
 def _one_split(test: float, stratified: bool, sample: Sample, seed: int) -> Any:
+    """Return a splitter that holds out a share of the groups where there are some, or else of the rows."""
     from sklearn import model_selection as splitters
 
-    options = {"n_splits": 1, "test_size": test, "random_state": seed}
     if sample.groups is not None:
-        return splitters.GroupShuffleSplit(**options)
+        return splitters.GroupShuffleSplit(1, test_size=test, random_state=seed)
+    options = {"n_splits": 1, "test_size": max(1, round(test * sample.n)), "random_state": seed}
     if not stratified:
         return splitters.ShuffleSplit(**options)
     sizes = np.bincount(sample.y)

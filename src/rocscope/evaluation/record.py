@@ -19,15 +19,19 @@ class Failure:
         From 0; folds are numbered on through all repeats.
     error : str
         Kind and first line of the model's own error.
+    training_rows : int, optional
+        Where it was fitted to some of the training rows only.
     """
 
     model: str
     fold: int
     repeat: int
     error: str
+    training_rows: int | None = None
 
     def __str__(self) -> str:
-        return f"model {self.model!r}, fold {self.fold}, repeat {self.repeat}: {self.error}"
+        rows = "" if self.training_rows is None else f", {self.training_rows} training rows"
+        return f"model {self.model!r}, fold {self.fold}, repeat {self.repeat}{rows}: {self.error}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -51,7 +51,7 @@ def unweighted(models: Mapping[str, Any], weighted: bool) -> tuple[str, ...]:
     """Return, and warn of, the models that take no sample weights."""
     if not weighted:
         return ()
-    names = tuple(name for name, model in models.items() if not takes_weights(model))
+    names = tuple(name for name, model in models.items() if not takes_weights(name, model))
     if names:
         warnings.warn(
             f"fitted without the sample weights, which they do not take: {', '.join(names)}",

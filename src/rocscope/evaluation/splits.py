@@ -38,10 +38,19 @@ class Part:
 
 @dataclass(frozen=True)
 class Split(Part):
-    """A part that has its numbers; folds are numbered on through all repeats."""
+    """A part that has its numbers; folds are numbered on through all repeats.
+
+    `training_rows` is their number where training uses some of them only, and else None.
+    """
 
     fold: int = 0
     repeat: int = 0
+    training_rows: int | None = None
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """What tells the seed of this fit from those of others."""
+        return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
 
 
 def numbered(parts: Iterable[tuple[int, Part]], sample: Sample) -> list[Split]:

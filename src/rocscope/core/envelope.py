@@ -1,0 +1,132 @@
+"""Envelopes: between which values a curve lies whose points are known only where bins end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope import metrics
+from rocscope.core.band import Band
+
+Array = NDArray[Any]
+Cells = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Corners (tp, fp) that the curve goes through, from (0, 0) on, and which pieces between two are straight."""
+
+    tp: Array
+    fp: Array
+    straight: Array
+
+
+@dataclass(frozen=True)
+class _View:
+    """A curve: on which count its x depends, its axes, and whether straight lines of counts bend."""
+
+    across: Literal["fp", "tp", "depth"]
+    x: Callable[..., Any]
+    y: Callable[..., Any]
+    falls: bool = False
+    bent: bool = False
+
+
+def _true_positives(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    return tp + 0 * (fp + fn + tn)
+
+
+_VIEWS = {
+    "roc": _View("fp", metrics.fpr, metrics.tpr),
+    "det": _View("fp", metrics.fpr, metrics.fnr, falls=True),
+    "gain": _View("depth", metrics.depth, metrics.tpr),
+    "lift_chart": _View("depth", metrics.depth, _true_positives),
+    "lift": _View("depth", metrics.depth, metrics.lift, bent=True),
+    "precision_recall": _View("tp", metrics.tpr, metrics.precision, bent=True),
+}
+CURVES = tuple(_VIEWS)
+
+
+def envelope(curve: str, boxes: Boxes) -> Band:
+    """Return the lowest and the highest y at each x, as points to be joined by straight lines.
+
+    Notes
+    -----
+    Of each box four points: where it is entered, the two corners, where it is left. On a curve that bends (lift,
+    precision–recall) the lines between the corners take the worse of both ends, since a quotient of counts that
+    change evenly goes up or down between them, but not straight.
+    """
+    view = _VIEWS[check.check_choice("curve", curve, CURVES)]
+    lowest, highest = _PATHS[view.across](boxes)
+    low, high = (_values(view, boxes, path)[1] for path in (lowest, highest))
+    if view.falls:
+        low, high = high, low
+    x = _values(view, boxes, lowest)[0]
+    if view.bent:
+        x, low, high = _stepped(x, low, high, boxes.straight)
+    return Band(x.ravel(), low.ravel(), high.ravel(), level=1, method="guaranteed envelope", simultaneous=True)
+
+
+def _values(view: _View, boxes: Boxes, path: Cells) -> Cells:
+    tp, fp = path
+    cells = (tp, fp, boxes.tp[-1] - tp, boxes.fp[-1] - fp)
+    return view.x(*cells), view.y(*cells)
+
+
+def _ends(counts: Array) -> tuple[Array, Array]:
+    return counts[:-1], counts[1:]
+
+
+def _columns(*columns: Array) -> Array:
+    return np.column_stack(columns)
+
+
+def _across_fp(boxes: Boxes) -> tuple[Cells, Cells]:
+    (tp, more_tp), (fp, more_fp) = _ends(boxes.tp), _ends(boxes.fp)
+    x = _columns(fp, fp, more_fp, more_fp)
+    low, high = _columns(tp, tp, tp, more_tp), _columns(tp, more_tp, more_tp, more_tp)
+    return _tied((low, x), (high, x), boxes)
+
+
+def _across_tp(boxes: Boxes) -> tuple[Cells, Cells]:
+    (tp, more_tp), (fp, more_fp) = _ends(boxes.tp), _ends(boxes.fp)
+    x = _columns(tp, tp, more_tp, more_tp)
+    low, high = _columns(fp, more_fp, more_fp, more_fp), _columns(fp, fp, fp, more_fp)
+    return _tied((x, low), (x, high), boxes)
+
+
+def _across_depth(boxes: Boxes) -> tuple[Cells, Cells]:
+    (tp, more_tp), (fp, more_fp) = _ends(boxes.tp), _ends(boxes.fp)
+    pos, neg = more_tp - tp, more_fp - fp
+    start = (tp + fp)[:, None]
+    depth = start + _columns(pos * 0, np.minimum(pos, neg), np.maximum(pos, neg), pos + neg)
+    low = np.maximum(tp[:, None], depth - more_fp[:, None])
+    high = np.minimum(more_tp[:, None], depth - fp[:, None])
+    return _tied((low, depth - low), (high, depth - high), boxes)
+
+
+def _tied(lowest: Cells, highest: Cells, boxes: Boxes) -> tuple[Cells, Cells]:
+    """Let both paths run straight through a box without inner points."""
+    rows = boxes.straight
+    for counts, known in ((lowest[0], boxes.tp), (lowest[1], boxes.fp), (highest[0], boxes.tp), (highest[1], boxes.fp)):
+        before, after = _ends(known)
+        counts[rows] = _columns(before, before, after, after)[rows]
+    return lowest, highest
+
+
+_PATHS = {"fp": _across_fp, "tp": _across_tp, "depth": _across_depth}
+
+
+def _stepped(x: Array, low: Array, high: Array, straight: Array) -> tuple[Array, Array, Array]:
+    """Repeat each end of the lines between four points, with the worse value of the two on both."""
+    left, right = x[:, :-1], x[:, 1:]
+    stepped = [np.stack([left, right], axis=2).reshape(len(x), -1)]
+    for values, worse in ((low, np.fmin), (high, np.fmax)):
+        ends = (values[:, :-1], values[:, 1:])
+        both = worse(*ends)
+        pieces = [np.where(straight[:, None], end, both) for end in ends]
+        stepped.append(np.stack(pieces, axis=2).reshape(len(x), -1))
+    return stepped[0], stepped[1], stepped[2]
