@@ -23,7 +23,7 @@ from rocscope.metrics import METRICS
 from strategies import samples, whole_weights
 
 CRITERIA = ["min_cost", "accuracy", "youden", "f1", "mcc"]
-OPTIMISM, LOSS = 2 ** (1 / 3), 3 - 2 ** (2 / 3)
+SEEN = 2 ** (-1 / 3)
 
 contexts = st.builds(
     rs.Context,
@@ -116,9 +116,9 @@ def test_the_result_is_what_the_replicates_say():
     drawn = draw(design, found, 100, 0, False)
     there = found.at(found.worth, drawn)
     assert result.apparent.value == pytest.approx(decision.expected_cost)
-    assert result.optimism == pytest.approx(OPTIMISM * (there - drawn.worth).mean())
+    assert result.optimism == pytest.approx((there - drawn.worth).mean() / SEEN)
     assert result.corrected.value == pytest.approx(result.apparent.value + result.optimism)
-    assert result.expected_loss.value == pytest.approx((there - decision.expected_cost).mean() / LOSS)
+    assert result.expected_loss.value == pytest.approx((there - decision.expected_cost).mean())
     assert result.threshold.replicates.tolist() == found.thresholds[0][drawn.point].tolist()
     assert set(result.threshold.replicates) <= {inf, *preds.scores["score"]}
     assert {result.threshold.low, result.threshold.high} <= set(result.threshold.replicates)
@@ -279,7 +279,7 @@ def test_the_correction_removes_most_of_the_bias_in_small():
     assert found["apparent"] < -0.04
     assert abs(found["corrected"]) < 0.5 * abs(found["apparent"])
     assert abs(found["cross_validated"]) < 0.5 * abs(found["apparent"])
-    assert found["expected_loss"] == pytest.approx(found["true_loss"], rel=0.4)
+    assert 0.7 < found["expected_loss"] / found["true_loss"] < 1.9
 
 
 @pytest.mark.slow
@@ -291,5 +291,5 @@ def test_the_correction_removes_most_of_the_bias(shift, n):
     print(found)
     assert abs(found["corrected"]) < 0.3 * abs(found["apparent"])
     assert abs(found["cross_validated"]) < 0.2 * abs(found["apparent"])
-    assert found["expected_loss"] == pytest.approx(found["true_loss"], rel=0.3)
+    assert 0.9 < found["expected_loss"] / found["true_loss"] < 1.5
     assert found["corrected_covers"] > found["apparent_covers"]
