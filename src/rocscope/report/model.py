@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocscope import __version__
+from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
@@ -21,6 +22,8 @@ from rocscope.report.summary import ModelSummary, Sample, summarise
 SCHEMA_VERSION = 2
 SLICE_POINTS = 60
 SMALL = 10
+MOST_FOLDS = 50
+"""More folds than these are not shown apart: leaving one out has as many as rows."""
 
 CONVENTIONS = (
     "A case is predicted positive iff its score is at least the threshold.",
@@ -159,18 +162,18 @@ def _slices(predictions: Sample, context: Context) -> tuple[list[Slice], list[st
     """Return the models on each segment and fold that has both classes, and what is wrong with the others."""
     if not isinstance(predictions, Predictions):
         return [], []
-    parts = {
-        kind: split()
-        for kind, column, split in (
-            ("segment", predictions.segment, predictions.by_segment),
-            ("fold", predictions.fold, predictions.by_fold),
-        )
-        if column is not None
-    }
     slices: list[Slice] = []
     warnings: list[str] = []
-    for kind, rows in parts.items():
-        for name, part in rows.items():
+    for kind, column, split in (
+        ("segment", predictions.segment, predictions.by_segment),
+        ("fold", predictions.fold, predictions.by_fold),
+    ):
+        if column is None:
+            continue
+        if kind == "fold" and (folds := len(check.distinct(column))) > MOST_FOLDS:
+            warnings.append(f"{folds} folds are not shown apart: more than {MOST_FOLDS}.")
+            continue
+        for name, part in split().items():
             try:
                 models = [summarise(model, part.counts(model), context, most=SLICE_POINTS) for model in part.models]
             except OneClassError as error:
