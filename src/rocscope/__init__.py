@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rocscope import datasets as datasets
     from rocscope import errors as errors
     from rocscope import metrics as metrics
+    from rocscope.core.binned import BinnedCounts as BinnedCounts
     from rocscope.core.campaign import Campaign as Campaign
     from rocscope.core.context import Context as Context
     from rocscope.core.counts import ThresholdCounts as ThresholdCounts
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
     from rocscope.evaluation import protocols as protocols
+    from rocscope.evaluation.averaging import average_curve as average_curve
     from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.evaluation.fitted import from_estimator as from_estimator
     from rocscope.evaluation.learning_curve import learning_curve as learning_curve
@@ -102,6 +104,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Beta": "decisions.distributions",
+    "BinnedCounts": "core.binned",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
     "ClassWeights": "multiclass.class_decision",
@@ -126,6 +129,7 @@ _HOME = {
     "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
     "auc_interval": "inference.auc",
+    "average_curve": "evaluation.averaging",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
     "bootstrap_632": "evaluation.out_of_bag",

@@ -19,7 +19,7 @@ class Band:
     ----------
     x, low, high : arrays of one length
     level : float
-        Confidence level, such as 0.95.
+        Confidence level, such as 0.95; 1 where the ends hold surely.
     method : str
         How it was made, as the legend and the report name it.
     simultaneous : bool
@@ -45,6 +45,8 @@ class Band:
     @property
     def label(self) -> str:
         """What a legend says."""
+        if self.level == 1:
+            return self.method
         kind = "simultaneous" if self.simultaneous else "pointwise"
         return f"{100 * self.level:g} % {kind}, {self.method}"
 

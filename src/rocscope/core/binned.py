@@ -172,8 +172,8 @@ class BinnedCounts:
         return self.n_pos / self.n
 
     @cached_property
-    def _right(self) -> tuple[int, int]:
-        """Bounds of twice the number of pairs ranked right."""
+    def right_bounds(self) -> tuple[int, int]:
+        """Bounds of twice the number of pairs ranked right, a tied pair counting one."""
         if not (self.n_pos and self.n_neg):
             missing = "negatives" if self.n_pos else "positives"
             raise OneClassError("AUC", expected="both classes", got=f"no {missing} among {number(self.n)} rows")
@@ -192,13 +192,13 @@ class BinnedCounts:
         (0.5625, 0.9375)
         """
         most = 2 * self.n_pos * self.n_neg
-        low, high = self._right
+        low, high = self.right_bounds
         return _rounded(Fraction(low, most), -inf), _rounded(Fraction(high, most), inf)
 
     @property
     def is_exact_area(self) -> bool:
         """Whether the AUC is known exactly."""
-        return self._right[0] == self._right[1]
+        return self.right_bounds[0] == self.right_bounds[1]
 
     def auc_fraction(self) -> Fraction:
         """Return the exact AUC, ties counting half.
@@ -210,7 +210,7 @@ class BinnedCounts:
         """
         if not self.is_exact_area:
             raise self.inexact("AUC")
-        return Fraction(self._right[0], 2 * self.n_pos * self.n_neg)
+        return Fraction(self.right_bounds[0], 2 * self.n_pos * self.n_neg)
 
     @property
     def is_exact(self) -> bool:

@@ -250,6 +250,13 @@ class ThresholdCounts:
             yield tp, fp
             last_tp, last_fp = tp[-1], fp[-1]
 
+    def points_on_hull(self) -> Iterator[tuple[Array, Array]]:
+        """Yield points, in blocks, among which all vertices of the ROC hull are."""
+        return self.points()
+
+    def require_levels(self, what: str) -> None:
+        """Raise InexactCountsError where not every level is known, as it is here."""
+
     @property
     def is_exact(self) -> bool:
         """Whether counts are whole numbers that 64 bits hold, so that geometry is decided in integers."""

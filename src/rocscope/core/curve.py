@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.band import Band
+from rocscope.core.binned import BinnedCounts
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
+from rocscope.core.known import KnownPoints, known_points
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.text import number
@@ -77,6 +79,10 @@ class Curve:
         """
         return figures().plot_curve(self, ax, band=band, **line)
 
+    def drawn(self) -> tuple[Array, Array]:
+        """Return points that look like the curve when straight lines join them."""
+        return self.x, self.y
+
     def columns(self) -> dict[str, Array]:
         """Return the points as named columns."""
         return {self.x_name: self.x, self.y_name: self.y, "threshold": self.threshold}
@@ -122,6 +128,8 @@ class CountCurve(Curve):
 
     Subclasses give `_xy`. The first point predicts nothing positive and has the threshold infinity.
     """
+
+    kind: ClassVar[str] = ""
 
     def __init__(self, counts: ThresholdCounts) -> None:
         self.counts = counts
@@ -171,6 +179,32 @@ class CountCurve(Curve):
         """
         return self._xy(tp, fp)
 
+    def at(self, x: Any) -> Any:
+        self.counts.require_levels(f"{self.title} between its points")
+        return super().at(x)
+
+    def area(self) -> float:
+        self.counts.require_levels(f"area under the {self.title}")
+        return super().area()
+
+    def envelope(self, *, most: int | None = None) -> Band | None:
+        """Return between which values the curve surely lies where bins leave it open; None where it is exact.
+
+        Parameters
+        ----------
+        most : int, optional
+            About how many bins to tell apart, as for a drawing; all when left out.
+        """
+        if not isinstance(self.counts, KnownPoints):
+            return None
+        binned = self.counts.binned
+        return (binned if most is None else binned.coarsen(most)).envelope(self.kind)
+
+    def __repr__(self) -> str:
+        if isinstance(self.counts, KnownPoints):
+            return f"{type(self).__name__}({self.counts.binned!r})"
+        return super().__repr__()
+
     def _facts(self) -> str:
         return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"
 
@@ -180,17 +214,35 @@ def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
     return counts.cumulative
 
 
+def as_points(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
+    """Return what `as_counts` does; and of BinnedCounts that leave levels open, the points that they tell."""
+    if isinstance(y_true, BinnedCounts | KnownPoints):
+        _require_alone(y_true, y_score, pos_label, sample_weight)
+        return y_true if isinstance(y_true, KnownPoints) else known_points(y_true)
+    return as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+
+
 def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
-    """Return counts as they are, or those of labels and scores, Predictions of one model or an OperatingPoint."""
-    if isinstance(y_true, ThresholdCounts | OperatingPoint | Predictions):
-        rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
-        for name in (name for name, column in rows.items() if column is not None):
-            hint = "what it holds is counted already; leave it out"
-            raise InputError(name, expected=f"none beside {type(y_true).__name__}", got="one", hint=hint)
+    """Return counts as they are, or those of labels and scores, Predictions of one model or an OperatingPoint.
+
+    BinnedCounts will do where they are exact.
+    """
+    if isinstance(y_true, ThresholdCounts | OperatingPoint | Predictions | BinnedCounts):
+        _require_alone(y_true, y_score, pos_label, sample_weight)
         if isinstance(y_true, OperatingPoint):
             return ThresholdCounts.from_point(y_true)
-        return y_true.counts() if isinstance(y_true, Predictions) else y_true
+        if isinstance(y_true, ThresholdCounts):
+            y_true.require_levels("counts of every distinct score")
+            return y_true
+        return y_true.counts()
     return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+
+
+def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> None:
+    rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
+    for name in (name for name, column in rows.items() if column is not None):
+        hint = "what it holds is counted already; leave it out"
+        raise InputError(name, expected=f"none beside {type(counted).__name__}", got="one", hint=hint)
 
 
 def interpolate(x: Array, y: Array, at: Any) -> Any:

@@ -67,7 +67,7 @@ def envelope(curve: str, boxes: Boxes) -> Band:
     x = _values(view, boxes, lowest)[0]
     if view.bent:
         x, low, high = _stepped(x, low, high, boxes.straight)
-    return Band(x.ravel(), low.ravel(), high.ravel(), level=1, method="guaranteed", simultaneous=True)
+    return Band(x.ravel(), low.ravel(), high.ravel(), level=1, method="guaranteed envelope", simultaneous=True)
 
 
 def _values(view: _View, boxes: Boxes, path: Cells) -> Cells:

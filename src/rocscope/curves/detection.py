@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import CountCurve, as_counts
+from rocscope.core.curve import CountCurve, as_points
 
 Array = NDArray[Any]
 
@@ -18,6 +18,7 @@ class DetCurve(CountCurve):
     Made by `rocscope.det`.
     """
 
+    kind = "det"
     title = "DET curve"
     x_name = "fpr"
     y_name = "fnr"
@@ -51,7 +52,7 @@ def det(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -74,4 +75,4 @@ def det(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
     >>> curve.y, curve.equal_error_rate
     (array([1. , 0.5, 0.5, 0. , 0. ]), 0.5)
     """
-    return DetCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return DetCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts, dot
-from rocscope.core.curve import CountCurve, as_counts, scalar
+from rocscope.core.curve import CountCurve, as_points, scalar
 from rocscope.core.point import OperatingPoint
 from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError
@@ -22,6 +22,7 @@ class LiftChart(CountCurve):
     Made by `rocscope.lift_chart`. It is an affine image of the ROC curve and has the same hull and best points.
     """
 
+    kind = "lift_chart"
     title = "lift chart"
     x_name = "depth"
     y_name = "tp"
@@ -102,6 +103,7 @@ class GainCurve(CountCurve):
     Made by `rocscope.gain`. Also called cumulative gains, CAP, or lift chart.
     """
 
+    kind = "gain"
     title = "gain curve"
     x_name = "depth"
     y_name = "tpr"
@@ -120,6 +122,7 @@ class LiftCurve(CountCurve):
     Made by `rocscope.lift`.
     """
 
+    kind = "lift"
     title = "lift curve"
     x_name = "depth"
     y_name = "lift"
@@ -152,7 +155,7 @@ def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -175,7 +178,7 @@ def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
     >>> chart.y, chart.at(0.5)
     (array([0, 1, 2, 2, 3, 3]), 2.0)
     """
-    return LiftChart(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return LiftChart(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
 
 def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> GainCurve:
@@ -183,7 +186,7 @@ def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -201,7 +204,7 @@ def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
     >>> gain([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     0.6666666666666666
     """
-    return GainCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return GainCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
 
 def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> LiftCurve:
@@ -209,7 +212,7 @@ def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -231,4 +234,4 @@ def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
     >>> lift([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     2.0
     """
-    return LiftCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return LiftCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import CountCurve, Curve, cumulative
+from rocscope.core.known import KnownPoints
 from rocscope.geometry import distance_to_chord, pool, simplify, thin
 
 Array = NDArray[Any]
@@ -59,7 +60,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
     """
     if isinstance(curve, CountCurve):
         return _of_counts(curve, most, scale or _as_it_is)
-    x, y = np.asarray(curve.x), np.asarray(curve.y)
+    x, y = map(np.asarray, curve.drawn())
     if x.size <= most or not np.isfinite(y).all():
         return Outline(x, y)
     scale = scale or _as_it_is
@@ -92,13 +93,14 @@ def _of_counts(curve: CountCurve, most: int, scale: Scale) -> Outline:
 
 def _rows(counts: ThresholdCounts) -> tuple[Array, Array]:
     """Return the rows to choose from, and where the vertices of the ROC hull are among them."""
-    if len(counts) > _AT_ONCE and counts.n_pos and counts.n_neg:
+    known = isinstance(counts, KnownPoints)
+    if len(counts) > _AT_ONCE and not known and counts.n_pos and counts.n_neg:
         kept = thin(counts, 25 * MOST)
         level, threshold, tp, fp = kept.index, kept.threshold[1:], kept.tp, kept.fp
     else:
         threshold, (tp, fp) = counts.threshold, cumulative(counts)
         level = np.arange(tp.size)
-    hull = pool(counts).threshold.astype(threshold.dtype)
+    hull = pool(counts.ends if known else counts).threshold.astype(threshold.dtype)
     vertices = threshold.size - np.searchsorted(threshold[::-1], hull)
     return np.column_stack([level, tp, fp]).astype(np.float64), vertices
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import CountCurve, as_counts, cumulative, scalar
+from rocscope.core.curve import CountCurve, as_points, cumulative, scalar
 from rocscope.core.text import number
 from rocscope.errors import OneClassError
 
@@ -21,6 +21,7 @@ class PrecisionRecallCurve(CountCurve):
     give (Davis & Goadrich 2006), so `at` interpolates counts and `area` is the average precision.
     """
 
+    kind = "precision_recall"
     title = "precision–recall curve"
     x_name = "recall"
     y_name = "precision"
@@ -56,6 +57,7 @@ class PrecisionRecallCurve(CountCurve):
         >>> curve.at(0.5), curve.at(0.75)
         (1.0, 0.42857142857142855)
         """
+        self.counts.require_levels(f"{self.title} between its points")
         tp, fp = cumulative(self.counts)
         x = np.asarray(x, dtype=np.float64)
         after = np.searchsorted(self.x, x, side="left").clip(max=tp.size - 1)
@@ -76,7 +78,7 @@ def precision_recall(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -99,4 +101,4 @@ def precision_recall(
     >>> curve.x, curve.average_precision
     (array([0. , 0.5, 0.5, 1. ]), 0.8333333333333333)
     """
-    return PrecisionRecallCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return PrecisionRecallCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))

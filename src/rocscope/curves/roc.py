@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts, Ties
-from rocscope.core.curve import CountCurve, as_counts, interpolate
+from rocscope.core.curve import CountCurve, as_points, interpolate
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import InputError
 from rocscope.geometry import Line, pool, touching_point
@@ -22,6 +22,7 @@ class RocCurve(CountCurve):
     Made by `rocscope.roc`. Ties are one level, so the curve runs diagonally through them.
     """
 
+    kind = "roc"
     title = "ROC curve"
     x_name = "fpr"
     y_name = "tpr"
@@ -51,7 +52,7 @@ class RocCurve(CountCurve):
     def ks(self) -> float:
         """Kolmogorov–Smirnov distance: the largest tpr − fpr, which is 0 at least, at "nobody positive"."""
         n_pos, n_neg = self.counts.n_pos, self.counts.n_neg
-        return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in self.counts.points())
+        return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in self.counts.points_on_hull())
 
     def hull(self) -> "RocCurve":
         """Return the upper convex hull; its points are vertices of this curve.
@@ -117,6 +118,7 @@ class RocCurve(CountCurve):
         >>> curve.partial_auc(max_fpr=0.5), curve.partial_auc(max_fpr=0.5, standardized=True)
         (0.25, 0.6666666666666666)
         """
+        self.counts.require_levels("partial AUC")
         parts = {
             "max_fpr": None if max_fpr is None else ("fpr", 0.0, max_fpr),
             "min_tpr": None if min_tpr is None else ("tpr", min_tpr, 1.0),
@@ -155,7 +157,7 @@ def roc(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
         A crisp classifier (0/1 scores, or its confusion matrix) gives one point between the corners.
     y_score : array of n scores
     pos_label : label, optional
@@ -182,7 +184,7 @@ def roc(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
     >>> curve.auc
     0.9166666666666666
     """
-    return RocCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return RocCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
 
 def auc(
@@ -197,7 +199,7 @@ def auc(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     ties : {"half", "lower", "upper"}
         What a tied pair counts: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any
@@ -225,6 +227,6 @@ def auc(
     >>> auc([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2], ties="lower")
     0.8333333333333334
     """
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_both_classes("AUC")
     return counts.pairs().auc(ties)

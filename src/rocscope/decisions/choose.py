@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.known import KnownPoints
 from rocscope.core.point import OperatingPoint
 from rocscope.decisions.admissible import Admissible, admissible
 from rocscope.decisions.constraints import Constraint, constraints_of
@@ -16,6 +17,7 @@ from rocscope.decisions.hull import Hull, hull
 from rocscope.decisions.models import Models, by_model
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.decisions.zones import HullVertex, Zones, label
+from rocscope.errors import InexactCountsError, InfeasibleError
 
 __all__ = ["DEFAULT_THRESHOLD", "Decision", "by_model", "choose"]
 
@@ -34,7 +36,7 @@ def choose(
 
     Parameters
     ----------
-    models : Predictions, ThresholdCounts, Hull, or mapping from model name to ThresholdCounts or OperatingPoint
+    models : Predictions, ThresholdCounts, BinnedCounts, OperatingPoint, mapping from model name to them, or Hull
     context : Context or UncertainContext, optional
         Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy.
     criterion : str or function, optional
@@ -65,6 +67,9 @@ def choose(
     -----
     Criteria that are linear in the counts, expected cost among them, are compared in exact arithmetic: no admissible
     threshold of any model is better. Others are compared in float64, where a relative difference of 10⁻¹³ is a tie.
+    Of BinnedCounts that leave levels open the ends of bins are compared, and `Decision.best_cost_interval` says between
+    which values the cost of the best of all thresholds surely lies.
+
     Of equally good choices the one with fewest positive predictions is taken, then the model given first.
 
     Where costs make one action always right, that trivial decision is returned and says so.
@@ -92,7 +97,7 @@ def choose(
     constraints = constraints_of(where)
     task = _Task(across, certain, rule, constraints, population)
     choice = task.trivial() or task.on_the_hull() or task.among_all()
-    return task.decision(choice, notes)
+    return task.decision(choice, (*notes, *task.left_open()))
 
 
 def _certain(context: Context | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
@@ -148,12 +153,22 @@ class _Task:
 
     def among_all(self) -> _Choice:
         """Return the best of the thresholds that satisfy the constraints."""
-        options = admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
+        options = self._admissible()
         if not self.criterion.equivalent:
             return self._highest(options)
         if self.criterion.name == "min_cost" and self.context.always_right:
             return self._at_the_end(options)
         return self._cheapest(options.zones)
+
+    def _admissible(self) -> Admissible:
+        try:
+            return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
+        except InfeasibleError as error:
+            if not any(isinstance(counts, KnownPoints) for counts in self.hull.counts.values()):
+                raise
+            raise InfeasibleError(
+                f"among the ends of score ranges, {error}", hint="those inside are not known"
+            ) from error
 
     def _cheapest(self, zones: Zones) -> _Choice:
         assert self.criterion.equivalent
@@ -183,6 +198,16 @@ class _Task:
         slopes = None
         return _Choice(first.model, first.point, slopes, math.nan, first.negated, notes=(note,))
 
+    def left_open(self) -> tuple[str, ...]:
+        """Return what there is to say where only the ends of ranges of the score could be compared."""
+        if not any(isinstance(counts, KnownPoints) for counts in self.hull.counts.values()):
+            return ()
+        if not self.hull.is_exact:
+            low, high = self.hull.cost_bounds(self.context)
+            return (f"only ends of score ranges were compared: the best cost lies from {low:.6g} to {high:.6g}",)
+        every = self.constraints or not self.criterion.equivalent
+        return ("only ends of score ranges were compared",) if every else ()
+
     def _value(self, point: OperatingPoint) -> float:
         if self.criterion.name == "min_cost":
             return math.nan
@@ -191,7 +216,7 @@ class _Task:
     def decision(self, choice: _Choice, notes: tuple[str, ...]) -> Decision:
         """Return the choice with what it costs and what the alternatives would."""
         counts, point = self.hull.counts[choice.model], choice.point
-        default = counts.at(DEFAULT_THRESHOLD)
+        default = _default_point(counts)
         everybody = OperatingPoint(point.n_pos, point.n_neg, 0, 0)
         nobody = OperatingPoint(0, 0, point.n_pos, point.n_neg)
         best = self.hull.best(self.context).point
@@ -210,17 +235,27 @@ class _Task:
             treat_none_cost=none_cost,
             criterion=self.criterion.name,
             criterion_value=own if self.criterion.name == "min_cost" else choice.value,
-            slope_interval=choice.slopes,
+            slope_interval=choice.slopes if self.hull.is_exact else None,
             negated=choice.negated,
             where=tuple(map(str, self.constraints)),
             population=self.population,
             tied=choice.tied,
             notes=(*choice.notes, *_constant(choice.model, counts), *notes),
+            best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
         )
 
 
+def _default_point(counts: ThresholdCounts) -> OperatingPoint:
+    """Return the point at the default threshold, or at the next one above that splits no range of the score."""
+    try:
+        return counts.at(DEFAULT_THRESHOLD)
+    except InexactCountsError:
+        above = counts.threshold[counts.threshold > DEFAULT_THRESHOLD]
+        return counts.at(above[-1].item() if above.size else math.inf)
+
+
 def _constant(model: str, counts: ThresholdCounts) -> tuple[str, ...]:
-    one_level = len(counts) == 1
+    one_level = len(counts) == 1 and not isinstance(counts, KnownPoints)
     return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
 
 

@@ -36,7 +36,7 @@ class Decision:
     expected_cost : float
         Per case, at the target prevalence.
     default_point, default_cost : OperatingPoint, float
-        What the same model gives at the default threshold of 0.5.
+        What the same model gives at the default threshold of 0.5; if that is not known, at the next known one above.
     hull_cost, treat_all_cost, treat_none_cost : float
         Expected cost per case of the best of all thresholds of all models, whatever the constraints; of predicting
         everybody positive; of nobody.
@@ -54,6 +54,9 @@ class Decision:
         Choices that are exactly as good; see `tie_break`.
     notes : tuple of str
         What the user should know: a trivial decision, for one.
+    best_cost_interval : (low, high) or None
+        Between which values the expected cost of the best of all thresholds surely lies, where rows were counted in
+        ranges of the score and only the ends of these were compared; None where every threshold was.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Decision:
     population: float | None = None
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    best_cost_interval: Interval | None = None
 
     @property
     def threshold(self) -> float:
@@ -228,6 +232,8 @@ class Decision:
         for name in points:
             point = getattr(self, name)
             content[name] = None if point is None else point.to_dict()
+        if self.best_cost_interval is not None:
+            content["best_cost_interval"] = self.best_cost_interval
         return jsonable(content | {"context": self.context.to_dict()})
 
     def __repr__(self) -> str:

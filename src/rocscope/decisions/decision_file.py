@@ -108,7 +108,7 @@ def fields(content: dict[str, Any], source: str) -> dict[str, Any]:
         "model": reader.get("model", str, "the name of a model"),
         "point": reader.point("point", threshold),
         "context": reader.context(),
-        "default_point": reader.point("default_point", 0.5),
+        "default_point": reader.point("default_point", reader.default_threshold()),
         **{name: reader.number(name) for name in _COSTS},
         "criterion": reader.get("criterion", str, "the name of a criterion"),
         "criterion_value": reader.number("criterion_value", optional=True, otherwise=math.nan),
@@ -118,6 +118,7 @@ def fields(content: dict[str, Any], source: str) -> dict[str, Any]:
         "population": reader.population(),
         "tied": reader.texts("tied"),
         "notes": reader.texts("notes"),
+        "best_cost_interval": reader.costs("best_cost_interval"),
     }
 
 
@@ -173,6 +174,18 @@ class _Reader:
         if not (_is_number(high) and 0 <= value[0] <= high):
             return self.fail(name, "two slopes of at least 0, the second not below the first")
         return (value[0], high)
+
+    def default_threshold(self) -> float:
+        value = self.get("default_point", dict, "the counts of a point").get("threshold", 0.5)
+        return value if _is_number(value) else math.inf
+
+    def costs(self, name: str) -> tuple[float, float] | None:
+        if name not in self.content:
+            return None
+        value = self.content[name]
+        if isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] <= value[1]:
+            return (value[0], value[1])
+        return self.fail(name, "two costs, the second not below the first")
 
     def point(self, name: str, threshold: float) -> OperatingPoint:
         cells = self.get(name, dict, "the counts of a point")

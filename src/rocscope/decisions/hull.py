@@ -12,13 +12,12 @@ from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import Curve
 from rocscope.core.jsonable import jsonable
-from rocscope.core.point import OperatingPoint
 from rocscope.decisions.mixture import Mixture, mixture_on
-from rocscope.decisions.models import Models, by_model
+from rocscope.decisions.models import Counted, Models, attained, best_case, is_open, points_by_model
 from rocscope.decisions.regions import RegionMap, region_map
 from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_cost
 from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, threshold_of, zones
-from rocscope.errors import InputError, PairingError
+from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import pool
 
 Array = NDArray[Any]
@@ -74,7 +73,34 @@ class Hull(Curve):
         """Models that are the best choice for some slope (or equal to one that is), other than at a corner."""
         inner = [v for v in self.vertices if 0 < v.point.tp + v.point.fp < v.point.n]
         named = {name for vertex in inner for name in (vertex.label, *vertex.tied)}
-        return [model for model in self.models if named & {model, f"not {model}"}]
+        sure = {model for model in self.models if named & {model, f"not {model}"}}
+        return [model for model in self.models if model in sure or self._may_contend(model)]
+
+    def _may_contend(self, model: str) -> bool:
+        """Whether bins of a model may hide a point beyond the known ones of all models."""
+        if not is_open(self.counts[model]):
+            return False
+        others = {name: attained(counts) for name, counts in self.counts.items()}
+        return model in hull(others | {model: best_case(self.counts[model])}).contenders
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no model can have a point beyond these vertices; always, unless bins leave that open."""
+        return not any(map(is_open, self.counts.values()))
+
+    @cached_property
+    def outer(self) -> "Hull":
+        """A hull that surely has no point of any model above it: this one, unless bins leave something open."""
+        return self if self.is_exact else hull({name: best_case(counts) for name, counts in self.counts.items()})
+
+    @property
+    def area_bounds(self) -> tuple[float, float]:
+        """Between which values the area under the hull of all thresholds lies."""
+        return super().area(), Curve.area(self.outer)
+
+    def cost_bounds(self, context: Context | None = None) -> tuple[float, float]:
+        """Return between which values the lowest expected cost of all thresholds of all models lies."""
+        return self.outer.expected_cost(context), self.expected_cost(context)
 
     @property
     def dominated(self) -> list[str]:
@@ -187,11 +213,11 @@ class Hull(Curve):
         """
         return mixture_on(self.vertices, **target)
 
-    def add(self, model: str, counts: ThresholdCounts | OperatingPoint) -> "Hull":
+    def add(self, model: str, counts: Counted) -> "Hull":
         """Return the hull with one model more; the same as computing it anew, at the cost of that model alone."""
         if model in self.counts:
             raise InputError(f"model {model!r} is in the hull already", hint="give it another name")
-        (added,) = by_model({model: counts}).values()
+        (added,) = points_by_model({model: counts}).values()
         more = _choices(model, added, self.negate)
         return Hull(self.counts | {model: added}, self._choices + more, negate=self.negate)
 
@@ -200,7 +226,17 @@ class Hull(Curve):
         return super().area()
 
     def area(self) -> float:
-        """Return the area under the hull: no classifier made of these models has a larger AUC."""
+        """Return the area under the hull: no classifier made of these models has a larger AUC.
+
+        Raises
+        ------
+        InexactCountsError
+            If bins leave it open; see `area_bounds`.
+        """
+        if not self.is_exact:
+            low, high = self.area_bounds
+            hint = "use .area_bounds, or count the rows exactly"
+            raise InexactCountsError("area under the hull", got=f"one from {low:.9g} to {high:.9g}", hint=hint)
         return self._area
 
     def columns(self) -> dict[str, Array]:
@@ -214,10 +250,13 @@ class Hull(Curve):
         """Return models and vertices, safe for JSON."""
         names = ("title", "models", "contenders", "dominated")
         facts = {name: getattr(self, name) for name in names}
-        return jsonable(facts | {"area": self.area(), "vertices": [vertex.to_dict() for vertex in self.vertices]})
+        area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}
+        return jsonable(facts | area | {"vertices": [vertex.to_dict() for vertex in self.vertices]})
 
     def _facts(self) -> str:
-        return f"area={self.area():.6g}, {len(self.vertices)} vertices, models={self.contenders}" + (
+        low, high = self.area_bounds
+        area = f"area={low:.6g}" if self.is_exact else f"area from {low:.6g} to {high:.6g}"
+        return f"{area}, {len(self.vertices)} vertices, models={self.contenders}" + (
             f", dominated={self.dominated}" if self.dominated else ""
         )
 
@@ -228,7 +267,8 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     Parameters
     ----------
     models : Predictions, ThresholdCounts, or mapping from model name to ThresholdCounts or OperatingPoint
-        Scorers, and crisp classifiers of which only the confusion matrix is known.
+        Scorers, and crisp classifiers of which only the confusion matrix is known. BinnedCounts give the hull of the
+        points that they tell, and `Hull.outer` what may lie beyond.
     negate : bool
         Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
 
@@ -257,6 +297,7 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     --------
     A valve that is to be opened in 500 of 100,000 cases:
 
+    >>> from rocscope import OperatingPoint
     >>> valve = hull({
     ...     "c1": OperatingPoint(tp=300, fp=500, fn=200, tn=99_000),
     ...     "c2": OperatingPoint(tp=0, fp=0, fn=500, tn=99_500),
@@ -267,7 +308,7 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     >>> valve.best(Context(cost_fp=100, cost_fn=2000)).model
     'c1'
     """
-    counts = by_model(models)
+    counts = points_by_model(models)
     choices = tuple(choice for name, each in counts.items() for choice in _choices(name, each, negate))
     return Hull(counts, choices, negate=negate)
 
@@ -275,7 +316,9 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
 def _choices(model: str, counts: ThresholdCounts, negate: bool) -> tuple[Choices, ...]:
     """Return the hull of one model, and that of its negation if wanted."""
     counts.require_both_classes(f"hull of {model!r}")
-    pooled = all_choices(model, pool(counts))
+    if negate:
+        counts.require_levels(f"hull with {model!r} negated")
+    pooled = all_choices(model, pool(attained(counts)))
     return (pooled, negation(model, counts)) if negate else (pooled,)
 
 

@@ -28,3 +28,4 @@ class Question:
     format: str | None = None
     memory: int | None = None
     progress: Progress | None = None
+    tol: float | None = None

@@ -35,7 +35,7 @@ class Role:
     model: str | None = None
     cls: str | None = None
 
-    def subject(self, source: Source) -> str:
+    def subject(self, source: Named) -> str:
         """Return what messages call the column."""
         return f"{self.argument} {self.column!r} of {brief(source.origin)}"
 
@@ -48,7 +48,7 @@ class Role:
             return columns.groups(column, subject)
         return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped)
 
-    def incomplete(self, source: Source, got: str) -> InputError:
+    def incomplete(self, source: Named, got: str) -> InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""
         return _ERRORS[self.argument](
             self.subject(source),
@@ -58,13 +58,13 @@ class Role:
         )
 
 
-def roles_of_columns(source: Source, label: str | None, **others: str | None) -> list[Role]:
+def roles_of_columns(source: Named, label: str | None, **others: str | None) -> list[Role]:
     """Return what each column besides those of models is for."""
     roles = [Role("label", given(source, "label", label))]
     return roles + [Role(argument, str(column)) for argument, column in others.items() if column is not None]
 
 
-def roles_of_scores(source: Source, scores: Scores | None) -> list[Role]:
+def roles_of_scores(source: Named, scores: Scores | None) -> list[Role]:
     """Return the role of the column of each model."""
     return [Role("score", column, model) for model, column in models_of(source, "scores", scores).items()]
 

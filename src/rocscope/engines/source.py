@@ -14,6 +14,13 @@ from rocscope.errors import ColumnError, EngineError, MissingDependencyError
 
 _LONGEST = 300
 _EXTRAS = ("pandas", "polars")
+_ERRORS_OF_LIBRARIES = (
+    ("duckdb", "Error"),
+    ("narwhals.exceptions", "NarwhalsError"),
+    ("polars.exceptions", "PolarsError"),
+    ("ibis.common.exceptions", "IbisError"),
+    ("psycopg", "Error"),
+)
 
 
 class Named(Protocol):
@@ -96,9 +103,8 @@ def _library_errors() -> tuple[type[Exception], ...]:
 
     RuntimeError is among them because older DuckDB lets those of its Parquet reader through.
     """
-    duckdb, narwhals = sys.modules.get("duckdb"), sys.modules.get("narwhals.exceptions")
-    errors = [getattr(duckdb, "Error", None), getattr(narwhals, "NarwhalsError", None)]
-    return pa.ArrowException, OverflowError, RuntimeError, *(error for error in errors if error is not None)
+    found = (getattr(sys.modules.get(module), name, None) for module, name in _ERRORS_OF_LIBRARIES)
+    return pa.ArrowException, OverflowError, RuntimeError, *(error for error in found if error is not None)
 
 
 def condense(message: str) -> str:

@@ -48,6 +48,7 @@ MOST_GROUPS = 10_000
 _LEVELS_PER_RANGE = 2**20
 _MOST_LEVELS_IN_ALL = 10**7
 _ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_WEIGHT = 2.0**62
 
 _ERRORS = {"label": LabelError, "score": ScoreError, "weight": WeightError, "segment": InputError}
@@ -72,7 +73,9 @@ def count(source: Any, question: Question) -> Counted:
             runs.unpersist()
     if question.progress is not None:
         question.progress(facts.rows, facts.rows)
-    provenance = Provenance((ORIGIN,), facts.rows, facts.dropped, question.where)
+    provenance = Provenance(
+        (ORIGIN,), facts.rows, facts.dropped, None if question.where is None else str(question.where)
+    )
     return _named(by_group, found, data, provenance)
 
 
@@ -168,7 +171,7 @@ def _count_groups(runs: Any, found: Sequence[_Found], session: Any) -> list[list
     placed = _repartitioned(pieces, int(groups[-1].places[-1]) + 1)
     binned = map_arrow(placed, partial(tasks.bin_ranges, groups=groups), tasks.BINS)
     by_group: list[list[BinnedCounts]] = [[] for _ in groups]
-    with setting(session, "spark.sql.execution.arrow.maxRecordsPerBatch", str(_ROWS_PER_BATCH)):
+    with setting(session, _BATCH, str(_ROWS_PER_BATCH)):
         for row in binned.collect():
             by_group[row.group].append(pickle.loads(row.bins))
     return by_group

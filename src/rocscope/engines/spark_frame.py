@@ -1,6 +1,8 @@
 """The edge to Spark: which columns a DataFrame must have, and its errors in one line."""
 
 import re
+import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ from rocscope.engines.spark_tasks import Layout
 from rocscope.errors import EngineError, InputError, LabelError, MissingDependencyError, ScoreError, WeightError
 
 ORIGIN = "Spark DataFrame"
+
+_changing = threading.Lock()  # or one thread would restore what another one had set for a while
 
 _NUMBERS = {
     "boolean": "uint8",
@@ -155,12 +159,13 @@ def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> 
 @contextmanager
 def setting(session: Any, name: str, value: str) -> Iterator[None]:
     """Change a setting of a session for a while."""
-    before = session.conf.get(name)
-    session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        session.conf.set(name, before)
+    with _changing:
+        before = session.conf.get(name)
+        session.conf.set(name, value)
+        try:
+            yield
+        finally:
+            session.conf.set(name, before)
 
 
 def require_running(frame: Any) -> None:
@@ -176,15 +181,16 @@ def require_running(frame: Any) -> None:
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """Turn what Spark raises into one line."""
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-    except ModuleNotFoundError as error:
-        hint = "pip install 'rocscope[spark]'"
-        raise MissingDependencyError(f"{ORIGIN}: {error.name} is not installed", hint=hint) from None
+    from pyspark.errors import PySparkException
+
+    py4j: Any = sys.modules.get("py4j.protocol")  # a client that is only connected has none
+    errors = (PySparkException, ConnectionError, *([] if py4j is None else [py4j.Py4JError]))
     try:
         yield
-    except (PySparkException, Py4JError, ConnectionError) as error:
+    except ImportError as error:
+        hint = "pip install 'rocscope[spark]'"
+        raise MissingDependencyError(f"{ORIGIN}: {_condensed(str(error))}", hint=hint) from None
+    except errors as error:
         raise EngineError(f"{ORIGIN}: {_condensed(str(error))}") from None
 
 

@@ -291,7 +291,7 @@ def bin_ranges(batches: Batches, groups: Sequence[Group]) -> Iterator[pa.RecordB
 def _merged(parts: list[tuple[Array, Array, Array]]) -> Levels:
     threshold = np.concatenate([part[0] for part in parts])
     pos, neg = (np.concatenate([part[i] for part in parts]).astype(np.int64, copy=False) for i in (1, 2))
-    order = np.argsort(threshold)[::-1]
+    order = np.argsort(threshold, kind="stable")[::-1]  # merges what is sorted in parts
     return collapse(threshold[order], pos[order], neg[order])
 
 

@@ -181,6 +181,7 @@ def _counts_of_metric(curve: Any) -> ThresholdCounts:
     counts = curve.counts if isinstance(curve, CountCurve) else curve
     if not isinstance(counts, ThresholdCounts):
         raise InputError("curve", expected="ThresholdCounts with a metric", got=type(curve).__name__)
+    counts.require_levels("band")
     return counts
 
 

@@ -7,8 +7,8 @@ from matplotlib import cbook
 from matplotlib.lines import Line2D
 
 from rocscope.core.band import Band
-from rocscope.core.curve import Curve
-from rocscope.curves.outline import outline
+from rocscope.core.curve import CountCurve, Curve
+from rocscope.curves.outline import MOST, outline
 from rocscope.plotting import theme
 from rocscope.plotting.legends import GUIDE, place_legend
 from rocscope.plotting.styles import Quantity, quantity, style_of
@@ -27,7 +27,8 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     ax : Axes, optional
         Where to draw; a new pyplot figure when left out.
     band : Band, optional
-        Drawn as a fill; the legend names its level and method.
+        Drawn as a fill; the legend names its level and method. Where bins leave the curve open, by default what it
+        surely lies within.
     **line
         For the line, as in ``Axes.plot``. Without a colour and dashes each further curve on an Axes gets the next.
 
@@ -40,8 +41,10 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     The data of the line are the points of the curve, thinned without visible change where they are many, and with
     points between them where the curve is not straight (see `rocscope.curves.outline`).
     """
+    if band is None and isinstance(curve, CountCurve):
+        band = curve.envelope(most=MOST)
     artist = draw(curve, theme.new_axes() if ax is None else ax, band=band, **line)
-    if band is not None or "label" in line:
+    if band is not None or not str(artist.get_label()).startswith("_"):
         place_legend(artist.axes)
     return artist.axes
 
