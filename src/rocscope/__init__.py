@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from rocscope.inference.costs import compare_costs as compare_costs
     from rocscope.inference.crisp import compare_errors as compare_errors
     from rocscope.inference.crisp import mcnemar as mcnemar
+    from rocscope.inference.drift import drift as drift
     from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
     from rocscope.inference.permutation import compare_curves as compare_curves
     from rocscope.inference.proportions import joint_region as joint_region
@@ -143,6 +144,7 @@ _HOME = {
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
+    "drift": "inference.drift",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",

@@ -207,7 +207,7 @@ class CountsSketch:
         levels = _levels(positive, scores, weight)
         self._placed += _totals(positive, weight)
         cells, (per_pos, per_neg) = self._cells, self._shares()
-        absorb = _compiled(loops.absorb, len(cells) + levels[0].size)
+        absorb = self._compiled(loops.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
@@ -222,6 +222,10 @@ class CountsSketch:
             self._cells = self._cells.insert(sum(others, first))
         self._fit()
 
+    def _compiled(self, kernel: kernels.Kernel) -> Any:
+        """Few rows in all are counted sooner than a compiler is loaded."""
+        return kernel if self.n >= kernels.SMALL else kernel.python
+
     def _shares(self) -> tuple[float, float]:
         """What one row is of the positives, and of the negatives, that have been given a cell so far."""
         pos, neg = np.maximum(self._placed, 1).tolist()
@@ -235,7 +239,7 @@ class CountsSketch:
         self._light = max(self._light, 1 / self.capacity)
         while True:
             sums = (np.concatenate([[0], np.cumsum(column)]) for column in (cells.pos, cells.neg))
-            coarsen = _compiled(loops.coarsen, len(cells))
+            coarsen = self._compiled(loops.coarsen)
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             cells = cells.head(size)
             if size <= most:
@@ -349,10 +353,6 @@ def _levels(positive: Array, scores: Array, weight: Array | None) -> tuple[Array
         high_bit = np.uint64(0 if bit is None else 1 << bit)
         size = loops.count_levels(ranked, high_bit, size, code, pos, neg)
     return code[:size], pos[:size], neg[:size]
-
-
-def _compiled(kernel: kernels.Kernel, size: int) -> Any:
-    return kernel if size >= kernels.SMALL else kernel.python
 
 
 def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
