@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rocscope as rs
@@ -58,6 +58,7 @@ def test_of_bins_the_bounds_hold(one, other):
     assert holds(found.auc_difference, difference(one[0], other[0]))
 
 
+@settings(max_examples=30)
 @given(streams(most=400), streams(most=400))
 def test_of_sketches_the_bounds_hold(one, other):
     (y, score), (other_y, other_score) = one, other

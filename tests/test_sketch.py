@@ -118,6 +118,7 @@ def test_the_bounds_hold_on_any_stream_in_any_batches(path, stream, batch):
     assert len(sketch._cells) <= sketch.capacity
 
 
+@settings(max_examples=50)
 @given(stream=streams(), data=st.data())
 def test_the_bounds_hold_merged_in_any_order(stream, data):
     y, score = stream
@@ -156,6 +157,7 @@ def test_counting_is_exact_and_the_same_in_any_order_while_all_scores_fit(stream
         assert whole.binned().counts() == ThresholdCounts.from_scores(y, score, sample_weight=weight)
 
 
+@settings(max_examples=30)
 @given(stream=streams())
 def test_a_sketch_comes_back_from_its_bytes_and_goes_on(stream):
     y, score = stream
