@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from inspect import signature
 from unittest import mock
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import stats
 
 import rocscope as rs
 from inference_cases import cases
+from rocscope import _progress
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.inference import resampling
 from rocscope.inference.bootstrap import design_of
@@ -89,9 +91,8 @@ def test_intervals_agree_with_scipy(method):
     def statistic(index):
         return rs.auc(LABEL[index], SCORES["a"][index])
 
-    theirs = stats.bootstrap(
-        (rows,), statistic, method=method, n_resamples=4000, vectorized=False, rng=np.random.default_rng(1)
-    )
+    seed = {"rng" if "rng" in signature(stats.bootstrap).parameters else "random_state": 1}  # SciPy 1.15 renamed it
+    theirs = stats.bootstrap((rows,), statistic, method=method, n_resamples=4000, vectorized=False, **seed)
     ours = rs.bootstrap(ONE, rs.auc, method=method, replicates=4000)
     # The ends of two runs of 4,000 replicates differ by about 0.03 standard deviations.
     error = 0.12 * ours.standard_error
@@ -310,9 +311,9 @@ def test_errors_of_a_statistic_are_not_swallowed():
 
 @pytest.mark.parametrize(("terminal", "progress", "bars"), [(True, True, 1), (True, False, 0), (False, True, 0)])
 def test_a_bar_is_shown_on_terminals_only(monkeypatch, capsys, terminal, progress, bars):
-    monkeypatch.setattr(resampling, "_BAR_AFTER", -1)
+    monkeypatch.setattr(_progress, "_BAR_AFTER", -1)
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
-    with mock.patch.object(resampling, "_start_bar", wraps=resampling._start_bar) as start:
+    with mock.patch.object(_progress, "_start_bar", wraps=_progress._start_bar) as start:
         rs.bootstrap(ONE, rs.auc, replicates=300, progress=progress)
     assert start.call_count == bars
     assert capsys.readouterr().out == ""

@@ -50,12 +50,13 @@ def test_summary_json_and_markdown(run, table):
     assert "[" not in out
 
 
-def test_report_is_one_offline_page_with_figures(run, table, tmp_path):
-    code, _, err = run("report", *ROWS, "--predicted", "tree", "-o", "out.html", "--title", "<b>rows")
+def test_report_is_one_offline_page_with_a_class_to_pick(run, table, tmp_path):
+    code, _, err = run("report", *ROWS, "--predicted", "tree", "--cost-fn", "3", "-o", "out.html", "--title", "<b>rows")
     assert (code, err) == (0, "Report: out.html\n")
     page = (tmp_path / "out.html").read_text()
-    assert page.count("<svg") == 5
-    assert "<script" not in page
+    assert page.count("<script") == 2
+    assert '"kind":"class","name":"medium"' in page
+    assert '"cost_fn":3' in page
     assert "<b>rows" not in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace(
         "http://www.w3.org/1999/xlink", ""
@@ -89,6 +90,7 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
     [
         (("summary", *ROWS, "--score", "p_low"), "--score: expected none with --proba or --predicted"),
         (("summary", *ROWS, "--cost-fn", "3"), "rocscope choose takes --cost-matrix"),
+        (("report", *ROWS, "--target-prevalence", "0.1"), "each class has a prevalence of its own"),
         (("choose", *ROWS, "--population", "9"), "--population"),
         (("choose", *ROWS, "--require", "tpr >= 0.9"), "recall(cat) >= 0.8"),
         (("choose", *ROWS, "--require", "recall(cat) >= 0.9"), "got 'cat'"),

@@ -169,7 +169,7 @@ def test_json_and_html_of_extremes(name, table):
 def test_frames(name, backend):
     curve = CURVES[name][0](Y, SCORE)
     frame = nw.from_native(curve.to_frame(backend), eager_only=True)
-    assert frame.implementation.value == backend
+    assert frame.implementation is nw.Implementation.from_backend(backend)
     assert frame.columns == [curve.x_name, curve.y_name, "threshold"]
     np.testing.assert_array_equal(frame[curve.y_name].to_numpy(), curve.y)
 

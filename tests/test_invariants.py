@@ -107,6 +107,7 @@ VIEW = {
 }
 
 ELSEWHERE = {
+    "average_curve": "curves of folds, which counts do not tell apart; its laws are tested beside it",
     "partial_lift_chart": "counts alone do not give it: some rows have no label",
     "smooth_roc": "a model that is fitted, to some counts only; its laws are tested beside it",
 }

@@ -200,6 +200,38 @@ def test_svg_opens_alone(page, chart, tmp_path):
     other.close()
 
 
+def test_the_smooth_curve_has_a_band_on_demand(page):
+    page.page.click("button:text-is('LOESS')")
+    model = page.page.text_content(".pick[aria-pressed=true]")
+    rows = list(csv.DictReader(io.StringIO(page.save_chart("calibration", "CSV").read_text(encoding="utf-8"))))
+    band = rs.calibration(PREDS.counts(model), method="loess").confidence_band(draws=399)
+    for edge, expected in (("low", band.low), ("high", band.high)):
+        found = [float(row[edge]) for row in rows]
+        assert found == pytest.approx(
+            np.interp([float(row["score"]) for row in rows], band.x, expected).clip(0, 1), abs=2e-3
+        )
+    bare = page.save_chart("calibration", "SVG").read_text(encoding="utf-8")
+    page.page.click("#calibration button:text-is('95% band')")
+    assert page.page.get_attribute("#roc button:text-is('95% band')", "aria-pressed") == "true"
+    banded = page.settle().save_chart("calibration", "SVG").read_text(encoding="utf-8")
+    assert banded.count('opacity="0.18"') == bare.count('opacity="0.18"') + 1
+    page.page.click("button:text-is('PAV')")
+    assert page.page.locator("#calibration button:text-is('95% band')").is_hidden()
+
+
+def test_few_cases_are_said_where_they_are_shown(chromium, tmp_path):  # noqa: F811
+    segment = np.where(np.arange(len(PREDS)) < 20, "small", "large")
+    preds = rs.Predictions(PREDS.y_true, PREDS.scores, segment=segment)
+    with opened(chromium, rs.Report(preds), tmp_path) as page:
+        assert page.page.text_content(".few") == ""
+        page.page.select_option("#slice", label="small")
+        assert page.settle().page.text_content(".few") == "Few cases of a class: rates are uncertain."
+        best = rs.choose(preds.by_segment()["small"]).point
+        said = page.page.text_content("#confusion .caption")
+        assert said.startswith("Rests on few cases of the sample: ")
+        assert f"{best.fn} false negatives" in said
+
+
 def test_png_export(page):
     assert page.save_chart("roc", "PNG").read_bytes().startswith(b"\x89PNG\r\n")
 
@@ -213,10 +245,14 @@ def test_the_table_of_models_as_csv_and_sorted(page):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in src/rocscope/report/client)")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_reports_nothing(chromium, tmp_path, scheme):  # noqa: F811
-    with opened(chromium, rs.Report(PREDS, notes="n"), tmp_path, color_scheme=scheme, bypass_csp=True) as page:
+@pytest.mark.parametrize(("classes", "scheme"), [(2, "light"), (2, "dark"), (3, "dark")])
+def test_axe_reports_nothing(chromium, tmp_path, classes, scheme):  # noqa: F811
+    proba = np.column_stack([PREDS.scores["model 1"] * 0.9, PREDS.scores["model 1"] * 0.1, 1 - PREDS.scores["model 1"]])
+    several = rs.MulticlassPredictions(np.arange(len(PREDS)) % 3, {"a": proba, "b": proba[:, [1, 0, 2]]})
+    report = rs.Report(PREDS if classes == 2 else several, notes="n")
+    with opened(chromium, report, tmp_path, color_scheme=scheme, bypass_csp=True) as page:
         page.page.click("#roc .data summary")
+        page.page.click("button:text-is('LOESS')")
         page.page.add_script_tag(path=AXE)
         found = page.page.evaluate("async () => (await axe.run()).violations")
         assert [f"{item['id']}: {node['html'][:120]}" for item in found for node in item["nodes"]] == []

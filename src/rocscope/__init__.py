@@ -47,7 +47,24 @@ if TYPE_CHECKING:
     from rocscope.decisions.uncertain import UncertainContext as UncertainContext
     from rocscope.decisions.uncertain import Uniform as Uniform
     from rocscope.decisions.zones import HullVertex as HullVertex
+    from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
+    from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
+    from rocscope.estimators.hull import HullClassifier as HullClassifier
+    from rocscope.estimators.resampled import ResampledClassifier as ResampledClassifier
+    from rocscope.estimators.smoothed_tree import SmoothedTreeClassifier as SmoothedTreeClassifier
+    from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
+    from rocscope.evaluation import protocols as protocols
+    from rocscope.evaluation.averaging import average_curve as average_curve
+    from rocscope.evaluation.comparison import compare_folds as compare_folds
+    from rocscope.evaluation.evaluate import evaluate as evaluate
+    from rocscope.evaluation.fitted import from_estimator as from_estimator
+    from rocscope.evaluation.learning_curve import learning_curve as learning_curve
+    from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
+    from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
+    from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
+    from rocscope.evaluation.ranks import friedman as friedman
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -74,6 +91,8 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_lift_chart as plot_lift_chart
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
+    from rocscope.plotting.learning import plot_learning_curve as plot_learning_curve
+    from rocscope.plotting.ranks import plot_critical_difference as plot_critical_difference
     from rocscope.plotting.regions import plot_regions as plot_regions
     from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
     from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
@@ -97,10 +116,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AUCTreeClassifier": "estimators.auc_tree",
     "Beta": "decisions.distributions",
     "BinnedCounts": "core.binned",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
+    "ClassWeightClassifier": "estimators.class_weights",
     "ClassWeights": "multiclass.class_decision",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
@@ -112,20 +133,26 @@ _HOME = {
     "CountsSketch": "core.sketch",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
+    "HullClassifier": "estimators.hull",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.distributions",
     "MulticlassPredictions": "multiclass.predictions",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
+    "ResampledClassifier": "estimators.resampled",
+    "SmoothedTreeClassifier": "estimators.smoothed_tree",
+    "ThresholdClassifier": "estimators.threshold",
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",
     "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
     "auc_interval": "inference.auc",
+    "average_curve": "evaluation.averaging",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
+    "bootstrap_632": "evaluation.out_of_bag",
     "brier": "reliability.scores",
     "brier_curve": "curves.cost",
     "calibration": "reliability.calibration",
@@ -137,7 +164,9 @@ _HOME = {
     "compare": "inference.compare",
     "compare_costs": "inference.costs",
     "compare_curves": "inference.permutation",
+    "compare_datasets": "evaluation.over_datasets",
     "compare_errors": "inference.crisp",
+    "compare_folds": "evaluation.comparison",
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "cox_calibration": "reliability.cox",
@@ -145,11 +174,15 @@ _HOME = {
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
     "drift": "inference.drift",
+    "friedman": "evaluation.ranks",
+    "evaluate": "evaluation.evaluate",
+    "from_estimator": "evaluation.fitted",
     "gain": "curves.lift",
     "h_measure": "decisions.h_measure",
     "hosmer_lemeshow_test": "reliability.goodness",
     "hull": "decisions.hull",
     "joint_region": "inference.proportions",
+    "learning_curve": "evaluation.learning_curve",
     "lift": "curves.lift",
     "lift_chart": "curves.lift",
     "load_recalibrator": "reliability.recalibration.cross",
@@ -163,14 +196,18 @@ _HOME = {
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
+    "plot_critical_difference": "plotting.ranks",
+    "plot_learning_curve": "plotting.learning",
     "plot_lift_chart": "plotting.figures",
     "plot_regions": "plotting.regions",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
+    "practical_equivalence": "evaluation.practical",
     "precision_recall": "curves.precision_recall",
     "profit": "curves.profit",
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
+    "read_counts": "engines.counting",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",
@@ -185,6 +222,7 @@ _MODULES = {
     "errors": "errors",
     "metrics": "metrics",
     "planning": "inference.planning",
+    "protocols": "evaluation.protocols",
 }
 
 __all__ = ["__version__", *_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -79,6 +79,10 @@ class ColumnError(RocscopeError, LookupError):
     """A column that was named is not in the data."""
 
 
+class ModelError(RocscopeError):
+    """A model could not be fitted, or does not give scores; the message names it, and its fold and repeat."""
+
+
 class InexactCountsError(RocscopeError):
     """An exact answer was asked of counts that are approximate."""
 

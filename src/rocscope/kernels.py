@@ -16,7 +16,7 @@ SMALL = 50_000
 
 
 class Kernel:
-    """A loop that is compiled (cached on disk, free of the GIL) when it is first called, with those that it calls."""
+    """A loop compiled when first called, with those that it calls; free of the GIL, cached on disk if it can be."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function
@@ -29,7 +29,11 @@ class Kernel:
         code, names = self.python.__code__, self.python.__globals__
         called = {name: names[name] for name in code.co_names if isinstance(names.get(name), Kernel)}
         scope = names | {name: kernel._compiled for name, kernel in called.items()}
-        return numba.njit(cache=True, nogil=True)(FunctionType(code, scope, self.python.__name__))
+        function = FunctionType(code, scope, self.python.__name__)
+        try:
+            return numba.njit(cache=True, nogil=True)(function)
+        except RuntimeError:  # nowhere to keep it: a zip on a cluster's worker, a home that cannot be written
+            return numba.njit(nogil=True)(function)
 
     def __call__(self, *args: Any) -> Any:
         return self._compiled(*args)

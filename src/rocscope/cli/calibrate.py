@@ -117,7 +117,7 @@ def _print(predictions: Any, reports: dict[str, Any]) -> None:
     from rich.table import Table
 
     title = f"{predictions.n_pos:,g} positives, {predictions.n_neg:,g} negatives"
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title)
     table.add_column("probabilities")
     for heading in _SHOWN:
         table.add_column(heading, justify="right")

@@ -108,7 +108,7 @@ def _deciles(plan: Any, steps: int) -> Any:
 def _table(title: str, headings: list[str]) -> Any:
     from rich.table import Table
 
-    table = Table(title=_text(title), title_justify="left")
+    table = Table(title=title)
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "model" else "right", overflow="fold")
     return table

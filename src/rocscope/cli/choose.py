@@ -194,7 +194,7 @@ def _costs_table(decision: Any) -> Any:
 def _table(title: str, *headings: str) -> Any:
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title)
     for i, heading in enumerate(headings):
         table.add_column(heading, justify="right" if i and heading else "left", overflow="fold")
     return table

@@ -144,14 +144,14 @@ def _print(result: Comparisons, n: float) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    models = Table(title=f"{result.quantity}, {n:,g} rows", title_justify="left")
+    models = Table(title=f"{result.quantity}, {n:,g} rows")
     for heading in ("model", result.quantity, "interval", "method"):
         models.add_column(heading, overflow="fold")
     for name, estimate in result.estimates.items():
         cells = (name, f"{estimate.value:.4f}", _ends(estimate), estimate.method)
         models.add_row(*(Text(cell) for cell in cells))
     print_table(models)
-    pairs = Table(title=f"Differences in {result.quantity}", title_justify="left")
+    pairs = Table(title=f"Differences in {result.quantity}")
     for heading in ("pair", "difference", "interval", "p", f"p ({result.correction})", "test"):
         pairs.add_column(heading, overflow="fold")
     for pair in result:

@@ -20,10 +20,13 @@ def print_json(command: str, content: dict[str, Any]) -> None:
 
 
 def print_table(table: Table) -> None:
-    """Print a table on stdout, as wide as it needs where stdout is no terminal."""
+    """Print a table on stdout, as wide as it needs where stdout is no terminal; its title is one line of its own."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(200, console.width), no_color=True)
+    title, table.title = table.title, None
+    if title:
+        console.print(title, markup=False, highlight=False, soft_wrap=True)
     console.print(table)
 
 

@@ -44,7 +44,7 @@ def demo(
 def _table() -> Any:
     from rich.table import Table
 
-    table = Table(title="Accuracy at threshold 0.5 and at the best threshold", title_justify="left")
+    table = Table(title="Accuracy at threshold 0.5 and at the best threshold")
     for heading in ("data", "model", "AUC", "at 0.5", "at best", "best threshold", "in the paper"):
         table.add_column(heading)
     return table

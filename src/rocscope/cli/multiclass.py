@@ -98,7 +98,7 @@ def _table(title: str, rows: list[dict[str, str]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left")
+    table = Table(title=title)
     for i, heading in enumerate(rows[0]):
         table.add_column(heading, justify="right" if i else "left", overflow="fold")
     for row in rows:

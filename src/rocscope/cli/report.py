@@ -6,7 +6,6 @@ import typer
 
 from rocscope.cli import options as opt
 from rocscope.cli.console import note
-from rocscope.cli.multiclass import COSTS_INSTEAD, TWO_CLASS_COSTS
 
 
 def report(
@@ -42,12 +41,12 @@ def report(
     if output != "-":
         check_writable(output, force=force)
     columns = {"label": label, "weight": weight, "where": where, "missing": missing, "format": file_format}
+    context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
     if proba or predicted:
-        opt.require_defaults(command, ("score", "pos_label", *TWO_CLASS_COSTS), COSTS_INSTEAD)
+        opt.require_defaults(command, ("score", "pos_label"), "the page shows each class against the rest")
         several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
-        page = Report(several, title=title or file, notes=notes)
+        page = Report(several, context=context, title=title or file, notes=notes)
     else:
-        context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
         predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns)
         page = Report(predictions, context=context, title=title or file, notes=notes)
     if output == "-":

@@ -99,7 +99,7 @@ def _print(data: Any) -> None:
     from rocscope.report.calibration import calibration_table
 
     first = data.models[0]
-    table = Table(title=f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives", title_justify="left")
+    table = Table(title=f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives")
     table.add_column("model", overflow="fold")
     for heading in _COLUMNS:
         table.add_column(heading, justify="right")
@@ -109,7 +109,7 @@ def _print(data: Any) -> None:
     print_table(table)
     rows = calibration_table(data.models)
     if rows:
-        shown = Table(title="Calibration", title_justify="left")
+        shown = Table(title="Calibration")
         for heading in rows[0]:
             shown.add_column(heading, justify="left" if heading == "model" else "right", overflow="fold")
         for row in rows:

@@ -33,7 +33,7 @@ def _print(file: str, description: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"{file}: {description.rows:,} rows", title_justify="left")
+    table = Table(title=f"{file}: {description.rows:,} rows")
     counted = {"missing", "distinct", "tied"}
     for heading in ("column", "type", "missing", "distinct", "tied", "from", "to", "could be"):
         table.add_column(heading, overflow="fold", justify="right" if heading in counted else "left")

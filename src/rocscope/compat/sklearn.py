@@ -30,6 +30,8 @@ from rocscope.curves.roc import RocCurve
 
 Array = NDArray[Any]
 
+_FROM_1_8 = hasattr(theirs, "confusion_matrix_at_thresholds")
+
 Answer = Callable[[ThresholdCounts, dict[str, Any]], Any]
 
 
@@ -123,7 +125,8 @@ def roc_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, A
         kept = _kept(np.diff(fps, 2), np.diff(tps, 2))
         fps, tps, threshold = fps[kept], tps[kept], threshold[kept]
     fpr, tpr = (np.concatenate([[0.0], values]) / values[-1] for values in (fps, tps))
-    return fpr, tpr, np.concatenate([[np.inf], threshold.astype(np.float64)])
+    # From 1.8 on thresholds are float64; before, float32 stays float32.
+    return fpr, tpr, np.concatenate([[np.inf], threshold]) if _FROM_1_8 else np.r_[np.inf, threshold]
 
 
 @_takes_over(theirs.roc_auc_score, average=_is_average, multi_class=_is_strategy, max_fpr=_is_part)
@@ -163,7 +166,7 @@ def det_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, A
     return fpr[first:last][::-1], fnr[first:last][::-1], threshold[first:last][::-1]
 
 
-if hasattr(theirs, "confusion_matrix_at_thresholds"):  # scikit-learn 1.8 and newer
+if _FROM_1_8:
 
     @_takes_over(theirs.confusion_matrix_at_thresholds)
     def confusion_matrix_at_thresholds(

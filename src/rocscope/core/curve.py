@@ -12,16 +12,15 @@ from rocscope import _validation as check
 from rocscope.core.band import Band
 from rocscope.core.binned import BinnedCounts
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.known import KnownPoints, known_points
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.text import number
-from rocscope.errors import InputError, MissingDependencyError
+from rocscope.errors import InputError
 
 Array = NDArray[Any]
-
-_BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 class Curve:
@@ -78,9 +77,11 @@ class Curve:
         -------
         Axes
         """
-        from rocscope.plotting import plot_curve
+        return figures().plot_curve(self, ax, band=band, **line)
 
-        return plot_curve(self, ax, band=band, **line)
+    def drawn(self) -> tuple[Array, Array]:
+        """Return points that look like the curve when straight lines join them."""
+        return self.x, self.y
 
     def columns(self) -> dict[str, Array]:
         """Return the points as named columns."""
@@ -99,18 +100,7 @@ class Curve:
         MissingDependencyError
             If that library is not installed.
         """
-        import narwhals as nw
-
-        if backend not in _BACKENDS:
-            raise InputError("backend", expected=check.one_of(backend, _BACKENDS), got=repr(backend))
-        try:
-            return nw.from_dict(self.columns(), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
-        except ModuleNotFoundError as error:
-            raise MissingDependencyError(
-                f"to_frame(backend={backend!r})",
-                expected=f"{backend} to be installed",
-                hint=f"pip install 'rocscope[{backend}]'",
-            ) from error
+        return frame_of(self.columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return title and columns, safe for JSON (infinite thresholds and NaN become None)."""
@@ -124,6 +114,13 @@ class Curve:
 
     def _repr_html_(self) -> str:
         return f"<figure>{sparkline(self.x, self.y)}<figcaption>{escape(repr(self))}</figcaption></figure>"
+
+
+def figures() -> Any:
+    """Return the package that draws results, once one is drawn: the one import upward."""
+    from rocscope import plotting
+
+    return plotting
 
 
 class CountCurve(Curve):

@@ -1,6 +1,6 @@
 """Predictions: labels and the scores of one or more models, row by row."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, cast
 
@@ -11,14 +11,14 @@ from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import Provenance
-from rocscope.core.rows import groups, model_name, row_mask, take
+from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.core.text import number
 from rocscope.errors import InputError, ShapeError
 
 Array = NDArray[Any]
 
 
-class Predictions:
+class Predictions(Rows):
     """Labels and scores of the same rows, with their weights, folds and segments.
 
     Parameters
@@ -33,6 +33,9 @@ class Predictions:
         Non-negative.
     fold, segment : array of n labels, optional
         The cross-validation fold and the group that a row belongs to.
+    repeat, row : array of n labels, optional
+        The repeat of the evaluation, and the case that a row is of, such as its place in the data: equal wherever one
+        case occurs. Where cases occur more than once, intervals and tests count cases.
     source : Provenance, optional
         Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
 
@@ -65,6 +68,8 @@ class Predictions:
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        repeat: Any = None,
+        row: Any = None,
         source: Provenance | None = None,
     ) -> None:
         self.y_true = check.read_only(check.check_labels(y_true, pos_label))
@@ -76,11 +81,7 @@ class Predictions:
             name: check.read_only(check.check_scores(column, n, f"scores[{name!r}]" if len(columns) > 1 else name))
             for name, column in columns.items()
         }
-        weight = check.check_weights(sample_weight, n)
-        self.sample_weight = None if weight is None else check.read_only(weight)
-        self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
-        self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
-        self.source = source
+        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, row=row)
 
     @property
     def models(self) -> list[str]:
@@ -145,34 +146,7 @@ class Predictions:
         """
         mask = slice(None) if rows is None else row_mask(rows, len(self))
         chosen = self.models if models is None else [self._model(name) for name in models]
-        return Predictions(
-            self.y_true[mask],
-            {name: self.scores[name][mask] for name in chosen},
-            sample_weight=take(self.sample_weight, mask),
-            fold=take(self.fold, mask),
-            segment=take(self.segment, mask),
-            source=self.source,
-        )
-
-    def by_segment(self) -> dict[Hashable, "Predictions"]:
-        """Return the rows of each segment.
-
-        Raises
-        ------
-        InputError
-            If there is no segment column.
-        """
-        return {value: self.select(mask) for value, mask in groups("segment", self.segment).items()}
-
-    def by_fold(self) -> dict[Hashable, "Predictions"]:
-        """Return the rows of each fold.
-
-        Raises
-        ------
-        InputError
-            If there is no fold column.
-        """
-        return {value: self.select(mask) for value, mask in groups("fold", self.fold).items()}
+        return Predictions(self.y_true[mask], {name: self.scores[name][mask] for name in chosen}, **self._taken(mask))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""

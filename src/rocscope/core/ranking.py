@@ -6,7 +6,7 @@ width of the score, and `SortedRows` one integer and a weight; both make the lev
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, cast
@@ -20,6 +20,7 @@ Array = NDArray[Any]
 
 _BLOCK = 16_384
 KINDS = {"u": 0, "i": 1, "f": 2}
+"""What the kernels call unsigned, signed and floating-point scores."""
 
 
 @dataclass(frozen=True)
@@ -119,15 +120,9 @@ class SortedKeys:
         return [(keys, high_bit) for keys, high_bit in ((self.upper, top), (self.lower, top ^ top)) if keys.size]
 
     def blocks(self) -> Iterator[Block]:
-        code = np.empty(_BLOCK, self.upper.dtype)
-        tp, fp = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
         positives = rows = 0
         for keys, high_bit in self._halves():
-            last = keys.size - 1
-            while last >= 0:
-                found, last, positives, rows = kernels.scan(keys, last, positives, rows, code, tp, fp)
-                code[:found] |= high_bit
-                yield Block(code[:found], tp[:found], fp[:found])
+            positives, rows = yield from scan_keys(keys, high_bit, positives, rows)
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
@@ -171,15 +166,7 @@ class SortedRows:
         return tp[-1].item(), fp[-1].item()
 
     def blocks(self) -> Iterator[Block]:
-        code = np.empty(_BLOCK, self.codes.dtype)
-        tp, fp = np.empty(_BLOCK, self.signed.dtype), np.empty(_BLOCK, self.signed.dtype)
-        last = self.codes.size - 1
-        positives = negatives = self.signed.dtype.type(0)
-        while last >= 0:
-            found, last, positives, negatives = kernels.scan_rows(
-                self.codes, self.signed, last, positives, negatives, code, tp, fp
-            )
-            yield Block(code[:found], tp[:found], fp[:found])
+        yield from scan_rows(self.codes, self.signed, *np.zeros(2, self.signed.dtype))
 
     def thresholds(self) -> Array:
         return self._levels.threshold
@@ -200,6 +187,29 @@ class SortedRows:
         return Levels(self.decode(code[:size]), pos[:size], neg[:size])
 
 
+def scan_keys(keys: Array, high_bit: Any, positives: int, rows: int) -> Generator[Block, None, tuple[int, int]]:
+    """Yield the levels of sorted keys, downwards, after so many positives and rows; return these numbers at the end."""
+    code = np.empty(_BLOCK, keys.dtype)
+    tp, fp = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
+    last = keys.size - 1
+    while last >= 0:
+        found, last, positives, rows = kernels.scan(keys, last, positives, rows, code, tp, fp)
+        code[:found] |= high_bit
+        yield Block(code[:found], tp[:found], fp[:found])
+    return positives, rows
+
+
+def scan_rows(codes: Array, signed: Array, tp: Any, fp: Any) -> Generator[Block, None, tuple[Any, Any]]:
+    """Do what `scan_keys` does for weighted rows, after the weights `tp` and `fp`."""
+    code = np.empty(_BLOCK, codes.dtype)
+    block_tp, block_fp = np.empty(_BLOCK, signed.dtype), np.empty(_BLOCK, signed.dtype)
+    last = codes.size - 1
+    while last >= 0:
+        found, last, tp, fp = kernels.scan_rows(codes, signed, last, tp, fp, code, block_tp, block_fp)
+        yield Block(code[:found], block_tp[:found], block_fp[:found])
+    return tp, fp
+
+
 def decode(code: Array, dtype: np.dtype[Any]) -> Array:
     """Return the scores whose ordered bits these are, in the memory of the codes; see `kernels.ordered`."""
     width = code.itemsize * 8
@@ -215,14 +225,12 @@ def decode(code: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def encode(scores: Array) -> Array:
-    """Return unsigned integers of 64 bits that grow with the scores; see `kernels.ordered`."""
+    """Return the ordered bits of scores; the reverse of `decode`, but for -0.0, which becomes 0.0."""
     bits = scores.view(f"u{scores.itemsize}")
     top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
-    if scores.dtype.kind == "i":
-        bits = bits ^ top
-    elif scores.dtype.kind == "f":
-        bits = np.where(bits <= top, bits | top, ~bits)
-    return bits.astype(np.uint64)
+    if scores.dtype.kind == "u":
+        return bits
+    return bits ^ top if scores.dtype.kind == "i" else np.where(bits <= top, bits | top, ~bits)
 
 
 def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:
@@ -232,14 +240,20 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
         positive, scores, weight = positive[kept], scores[kept], weight[kept]
     if scores.size < kernels.SMALL:
         return _rank_small(positive, without_signed_zeros(scores), weight)
+    if weight is not None:
+        return rank_rows(positive, scores, weight)
     labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), KINDS[scores.dtype.kind]
-    if weight is None:
-        keys = np.empty_like(bits)
-        border, n_pos = kernels.pack(bits, labels, kind, keys)
-        upper, lower = keys[border:], keys[:border]
-        upper.sort()
-        lower.sort()
-        return SortedKeys(upper, lower, scores.dtype, int(n_pos))
+    keys = np.empty_like(bits)
+    border, n_pos = kernels.pack(bits, labels, kind, keys)
+    upper, lower = keys[border:], keys[:border]
+    upper.sort()
+    lower.sort()
+    return SortedKeys(upper, lower, scores.dtype, int(n_pos))
+
+
+def rank_rows(positive: NDArray[np.bool_], scores: Array, weight: Array) -> SortedRows:
+    """Rank rows of weights above 0 by the compiled loops."""
+    labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), KINDS[scores.dtype.kind]
     codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)
     layout = (np.uint64(number) for number in kernels.pack_rows(bits, labels, kind, codes))
     codes.sort()

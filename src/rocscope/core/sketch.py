@@ -341,7 +341,7 @@ def _levels(positive: Array, scores: Array, weight: Array | None) -> tuple[Array
     """Return the codes of the distinct scores, decreasing, with their positives and negatives."""
     if weight is not None or scores.size < kernels.SMALL:
         levels = rank(positive, scores, weight).levels()
-        return encode(levels.threshold), levels.pos.copy(), levels.neg.copy()
+        return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
     border, _ = kernels.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)

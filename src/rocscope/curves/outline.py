@@ -60,7 +60,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
     """
     if isinstance(curve, CountCurve):
         return _of_counts(curve, most, scale or _as_it_is)
-    x, y = np.asarray(curve.x), np.asarray(curve.y)
+    x, y = map(np.asarray, curve.drawn())
     if x.size <= most or not np.isfinite(y).all():
         return Outline(x, y)
     scale = scale or _as_it_is

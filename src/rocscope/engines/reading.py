@@ -1,11 +1,9 @@
 """read: predictions from files, streams, data frames and relations."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
@@ -14,45 +12,13 @@ from rocscope.core.provenance import Provenance, brief
 from rocscope.engines import columns
 from rocscope.engines.columns import Column
 from rocscope.engines.opening import open_source
+from rocscope.engines.roles import Role, Scores, models_of, roles_of_columns, roles_of_scores
 from rocscope.engines.several import Proba, probability_columns
 from rocscope.engines.several import predictions as predictions_of_several
 from rocscope.engines.source import Source, require_columns
-from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, ShapeError, WeightError
+from rocscope.errors import InputError, ShapeError
 
-Scores = str | Sequence[str] | Mapping[str, str]
-
-
-_ERRORS: dict[str, type[InputError]] = {
-    "label": LabelError,
-    "score": ScoreError,
-    "weight": WeightError,
-    "fold": InputError,
-    "segment": InputError,
-    "proba": ScoreError,
-    "predicted": LabelError,
-}
 _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment"}
-
-
-@dataclass(frozen=True)
-class _Role:
-    """What a column is used for."""
-
-    argument: str
-    column: str
-    model: str | None = None
-    cls: str | None = None
-
-    def subject(self, source: Source) -> str:
-        return f"{self.argument} {self.column!r} of {brief(source.origin)}"
-
-    def convert(self, source: Source, table: pa.Table) -> Column:
-        column, subject = table.column(self.column), self.subject(source)
-        if self.argument in ("label", "predicted"):
-            return columns.labels(column, subject)
-        if self.argument in ("fold", "segment"):
-            return columns.groups(column, subject)
-        return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped)
 
 
 def read(
@@ -145,12 +111,12 @@ def read(
         raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
     several = proba is not None or predicted is not None
     with open_source(source, format=format) as opened:
-        roles = _roles(opened, label, weight=weight, fold=fold, segment=segment)
+        roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment)
         if several:
             _refuse_two_class_options(scores, pos_label)
             roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment))
         else:
-            roles += [_Role("score", column, model) for model, column in _models(opened, "scores", scores).items()]
+            roles += roles_of_scores(opened, scores)
         for role in roles:
             require_columns(opened, [role.column], role.argument)
         table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
@@ -179,23 +145,17 @@ def read(
     )
 
 
-def _roles(source: Source, label: str | None, **others: str | None) -> list[_Role]:
-    """Return what each column besides those of models is for."""
-    roles = [_Role("label", _given(source, "label", label))]
-    return roles + [_Role(argument, str(column)) for argument, column in others.items() if column is not None]
-
-
 def _roles_of_classes(
     source: Source, proba: Proba | None, predicted: Scores | None, *, taken: Sequence[str | None]
-) -> list[_Role]:
+) -> list[Role]:
     """Return the columns of the probabilities of classes and of predicted classes."""
     roles = []
     if proba is not None:
         by_model = probability_columns(list(source.columns), proba, taken)
-        roles += [_Role("proba", column, model, cls) for model, by in by_model.items() for cls, column in by.items()]
+        roles += [Role("proba", column, model, cls) for model, by in by_model.items() for cls, column in by.items()]
     if predicted is not None:
         roles += [
-            _Role("predicted", column, model) for model, column in _models(source, "predicted", predicted).items()
+            Role("predicted", column, model) for model, column in models_of(source, "predicted", predicted).items()
         ]
     return roles
 
@@ -206,7 +166,7 @@ def _refuse_two_class_options(scores: Any, pos_label: Any) -> None:
             raise InputError(name, expected="none with proba= or predicted=, which are for any number of classes")
 
 
-def _by_model(found: Mapping[_Role, Column]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+def _by_model(found: Mapping[Role, Column]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     proba: dict[str, dict[str, Any]] = {}
     predicted: dict[str, Any] = {}
     for role, column in found.items():
@@ -217,43 +177,14 @@ def _by_model(found: Mapping[_Role, Column]) -> tuple[dict[str, dict[str, Any]],
     return proba, predicted
 
 
-def _given(source: Source, argument: str, value: Any) -> str:
-    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
-    if value is None:
-        listed = check.listing(list(source.columns), 24)
-        raise ColumnError(argument, expected=f"the name of a column of {brief(source.origin)}: {listed}", got="none")
-    return str(value)
-
-
-def _models(source: Source, argument: str, scores: Scores | None) -> dict[str, str]:
-    """Return the column of each model."""
-    if isinstance(scores, Mapping):
-        models = {str(model): str(column) for model, column in scores.items()}
-    elif scores is None or isinstance(scores, str):
-        name = _given(source, argument, scores)
-        models = {name: name}
-    else:
-        models = {str(name): str(name) for name in scores}
-        if len(models) < len(scores):
-            raise InputError(argument, expected="different columns", got=check.listing(list(scores)))
-    if not models:
-        raise InputError(argument, expected="at least one column", got="none")
-    return models
-
-
-def _complete(source: Source, found: dict[_Role, Column], *, drop: bool) -> tuple[dict[_Role, Column], int]:
+def _complete(source: Source, found: dict[Role, Column], *, drop: bool) -> tuple[dict[Role, Column], int]:
     """Return the rows in which no value is missing or infinite, and the number of others, which must be allowed."""
     complete: NDArray[np.bool_] | None = None
     for role, column in found.items():
         if column.missing is None:
             continue
         if not drop:
-            raise _ERRORS[role.argument](
-                role.subject(source),
-                expected="a finite value in every row",
-                got=check.count_and_first(column.missing, "missing or infinite"),
-                hint="leave such rows out with missing='drop'",
-            )
+            raise role.incomplete(source, check.count_and_first(column.missing, "missing or infinite"))
         complete = ~column.missing if complete is None else complete & ~column.missing
     if complete is None:
         return found, 0

@@ -2,8 +2,10 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import pyarrow as pa
@@ -14,6 +16,55 @@ from rocscope.errors import ColumnError, EngineError, MissingDependencyError
 
 _LONGEST = 300
 _EXTRAS = ("pandas", "polars")
+_ERRORS_OF_LIBRARIES = (
+    ("duckdb", "Error"),
+    ("narwhals.exceptions", "NarwhalsError"),
+    ("polars.exceptions", "PolarsError"),
+    ("ibis.common.exceptions", "IbisError"),
+    ("psycopg", "Error"),
+)
+
+
+class Named(Protocol):
+    """Anything with named columns."""
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """The files, or what else holds the rows."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Their names as they are written there, which may repeat."""
+        ...
+
+
+BATCH_ROWS = 1 << 18
+"""Rows of a batch: few enough for the cache, many enough that Python's share does not count."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Columns in batches.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    pieces : iterable of functions without arguments
+        Each iterates over the tables of one piece of the source, in order; pieces may be read at the same time.
+    rows : int or None
+        How many there are, where that is known beforehand.
+    """
+
+    schema: pa.Schema
+    pieces: Iterable[Callable[[], Iterator[pa.Table]]]
+    rows: int | None = None
+
+
+def stream_table(table: pa.Table) -> Stream:
+    """Return a table in batches."""
+    batches = (partial(table.slice, start, BATCH_ROWS) for start in range(0, table.num_rows, BATCH_ROWS))
+    return Stream(table.schema, (partial(lambda batch: iter([batch()]), batch) for batch in batches), table.num_rows)
 
 
 class Source(Protocol):
@@ -37,8 +88,12 @@ class Source(Protocol):
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
         ...
 
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the same in batches, so that not all rows are in memory at once."""
+        ...
 
-def require_columns(source: Source, names: Sequence[str], role: str) -> None:
+
+def require_columns(source: Named, names: Sequence[str], role: str) -> None:
     """Raise ColumnError unless each name is that of exactly one column."""
     for name in names:
         found = list(source.columns).count(name)
@@ -82,9 +137,8 @@ def _library_errors() -> tuple[type[Exception], ...]:
 
     RuntimeError is among them because older DuckDB lets those of its Parquet reader through.
     """
-    duckdb, narwhals = sys.modules.get("duckdb"), sys.modules.get("narwhals.exceptions")
-    errors = [getattr(duckdb, "Error", None), getattr(narwhals, "NarwhalsError", None)]
-    return pa.ArrowException, OverflowError, RuntimeError, *(error for error in errors if error is not None)
+    found = (getattr(sys.modules.get(module), name, None) for module, name in _ERRORS_OF_LIBRARIES)
+    return pa.ArrowException, OverflowError, RuntimeError, *(error for error in found if error is not None)
 
 
 def condense(message: str) -> str:

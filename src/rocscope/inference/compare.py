@@ -182,11 +182,12 @@ def join_rows(predictions: Mapping[str, Any], cluster: Any = None) -> tuple[Pred
             ("label", first.y_true, data.y_true),
             ("weight", first.sample_weight, data.sample_weight),
             ("fold", first.fold, data.fold),
+            ("row", first.row, data.row),
             ("cluster", clusters.get(first_name), clusters.get(name)),
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
     scores = {name: only_model(data, name).scores[only_model(data, name).models[0]] for name, data in arms}
-    joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold)
+    joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
     return joined, clusters.get(first_name)
 
 

@@ -13,6 +13,7 @@ from rocscope.core.estimate import Comparison, Estimate
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.ranking import count_at_least
+from rocscope.core.rows import require_distinct
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.hypothesis import Alternative, Hypothesis
@@ -83,6 +84,7 @@ def mcnemar(
     if len(predictions.models) != 2:
         hint = "choose them: predictions.select(models=[first, second])"
         raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
+    require_distinct(predictions, "McNemar's test")
     weight = _whole_weights(predictions)
     rows = {"all": np.ones(len(predictions), bool), "positives": predictions.y_true, "negatives": ~predictions.y_true}
     right = [predicted == predictions.y_true for predicted in predict(predictions, thresholds).values()]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import independent_units
 from rocscope.inference.placements import WeightKind, is_frequency, require_whole
 from rocscope.inference.resampling import Design, Tally
 
@@ -30,6 +31,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, cluster: Any, 
     """Draw rows, so that all models see the same ones; or clusters of rows."""
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
+    cluster = independent_units(predictions, cluster)
     if cluster is not None:
         return _design_of_clusters(predictions, check.check_groups(cluster, "cluster", len(predictions)), stratified)
     if weight is None and len(predictions.models) == 1:

@@ -135,7 +135,7 @@ def _distance(one: BinnedCounts, other: BinnedCounts, kind: str) -> Bounds | Non
     totals = [int(column.sum()) for column in counts]
     if not all(totals):
         return None
-    ends = [(encode(binned.low), encode(binned.high)) for binned in (one, other)]
+    ends = [tuple(encode(end) for end in (binned.low, binned.high)) for binned in (one, other)]
     at = np.unique(np.concatenate([column for pair in ends for column in pair]))
     above: list[tuple[Array, Array]] = []
     for (low, high), column, scale in zip(ends, counts, totals[::-1], strict=True):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import independent_units
 from rocscope.errors import OneClassError
 from rocscope.inference.placements import WeightKind, is_frequency, sum_by
 
@@ -46,6 +47,7 @@ def sample_of_means(
         influence[rows] = share / total * (values[rows] - centre)
         covariance += _covariance(influence[rows], weight[rows], frequency)
     n = float(weight.sum()) if frequency else int((weight > 0).sum())
+    cluster = independent_units(predictions, cluster)
     if cluster is None:
         return MeanSample(mean, covariance, n, "" if frequency else "sampling weights")
     code = check.check_groups(cluster, "cluster", len(predictions))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.estimate import Comparison
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, WeightError
 from rocscope.inference.compare import compare, join_rows
 from rocscope.inference.resampling import in_chunks
@@ -207,5 +208,6 @@ def _break_ties(rank: Array, rng: np.random.Generator, size: int) -> Array:
 
 
 def _refuse_weights(predictions: Predictions) -> None:
+    require_distinct(predictions, "the permutation test")
     if predictions.sample_weight is not None:
         raise WeightError("the permutation test", expected="no weights", got="rows that do not count alike")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
 
 Array = NDArray[Any]
@@ -130,6 +131,7 @@ def _rows(predictions: Predictions, cluster: Any, by_fold: bool, weights: Weight
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
     kept = slice(None) if weight is None else weight > 0
+    cluster = independent_units(predictions, cluster)
     codes = None if cluster is None else check.check_groups(cluster, "cluster", len(predictions))
     if by_fold and predictions.fold is None:
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")

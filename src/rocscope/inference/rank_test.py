@@ -12,6 +12,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import as_counts
 from rocscope.core.estimate import Comparison
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import require_distinct
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.placements import require_whole
 
@@ -75,6 +76,7 @@ def mann_whitney(
     """
     check.check_choice("alternative", alternative, ("two-sided", "greater", "less"))
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
+    require_distinct(y_true, "Wilcoxon–Mann–Whitney test")
     counts = _counts(y_true, y_score, pos_label)
     difference = auc_interval(counts, level=level)
     statistic = counts.pairs().auc() * counts.n_pos * counts.n_neg

@@ -6,9 +6,7 @@ own seed, so that they do not depend on how many threads share the work.
 """
 
 import os
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._progress import track
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
 from rocscope.errors import InputError, OneClassError
@@ -28,7 +27,6 @@ _CHUNK_CELLS = 2**17
 _CHUNK_MOST = 100
 _DRAWS_A_UNIT = 12  # with more of them, binomials unit by unit are sooner drawn than rows one by one
 _COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
-_BAR_AFTER = 1.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -222,7 +220,7 @@ def in_chunks(
         return work(np.random.Generator(np.random.SFC64(seeds[number])), sizes[number])
 
     parts = _in_threads(one, len(sizes), threads)
-    return np.concatenate(list(_with_bar(parts, len(sizes), progress)))
+    return np.concatenate(list(track(parts, len(sizes), progress or False, "bootstrap")))
 
 
 def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
@@ -239,29 +237,3 @@ def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) 
         return
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(work, range(chunks))
-
-
-def _with_bar(parts: Iterable[Array], total: int, progress: bool) -> Iterator[Array]:
-    """Pass the chunks on; after a second show a bar on stderr, where that is a terminal."""
-    progress = progress and sys.stderr.isatty()
-    begin, bar = time.monotonic(), None
-    try:
-        for done, part in enumerate(parts, 1):
-            if progress and bar is None and time.monotonic() - begin > _BAR_AFTER:
-                bar = _start_bar(total)
-            if bar is not None:
-                bar.update(bar.task_ids[0], completed=done)
-            yield part
-    finally:
-        if bar is not None:
-            bar.stop()
-
-
-def _start_bar(total: int) -> Any:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    bar.add_task("bootstrap", total=total)
-    bar.start()
-    return bar

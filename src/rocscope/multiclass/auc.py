@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.estimate import Estimate
 from rocscope.core.jsonable import jsonable
+from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.multiclass.average import Average, weighted_mean
 from rocscope.multiclass.intervals import by_logit, two_smallest
@@ -233,6 +234,7 @@ def multiclass_auc(
     (Average(0.958333 over 3), Average(0.944444 over 3))
     """
     preds = as_predictions(y_true, proba, classes=classes, sample_weight=sample_weight)
+    require_distinct(preds, "multi-class AUC with its interval")
     rows = ClassColumns.of(preds.y_true, preds.probabilities(model), preds.sample_weight)
     support = rows.support
     pairs = 2 * np.multiply.outer(support, support).astype(np.float64)

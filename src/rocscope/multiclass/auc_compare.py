@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.estimate import Comparison, Comparisons
+from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
@@ -66,6 +67,7 @@ def compare_multiclass_auc(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
+    require_distinct(predictions, "comparison of multi-class AUCs")
     models = list(predictions.proba)
     if len(models) < 2:
         raise InputError("models with probabilities", expected="two or more", got=f"{len(models)}")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope.core.estimate import Comparison, Comparisons, Estimate
+from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.hypothesis import Alternative, Hypothesis
@@ -76,6 +77,7 @@ def compare_multiclass_costs(
     >>> compare_multiclass_costs(preds, CostMatrix.errors("abc"))["x", "y"].difference.value
     0.16666666666666666
     """
+    require_distinct(predictions, "comparison of multi-class costs")
     if len(predictions.models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
     hypothesis = Hypothesis(alternative, level=level)

@@ -11,7 +11,7 @@ from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance
-from rocscope.core.rows import groups, model_name, row_mask, take
+from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
 from rocscope.multiclass.confusion import ConfusionMatrix
@@ -19,7 +19,7 @@ from rocscope.multiclass.confusion import ConfusionMatrix
 Array = NDArray[Any]
 
 
-class MulticlassPredictions:
+class MulticlassPredictions(Rows):
     """Labels and the class probabilities, or predicted labels, of one or more models.
 
     Parameters
@@ -33,7 +33,8 @@ class MulticlassPredictions:
         The class of each column, in this order. When left out: the names of a frame's columns; for arrays the
         labels that occur, sorted, as scikit-learn orders them.
     sample_weight : array of n weights, optional
-    fold, segment : array of n labels, optional
+    fold, segment, repeat, row : array of n labels, optional
+        See `Predictions`.
     normalize : bool
         Divide each row of non-negative numbers by its sum.
     source : Provenance, optional
@@ -66,6 +67,8 @@ class MulticlassPredictions:
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        repeat: Any = None,
+        row: Any = None,
         normalize: bool = False,
         source: Provenance | None = None,
     ) -> None:
@@ -87,11 +90,7 @@ class MulticlassPredictions:
                 matrix = check_probabilities(values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize)
                 self.proba[model] = check.read_only(matrix)
         self.models = list(given)
-        weight = check.check_weights(sample_weight, n)
-        self.sample_weight = None if weight is None else check.read_only(weight)
-        self.fold = None if fold is None else check.read_only(check.check_column(fold, "fold", n))
-        self.segment = None if segment is None else check.read_only(check.check_column(segment, "segment", n))
-        self.source = source
+        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, row=row)
 
     @property
     def support(self) -> Array:
@@ -169,10 +168,7 @@ class MulticlassPredictions:
         return Predictions(
             self.y_true[rows] == cls,
             {model: (soft | crisp)[model] for model in self.models},
-            sample_weight=take(self.sample_weight, rows),
-            fold=take(self.fold, rows),
-            segment=take(self.segment, rows),
-            source=self.source,
+            **self._taken(rows),
         )
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "MulticlassPredictions":
@@ -192,18 +188,8 @@ class MulticlassPredictions:
         picked.y_true = check.read_only(self.y_true[mask])
         picked.proba = {name: check.read_only(self.proba[name][mask]) for name in chosen if name in self.proba}
         picked.labels = {name: check.read_only(self.labels[name][mask]) for name in chosen if name in self.labels}
-        picked.sample_weight = take(self.sample_weight, mask)
-        picked.fold, picked.segment = take(self.fold, mask), take(self.segment, mask)
-        picked.source = self.source
+        vars(picked).update(self._taken(mask))
         return picked
-
-    def by_segment(self) -> dict[Hashable, "MulticlassPredictions"]:
-        """Return the rows of each segment."""
-        return {value: self.select(mask) for value, mask in groups("segment", self.segment).items()}
-
-    def by_fold(self) -> dict[Hashable, "MulticlassPredictions"]:
-        """Return the rows of each fold."""
-        return {value: self.select(mask) for value, mask in groups("fold", self.fold).items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.estimate import Estimate
+from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column
 from rocscope.multiclass.intervals import by_logit, share_of_pairs
@@ -93,6 +94,7 @@ def vus(
     """
     check.check_level(level)
     check.check_choice("method", method, ("auto", "exact", "sampled"))
+    require_distinct(y_true, "volume under the surface")
     groups, weights = _three_groups(y_true, score, model, classes, sample_weight)
     if groups[0].ndim == 1:
         volume = ordinal_volume(groups, weights)

@@ -44,7 +44,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)
     artist = draw(curve, theme.new_axes() if ax is None else ax, band=band, **line)
-    if band is not None or "label" in line:
+    if band is not None or not str(artist.get_label()).startswith("_"):
         place_legend(artist.axes)
     return artist.axes
 

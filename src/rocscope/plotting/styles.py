@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocscope.core.curve import Curve
+from rocscope.plotting.averages import average_look, draw_folds
 from rocscope.plotting.deviate import deviate, set_deviate_axes
 from rocscope.plotting.rugs import draw_rug
 
@@ -29,6 +30,7 @@ QUANTITIES = {
     "fnr": Quantity("False-negative rate (miss rate)", 0, 1),
     "depth": Quantity("Rate of positive predictions (share contacted)", 0, 1),
     "tp": Quantity("True positives (positives found)", 0),
+    "fp": Quantity("False positives (false alarms)", 0),
     "lift": Quantity("Lift (precision / prevalence)", 0),
     "recall": Quantity("Recall (true-positive rate)", 0, 1),
     "precision": Quantity("Precision (positive predictive value)", 0, 1),
@@ -120,7 +122,20 @@ def _show_benefit(ax: Any, curve: Any) -> None:
     ax.set_ylim(-0.15 * largest, 1.05 * largest)
 
 
+def _of_pooled(curve: Any) -> list[Guide]:
+    """Return the reference lines of the rows of all folds; in counts, those of a fold differ and none is drawn."""
+    return [] if curve.x_name == "fp" else style_of(curve.pooled).guides(curve.pooled)
+
+
+def _with_folds(ax: Any, curve: Any, colour: Any) -> None:
+    draw_folds(ax, curve, colour)
+    pooled = style_of(curve.pooled)
+    if pooled.decorate is not None:
+        pooled.decorate(ax, curve.pooled, colour)
+
+
 STYLES = {
+    "AverageCurve": Style(_of_pooled, look=average_look, decorate=_with_folds),
     "RocCurve": Style(lambda _: _diagonal("chance")),
     "Hull": Style(lambda _: _diagonal("chance")),
     "LiftChart": Style(_found),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from rocscope.core.rows import require_distinct
 from rocscope.reliability.logistic import LogisticFit, fit_logistic, log_odds
 from rocscope.reliability.outcomes import Outcomes, outcomes
 from rocscope.reliability.result import Result
@@ -86,6 +87,7 @@ def cox_calibration(
     >>> round(cox.slope, 6), round(cox.intercept, 4), round(float(np.exp(cox.intercept)), 3)
     (1.0, 0.6931, 2.0)
     """
+    require_distinct(y_true, "Cox calibration")
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     sample.require_both_classes("logistic recalibration")
     uncertain = (sample.score > 0) & (sample.score < 1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
+from rocscope.core.rows import require_distinct
 from rocscope.reliability.bands import draw_positives
 from rocscope.reliability.bins import binned
 from rocscope.reliability.outcomes import Outcomes, check_draws, outcomes
@@ -75,6 +76,7 @@ def spiegelhalter_test(
     >>> round(spiegelhalter_test([1, 0, 0, 0, 0], [0.2, 0.2, 0.2, 0.2, 0.2]).statistic, 6)
     0.0
     """
+    require_distinct(y_true, "Spiegelhalter's test")
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     score, tilt = sample.score, 1 - 2 * sample.score
     variance = float(sample.total @ (tilt**2 * score * (1 - score)))
@@ -129,6 +131,7 @@ def hosmer_lemeshow_test(
     >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], groups=2)
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 groups)
     """
+    require_distinct(y_true, "Hosmer–Lemeshow test")
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     total, mean_score, share = binned(sample, bins=groups, strategy="quantile").filled()
     excess, variance = total * (share - mean_score), total * mean_score * (1 - mean_score)
@@ -189,6 +192,7 @@ def miscalibration_test(
     >>> miscalibration_test([0, 1] * 50, [0.1, 0.2] * 50).p_value
     0.001
     """
+    require_distinct(y_true, "the test of calibration")
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     sample = sample.pooled(_GROUPS, ends=_ENDS)
     rng = np.random.default_rng(seed)

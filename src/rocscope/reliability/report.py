@@ -15,6 +15,7 @@ from rocscope.core.curve import as_counts
 from rocscope.core.estimate import Estimate
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import require_distinct
 from rocscope.core.text import number
 from rocscope.errors import ColumnError, InputError, OneClassError
 from rocscope.inference.design import design_of_counts, design_of_rows
@@ -143,6 +144,7 @@ def calibration_report(
     >>> 1 in report["slope"], report.tests["miscalibration"].p_value > 0.05
     (True, True)
     """
+    require_distinct(y_true, "calibration report")
     if isinstance(y_true, Predictions):
         counts = y_true.counts(model)
         predictions = y_true.select(models=[model or y_true.models[0]])

@@ -15,6 +15,7 @@ from rocscope.reliability.report import calibration_report
 RUG_STEPS = 40
 SMOOTH_POINTS = 40
 DRAWS = 99
+BAND_DRAWS = 399
 NUMBERS = {
     "Brier": "brier",
     "log loss": "log_loss",
@@ -74,7 +75,11 @@ def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
         return None
     curve = calibration(counts, method="loess")
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
-    return {"x": x.tolist(), "y": np.clip(curve.at(x), 0, 1).tolist()}
+    columns = {"x": x, "y": curve.at(x)}
+    if isinstance(counts.n, int):  # weights do not tell how many rows a band would rest on
+        band = curve.confidence_band(draws=BAND_DRAWS)
+        columns |= {"low": np.interp(x, band.x, band.low), "high": np.interp(x, band.x, band.high)}
+    return {name: column.clip(0, 1).tolist() for name, column in columns.items()}
 
 
 def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:

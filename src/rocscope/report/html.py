@@ -4,18 +4,26 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from rocscope.errors import InputError
 from rocscope.report.calibration import calibration_table
 from rocscope.report.model import ReportData
+from rocscope.report.multiclass import MulticlassData, by_class, confusion_table, overview
 from rocscope.report.pack import page_json
 from rocscope.report.summary import ModelSummary
 
 MOST_BYTES = 5_000_000
 
 
-def render(data: ReportData) -> str:
+class Table(NamedTuple):
+    """Rows of text for a reader without scripts, and the model whose row stands out."""
+
+    rows: list[dict[str, str]]
+    best: str = ""
+
+
+def render(data: ReportData | MulticlassData) -> str:
     """Return the page.
 
     Raises
@@ -27,8 +35,7 @@ def render(data: ReportData) -> str:
     page = template("report.html.j2").render(
         data=data,
         payload=raw(page_json(data)),
-        rows=[_row(model) for model in data.models],
-        calibration=calibration_table(data.models),
+        tables=_tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data),
         script=raw(script),
         style=raw(style),
         script_hash=digest(script),
@@ -38,17 +45,38 @@ def render(data: ReportData) -> str:
         raise InputError(
             "report",
             expected=f"at most {MOST_BYTES / 1e6:g} MB",
-            got=f"{size / 1e6:.1f} MB from {len(data.models)} models and {len(data.slices)} segments or folds",
+            got=f"{size / 1e6:.1f} MB from {len(data.models)} models and {len(data.slices)} {_kinds(data)}",
             hint=_what_to_drop(data),
         )
     return page
 
 
-def _what_to_drop(data: ReportData) -> str:
+def _tables(data: ReportData) -> dict[str, Table]:
+    return {
+        "Models": Table([_row(model) for model in data.models], data.decision.model),
+        "Calibration": Table(calibration_table(data.models)),
+    }
+
+
+def _tables_of_classes(data: MulticlassData) -> dict[str, Table]:
+    tables = {"Models": Table(overview(data), data.best.name)}
+    for model in data.models:
+        tables[f"{model.name}: classes"] = Table(by_class(model))
+        tables[f"{model.name}: confusion matrix"] = Table(confusion_table(model))
+    return tables
+
+
+def _what_to_drop(data: ReportData | MulticlassData) -> str:
+    if isinstance(data, MulticlassData):
+        return "leave out models (MulticlassPredictions.select(models=[…]))"
     kinds = sorted({part.kind for part in data.slices})
     if kinds:
         return f"leave out the {' and '.join(kinds)} column, or models (Predictions.select(models=[…]))"
     return "leave out models (Predictions.select(models=[…]))"
+
+
+def _kinds(data: ReportData | MulticlassData) -> str:
+    return "classes" if isinstance(data, MulticlassData) else "segments or folds"
 
 
 @cache

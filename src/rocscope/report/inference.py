@@ -1,7 +1,8 @@
 """How sure the areas of a report are: an interval for each model and a test for each two of the same rows."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,15 +26,23 @@ class Certainty:
     warnings: list[str] = field(default_factory=list)
 
 
-def certainty(predictions: Predictions | Mapping[str, ThresholdCounts]) -> Certainty:
-    """Return the intervals of all models; and their differences, where they come from the same rows.
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """Collect what is warned about, for the report to say, instead of warning."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RocscopeWarning)
+        yield said
+    said += dict.fromkeys(str(warning.message) for warning in caught)
+
+
+def certainty(predictions: Predictions | Mapping[str, ThresholdCounts], *, compared: bool = True) -> Certainty:
+    """Return the intervals of all models; and if wanted their differences, where they come from the same rows.
 
     Weighted counts have none: they do not tell how many rows a weight stands for.
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RocscopeWarning)
-        intervals, pairs = _estimates(predictions)
-    said = list(dict.fromkeys(str(warning.message) for warning in caught))
+    with heard() as said:
+        intervals, pairs = _estimates(predictions, compared)
     return Certainty(
         {name: _interval(estimate) for name, estimate in intervals.items()},
         [_comparison(pair) for pair in pairs],
@@ -42,13 +51,13 @@ def certainty(predictions: Predictions | Mapping[str, ThresholdCounts]) -> Certa
 
 
 def _estimates(
-    predictions: Predictions | Mapping[str, ThresholdCounts],
+    predictions: Predictions | Mapping[str, ThresholdCounts], compared: bool
 ) -> tuple[Mapping[str, Estimate], list[Comparison]]:
     if not isinstance(predictions, Predictions):
         return {name: auc_interval(counts) for name, counts in predictions.items() if isinstance(counts.n, int)}, []
-    if 2 <= len(predictions.models) <= MOST_COMPARED:
-        compared = compare(predictions)
-        return compared.estimates, list(compared)
+    if compared and 2 <= len(predictions.models) <= MOST_COMPARED:
+        tests = compare(predictions)
+        return tests.estimates, list(tests)
     return {model: auc_interval(predictions, model=model) for model in predictions.models}, []
 
 

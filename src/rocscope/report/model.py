@@ -5,7 +5,7 @@ Aggregates only: no value of a row leaves this package. Renderers (tables, HTML,
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rocscope import __version__
@@ -14,13 +14,11 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.decisions.choose import Decision, by_model, choose
-from rocscope.errors import OneClassError
 from rocscope.report.inference import certainty
+from rocscope.report.slices import Slice, Slices, by_rows, small_cells
 from rocscope.report.summary import ModelSummary, Sample, summarise
 
-SCHEMA_VERSION = 2
-SLICE_POINTS = 60
-SMALL = 10
+SCHEMA_VERSION = 3
 
 CONVENTIONS = (
     "A case is predicted positive iff its score is at least the threshold.",
@@ -29,19 +27,6 @@ CONVENTIONS = (
     "Of equally good thresholds the one with fewer positive predictions is taken.",
     "Calibration bins are closed on the left, the last one on both sides; a point stands at the mean score of its bin.",
 )
-
-
-@dataclass(frozen=True)
-class Slice:
-    """The models on the rows of one segment or fold."""
-
-    kind: str
-    name: str
-    models: list[ModelSummary]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, safe for JSON."""
-        return jsonable(vars(self) | {"models": [model.to_dict() for model in self.models]})
 
 
 @dataclass(frozen=True)
@@ -86,6 +71,11 @@ class ReportData:
             f"expected cost {decision.expected_cost:.4g} per case, "
             f"accuracy {decision.point.accuracy:.2%} ({decision.default_point.accuracy:.2%} at 0.5)."
         )
+
+    @property
+    def views(self) -> list[Slice]:
+        """All that the page can be turned to, what it shows first at the front."""
+        return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, safe for JSON."""
@@ -141,50 +131,18 @@ def report_data(
         return ReportData(title, context, figures, decision, _sizes(counts), notes=notes)
     sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
     models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
-    slices, warnings = _slices(predictions, context)
-    return ReportData(
+    slices = by_rows(predictions, context) if isinstance(predictions, Predictions) else Slices(context)
+    data = ReportData(
         title=title,
         context=context,
         models=models,
         decision=decision,
-        provenance=_sizes(counts) | {"hash": _fingerprint(counts)} | _source(predictions),
-        slices=slices,
+        provenance=_sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions),
+        slices=slices.made,
         comparisons=sure.comparisons,
-        warnings=[*sure.warnings, *_warnings("the sample", models), *warnings],
         notes=notes,
     )
-
-
-def _slices(predictions: Sample, context: Context) -> tuple[list[Slice], list[str]]:
-    """Return the models on each segment and fold that has both classes, and what is wrong with the others."""
-    if not isinstance(predictions, Predictions):
-        return [], []
-    parts = {
-        kind: split()
-        for kind, column, split in (
-            ("segment", predictions.segment, predictions.by_segment),
-            ("fold", predictions.fold, predictions.by_fold),
-        )
-        if column is not None
-    }
-    slices: list[Slice] = []
-    warnings: list[str] = []
-    for kind, rows in parts.items():
-        for name, part in rows.items():
-            try:
-                models = [summarise(model, part.counts(model), context, most=SLICE_POINTS) for model in part.models]
-            except OneClassError as error:
-                warnings.append(f"{kind} {name} is left out: {error}")
-                continue
-            slices.append(Slice(kind, str(name), models))
-            warnings += _warnings(f"{kind} {name}", models)
-    return slices, warnings
-
-
-def _warnings(where: str, models: list[ModelSummary]) -> list[str]:
-    first = models[0]
-    fewest = min((first.n_pos, "positives"), (first.n_neg, "negatives"))
-    return [f"Only {fewest[0]:g} {fewest[1]} in {where}: rates there are uncertain."] if fewest[0] < SMALL else []
+    return replace(data, warnings=[*sure.warnings, *slices.warnings, *small_cells(data.views)])
 
 
 def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
@@ -192,14 +150,14 @@ def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:
     return {"rocscope": __version__, "rows": first.n, "positives": first.n_pos, "negatives": first.n_neg}
 
 
-def _source(predictions: Sample) -> dict[str, Any]:
-    """Where the rows came from and how many were left out on the way."""
-    if not isinstance(predictions, Predictions) or predictions.source is None:
-        return {}
-    return {"source": predictions.source.name, "rows_dropped": predictions.source.rows_dropped}
+def source_of(predictions: Any) -> dict[str, Any]:
+    """Return where the rows came from and how many were left out on the way, if that is known."""
+    source = getattr(predictions, "source", None)
+    return {} if source is None else {"source": source.name, "rows_dropped": source.rows_dropped}
 
 
-def _fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:
+def fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:
+    """Return a hash of the ranked counts: the same for the same data, another for any other."""
     digest = hashlib.sha256()
     for name, levels in counts.items():
         digest.update(name.encode())

@@ -1,20 +1,34 @@
-"""What a report on more than two classes holds, and its page: tables and figures, no script."""
+"""What a report on more than two classes holds: each model over all classes, and each class against the rest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rocscope import __version__
+from rocscope.core.context import Context
 from rocscope.core.estimate import Estimate
 from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError
 from rocscope.multiclass.auc import VARIANTS, multiclass_auc
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.report.inference import heard
+from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION, fingerprint, source_of
+from rocscope.report.slices import POINTS, Slice, Slices, small_cells
+from rocscope.report.summary import MOST_POINTS
 
 _STATISTICS = ("accuracy", "balanced_accuracy", "macro_f1", "kappa", "mcc")
 _PER_CLASS = ("recall", "precision", "f_score", "specificity")
-_POINTS, _STEPS = 500, 24  # a small page before a fine one
+_PAGE = {
+    "model": "Model",
+    "accuracy": "Accuracy",
+    "balanced accuracy": "Balanced accuracy",
+    "macro f1": "Macro F1",
+    "kappa": "Kappa",
+    "mcc": "MCC",
+    "hand till": "AUC of pairs (Hand & Till)",
+    "aunp": "AUC against the rest",
+}
 _WITH_INTERVAL = ("hand_till", "aunp")
 
 
@@ -52,12 +66,38 @@ class MulticlassSummary:
 
 @dataclass(frozen=True, eq=False)
 class MulticlassData:
-    """Facts about several models of the same rows."""
+    """Facts about several models of the same rows.
+
+    Attributes
+    ----------
+    models : tuple of MulticlassSummary
+    context : Context
+        Costs of taking a case for one of a class that it is not of, and of missing one, whatever the class.
+    slices : list of Slice
+        Each class against the rest; none in a summary without charts.
+    warnings, provenance, conventions
+        As those of ReportData.
+    """
 
     title: str
     notes: str
     predictions: MulticlassPredictions
     models: tuple[MulticlassSummary, ...]
+    context: Context = field(default_factory=Context)
+    slices: list[Slice] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    conventions: tuple[str, ...] = (
+        "One class, which the reader picks, is positive and all others are negative; its probability is the score.",
+        "Over all classes the most probable one is predicted, the first of several.",
+        *CONVENTIONS,
+    )
+    schema_version: int = field(default=SCHEMA_VERSION)
+
+    @property
+    def views(self) -> list[Slice]:
+        """All that the page can be turned to, what it shows first at the front."""
+        return self.slices
 
     @property
     def best(self) -> MulticlassSummary:
@@ -74,7 +114,11 @@ class MulticlassData:
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, safe for JSON."""
         facts = {"title": self.title, "notes": self.notes, "verdict": self.verdict}
-        return facts | self.predictions.to_dict() | {"models": [model.to_dict() for model in self.models]}
+        facts |= self.predictions.to_dict() | {"models": [model.to_dict() for model in self.models]}
+        if self.slices:
+            charts = {name: getattr(self, name) for name in ("warnings", "provenance", "conventions", "schema_version")}
+            facts |= charts | {"context": vars(self.context), "slices": [part.to_dict() for part in self.slices]}
+        return jsonable(facts)
 
 
 def multiclass_data(
@@ -101,9 +145,59 @@ def _summary(predictions: MulticlassPredictions, name: str, detailed: bool) -> M
     return MulticlassSummary(name, matrix, statistics, areas, intervals, undefined)
 
 
+def multiclass_report(
+    predictions: MulticlassPredictions, *, context: Context | None = None, title: str = "", notes: str = ""
+) -> MulticlassData:
+    """Return the facts about each model, and its curves for each class against the rest.
+
+    Raises
+    ------
+    InputError
+        If the context has a target prevalence: each class has its own.
+    """
+    context = context or Context()
+    if context.target_prevalence is not None:
+        hint = "each class has a prevalence of its own; set it in the page"
+        raise InputError("target_prevalence", expected="none with more than two classes", hint=hint)
+    slices = Slices(context)
+    most = max(POINTS, MOST_POINTS // len(predictions.classes))
+    for cls in predictions.classes:
+        rest = predictions.binary(cls)
+        slices.add("class", cls, rest, most=most, compared=True, labels_only=predictions.labels)
+    with heard() as said:
+        data = multiclass_data(predictions, title=title or " · ".join(predictions.models), notes=notes)
+    return replace(
+        data,
+        context=context,
+        slices=slices.made,
+        provenance=_sizes(predictions) | source_of(predictions),
+        warnings=[*said, *slices.warnings, *small_cells(slices.made), *_left_out(predictions)],
+    )
+
+
+def _sizes(predictions: MulticlassPredictions) -> dict[str, Any]:
+    ranked = {
+        f"{cls} {model}": predictions.binary(cls).counts(model)
+        for cls in predictions.classes
+        for model in predictions.models
+    }
+    sizes = {"rows": predictions.n, "classes": len(predictions.classes)}
+    return {"rocscope": __version__} | sizes | {"hash": fingerprint(ranked)}
+
+
+def _left_out(predictions: MulticlassPredictions) -> list[str]:
+    given = [kind for kind in ("segment", "fold") if getattr(predictions, kind) is not None]
+    return [f"The {kind}s are not shown: with more than two classes the picker holds the classes." for kind in given]
+
+
 def overview(data: MulticlassData) -> list[dict[str, str]]:
     """Return a table with a row a model, as text."""
     return [{"model": model.name} | _cells(model) for model in data.models]
+
+
+def page_overview(data: MulticlassData) -> list[dict[str, str]]:
+    """Return what of the overview the page shows, under names that need no reference."""
+    return [{shown: row[column] for column, shown in _PAGE.items()} for row in overview(data)]
 
 
 def _cells(model: MulticlassSummary) -> dict[str, str]:
@@ -128,59 +222,9 @@ def by_class(model: MulticlassSummary) -> list[dict[str, str]]:
     ]
 
 
-def render_multiclass(data: MulticlassData) -> str:
-    """Return the page.
-
-    Raises
-    ------
-    InputError
-        If it is larger than 5 MB.
-    """
-    from rocscope.report.html import MOST_BYTES, client, digest, raw
-
-    style = client("report.css")
-    page = _template().render(
-        data=data,
-        rows=overview(data),
-        classes={model.name: by_class(model) for model in data.models},
-        figures=[(caption, raw(picture)) for caption, picture in _figures(data)],
-        style=raw(style),
-        style_hash=digest(style),
-    )
-    if (size := len(page.encode())) > MOST_BYTES:
-        hint = "leave out models (select(models=[…]))"
-        raise InputError("report", expected=f"at most {MOST_BYTES / 1e6:g} MB", got=f"{size / 1e6:.1f} MB", hint=hint)
-    return page
-
-
-def _figures(data: MulticlassData) -> list[tuple[str, str]]:
-    from matplotlib.figure import Figure
-
-    from rocscope.plotting import svg
-    from rocscope.plotting.multiclass import plot_class_rocs, plot_confusion, plot_pairwise_auc, plot_simplex
-
-    predictions, k = data.predictions, len(data.predictions.classes)
-    size = (2.4 + 0.5 * k, 2.0 + 0.45 * k)
-    drawn: list[tuple[str, Any]] = []
-    for model in data.models:
-        ax = Figure(figsize=size, layout="constrained").subplots()
-        drawn.append((f"{model.name}: confusion matrix, shaded by recall", plot_confusion(model.matrix, ax=ax)))
-        if model.areas:
-            ax = Figure(figsize=size, layout="constrained").subplots()
-            auc = multiclass_auc(predictions, model=model.name)
-            drawn.append((f"{model.name}: how well each class is told from each other", plot_pairwise_auc(auc, ax=ax)))
-            if k == 3:
-                ax = Figure(figsize=(5, 4.6), layout="constrained").subplots()
-                shown = plot_simplex(predictions, model=model.name, most=_POINTS, steps=_STEPS, ax=ax)
-                drawn.append((f"{model.name}: probabilities of the three classes", shown))
-    columns = min(4, k)
-    panels = Figure(figsize=(2.6 * columns, 2.7 * -(-k // columns) + 0.8), layout="constrained")
-    drawn.append(("Each class against the rest", plot_class_rocs(predictions, columns=columns, figure=panels)))
-    return [(caption, svg(figure, title=caption)) for caption, figure in drawn]
-
-
-@cache
-def _template() -> Any:
-    from rocscope.report.html import template
-
-    return template("multiclass.html.j2")
+def confusion_table(model: MulticlassSummary) -> list[dict[str, str]]:
+    """Return the confusion matrix with a row an actual class, as text."""
+    classes = model.matrix.classes
+    headings = [f"predicted {cls}" for cls in classes]
+    rows = zip(classes, model.matrix.counts.tolist(), strict=True)
+    return [{"actual": str(cls)} | dict(zip(headings, [f"{n:,g}" for n in row], strict=True)) for cls, row in rows]

@@ -14,6 +14,8 @@ import numpy as np
 
 from rocscope.core.jsonable import jsonable
 from rocscope.report.model import ReportData
+from rocscope.report.multiclass import MulticlassData, page_overview
+from rocscope.report.slices import Slice
 from rocscope.report.summary import ModelSummary, Points
 
 Column = dict[str, Any]
@@ -21,40 +23,48 @@ Column = dict[str, Any]
 _EXACT = 2**53
 
 
-def page_json(data: ReportData) -> str:
+def page_json(data: ReportData | MulticlassData) -> str:
     """Return the report's data as JSON that can stand inside a script element."""
     text = json.dumps(jsonable(payload(data)), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def payload(data: ReportData) -> dict[str, Any]:
+def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
     """Return what the page shows, as `client/src/data.ts` declares it."""
-    whole = {"kind": "all", "name": "all rows", "models": [_model(model) for model in data.models]}
-    parts = [
-        {"kind": part.kind, "name": part.name, "models": [_model(model) for model in part.models]}
-        for part in data.slices
-    ]
     return {
         "schema": data.schema_version,
         "title": data.title,
         "notes": data.notes,
         "context": {name: getattr(data.context, name) for name in _CONTEXT},
-        "slices": [whole, *parts],
-        "comparisons": _comparisons(data),
+        "slices": [_slice(part) for part in data.views],
+        "classes": _classes(data) if isinstance(data, MulticlassData) else None,
         "conventions": data.conventions,
         "warnings": data.warnings,
         "provenance": data.provenance,
     }
 
 
-def _comparisons(data: ReportData) -> dict[str, Any]:
+def _slice(part: Slice) -> dict[str, Any]:
+    models = [_model(model) for model in part.models]
+    return {"kind": part.kind, "name": part.name, "models": models, "comparisons": _comparisons(part)}
+
+
+def _classes(data: MulticlassData) -> dict[str, Any]:
+    return {
+        "names": [str(name) for name in data.predictions.classes],
+        "overview": page_overview(data),
+        "matrices": [model.matrix.counts for model in data.models],
+    }
+
+
+def _comparisons(part: Slice) -> dict[str, Any]:
     """Pack pairs of models by their numbers: twenty models have 190 of them."""
-    place = {model.name: number for number, model in enumerate(data.models)}
+    place = {model.name: number for number, model in enumerate(part.models)}
     rows = [
         [place[pair["first"]], place[pair["second"]], *(_short(pair[name]) for name in _OF_A_PAIR)]
-        for pair in data.comparisons
+        for pair in part.comparisons
     ]
-    return {"method": "; ".join(dict.fromkeys(pair["method"] for pair in data.comparisons)), "rows": rows}
+    return {"method": "; ".join(dict.fromkeys(pair["method"] for pair in part.comparisons)), "rows": rows}
 
 
 _OF_A_PAIR = ("difference", "low", "high", "p_value", "adjusted_p_value")
@@ -127,10 +137,16 @@ def _base64(content: bytes) -> str:
 def _calibration(calibration: dict[str, Any]) -> dict[str, Any]:
     return {
         "bins": [_shortened(row) for row in calibration["bins"]],
-        "smooth": calibration["smooth"] and _shorts(calibration["smooth"]),
+        "smooth": calibration["smooth"] and _smooth(calibration["smooth"]),
         "rug": _shorts(calibration["rug"]),
         "numbers": _shortened({name: calibration["numbers"][name] for name in _SHOWN}),
     }
+
+
+def _smooth(curve: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Pack a curve at evenly spaced x as the first and the last of them, and heights to a thousandth."""
+    heights = {name: [round(value, 3) for value in curve[name]] for name in curve if name != "x"}
+    return {"x": [_short(curve["x"][0]), _short(curve["x"][-1])]} | heights
 
 
 _SHOWN = ("brier", "slope", "intercept", "ece", "ici", "p_value")

@@ -11,11 +11,10 @@ from rocscope._output import write_file
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.errors import InputError
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.report.html import render
 from rocscope.report.model import ReportData, report_data
-from rocscope.report.multiclass import MulticlassData, multiclass_data, render_multiclass
+from rocscope.report.multiclass import MulticlassData, multiclass_report
 
 
 class Report:
@@ -24,9 +23,10 @@ class Report:
     Parameters
     ----------
     predictions : Predictions, ThresholdCounts, mapping from model name to ThresholdCounts, or MulticlassPredictions
-        Of more than two classes: tables and figures, without charts that move.
+        Of more than two classes: the reader picks the one that is positive, against all others.
     context : Context, optional
-        Prevalence and costs; the sample's prevalence and equal costs by default.
+        Prevalence and costs; the sample's prevalence and equal costs by default. Costs only, with more than two
+        classes: each has a prevalence of its own.
     title, notes : str
         Plain text.
 
@@ -52,16 +52,14 @@ class Report:
     ) -> None:
         self.data: ReportData | MulticlassData
         if isinstance(predictions, MulticlassPredictions):
-            if context is not None:
-                raise InputError("context", expected="none with more than two classes", hint="see CostMatrix")
-            self.data = multiclass_data(predictions, title=title, notes=notes)
+            self.data = multiclass_report(predictions, context=context, title=title, notes=notes)
         else:
             self.data = report_data(predictions, context=context, title=title, notes=notes)
 
     @cached_property
     def html(self) -> str:
         """The whole page."""
-        return render_multiclass(self.data) if isinstance(self.data, MulticlassData) else render(self.data)
+        return render(self.data)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the page, whole or not at all, and return its path.

@@ -17,7 +17,7 @@ from rocscope.decisions.choose import DEFAULT_THRESHOLD
 from rocscope.geometry import pool, thin, touching_point
 from rocscope.report.calibration import calibration_block
 
-MOST_POINTS = 240
+MOST_POINTS = 225
 """Enough for a curve as wide as a screen; a report then stays small enough to mail."""
 
 Sample = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]

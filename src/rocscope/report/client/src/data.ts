@@ -3,7 +3,7 @@
 import type { Context } from "./math/context";
 import { type Levels, makeLevels } from "./math/levels";
 
-export const SCHEMA = 2;
+export const SCHEMA = 3;
 
 /** A column of numbers: 64-bit floats, 32-bit floats, running totals as variable-length steps, or decimal text. */
 export type PackedColumn = { f8: string } | { f4: string } | { steps: string } | { text: string[] };
@@ -18,10 +18,18 @@ export interface Interval {
 export interface Calibration {
   /** One row a bin: mean score, share of positives, its interval, cases. */
   readonly bins: readonly { x: number; y: number; low: number | null; high: number | null; n: number }[];
-  readonly smooth: { readonly x: number[]; readonly y: number[] } | null;
+  readonly smooth: Smooth | null;
   /** Cases of each class by score, in equal steps from 0 to 1. */
   readonly rug: { readonly pos: number[]; readonly neg: number[] };
   readonly numbers: Readonly<Record<string, number | null>>;
+}
+
+/** A curve at evenly spaced x, of which the first and the last are given, and its band where there is one. */
+export interface Smooth {
+  readonly x: readonly [number, number];
+  readonly y: readonly number[];
+  readonly low?: readonly number[];
+  readonly high?: readonly number[];
 }
 
 interface PackedModel {
@@ -53,8 +61,8 @@ export interface Payload {
   readonly title: string;
   readonly notes: string;
   readonly context: Record<"cost_fp" | "cost_fn" | "cost_tp" | "cost_tn", number> & { target_prevalence: number | null };
-  readonly slices: readonly { kind: string; name: string; models: PackedModel[] }[];
-  readonly comparisons: Comparisons;
+  readonly slices: readonly (Omit<Slice, "models"> & { models: PackedModel[] })[];
+  readonly classes: Classes | null;
   readonly conventions: readonly string[];
   readonly warnings: readonly string[];
   readonly provenance: Readonly<Record<string, string | number | null>>;
@@ -76,9 +84,19 @@ export interface Model {
 }
 
 export interface Slice {
-  readonly kind: string;
+  readonly kind: "all" | "segment" | "fold" | "class";
   readonly name: string;
   readonly models: readonly Model[];
+  readonly comparisons: Comparisons;
+}
+
+/** What is known over all classes, where there are more than two. */
+export interface Classes {
+  readonly names: readonly string[];
+  /** A row a model, as text. */
+  readonly overview: readonly Readonly<Record<string, string>>[];
+  /** Cases of each model by actual and predicted class. */
+  readonly matrices: readonly (readonly (readonly number[])[])[];
 }
 
 export interface Report extends Omit<Payload, "slices" | "context"> {
@@ -92,7 +110,7 @@ export function unpack(payload: Payload): Report {
   return {
     ...payload,
     context: { prevalence: target_prevalence, costFp: cost_fp, costFn: cost_fn, costTp: cost_tp, costTn: cost_tn },
-    slices: payload.slices.map(({ kind, name, models }) => ({ kind, name, models: models.map(unpackModel) })),
+    slices: payload.slices.map((slice) => ({ ...slice, models: slice.models.map(unpackModel) })),
   };
 }
 

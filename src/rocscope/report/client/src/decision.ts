@@ -5,9 +5,9 @@ import { ratiosOf } from "./charts/winners";
 import { download } from "./dom";
 import { alwaysRight, expectedCost, prevalenceOf } from "./math/context";
 import { bestLevel, cheapest } from "./math/hull";
-import { type Levels, samplePrevalence } from "./math/levels";
+import { type Levels, ratesAt, samplePrevalence } from "./math/levels";
 import { cellsAt, pointDict } from "./math/point";
-import { costOf } from "./panels/verdict";
+import { capacityGap, costOf } from "./panels/verdict";
 import type { State } from "./state";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -26,12 +26,13 @@ export function decisionOf(state: State): Fields {
   const chosen = level === state.best.value.level && state.current.value.model === state.best.value.model;
   const always = chosen ? alwaysRight(context) : null;
   const threshold = always === "all positive" ? -Infinity : (levels.threshold[level] ?? Infinity);
-  const cost = costAt(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0);
+  const [tpr, fpr] = ratesAt(levels, level);
+  const cost = costAt(tpr, fpr);
   const free = lowestCost(state);
   const defaultCost = costAt(atHalf[0] / levels.nPos, atHalf[1] / levels.nNeg);
-  const limit = state.capacity.value !== null && state.capacity.value < state.population.value ? state.capacity.value : null;
+  const limit = state.within.value < 1 ? state.capacity.value : null;
   const population = limit === null ? null : state.population.value;
-  const cells = (n: number): Fields => pointDict(cellsAt(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, share, n), threshold);
+  const cells = (n: number): Fields => pointDict(cellsAt(tpr, fpr, share, n), threshold);
   return {
     model: name,
     threshold: Number.isFinite(threshold) ? threshold : null,
@@ -52,7 +53,7 @@ export function decisionOf(state: State): Fields {
     total_cost: population === null ? null : cost * population,
     tied: [],
     tie_break: "no tie",
-    notes: always === null ? [] : [`trivial: at these costs ${always} is right whatever the scores`],
+    notes: notesOf(state, always),
     point: pointDict({ tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp }, threshold),
     default_point: pointDict(sampleCells(levels, atHalf), 0.5),
     per_thousand: cells(1000),
@@ -65,6 +66,17 @@ export function decisionOf(state: State): Fields {
       cost_tn: context.costTn,
     },
   };
+}
+
+/** What a reader of the file has to know besides the numbers. */
+function notesOf(state: State, always: string | null): string[] {
+  const { kind, name } = state.rows.value;
+  const gap = capacityGap(state);
+  return [
+    ...(always ? [`trivial: at these costs ${always} is right whatever the scores`] : []),
+    ...(kind === "all" ? [] : [kind === "class" ? `positive: class ${name}, negative: all others` : `of the rows of ${kind} ${name}`]),
+    ...(gap > 0 ? [`of the thresholds kept in the report: at most ${gap.toPrecision(3)} per case from the best of all`] : []),
+  ];
 }
 
 function sampleCells(levels: Levels, [tp, fp]: readonly [number, number]): { tp: number; fp: number; fn: number; tn: number } {
@@ -124,6 +136,6 @@ export async function decisionFile(fields: Fields): Promise<string> {
 
 export function saveDecision(state: State): void {
   void decisionFile(decisionOf(state)).then((text) =>
-    download(`${fileName(state.report.title, "decision")}.json`, new Blob([text], { type: "application/json" })),
+    download(`${fileName(state.report.title, "decision")}.json`, text, "application/json"),
   );
 }

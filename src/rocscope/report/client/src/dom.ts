@@ -66,14 +66,21 @@ export function table(headings: readonly string[], rows: Iterable<readonly (stri
   return h("table", {}, head, body);
 }
 
+/** A section of the page with its heading, and what stands beside that. */
+export function card(id: string, className: string, heading: string | HTMLElement, tools: readonly HTMLElement[], ...children: Child[]): HTMLElement {
+  const title = typeof heading === "string" ? h("h2", {}, heading) : heading;
+  title.id = `${id}-title`;
+  return h("section", { class: `card ${className}`.trim(), id, "aria-labelledby": title.id }, h("header", {}, title, ...tools), ...children);
+}
+
 /** A region that scrolls sideways and can be reached by keyboard. */
 export function scroller(label: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, ...children);
 }
 
 /** Hand a file to the reader of the page. */
-export function download(fileName: string, content: Blob): void {
-  const url = URL.createObjectURL(content);
+export function download(fileName: string, content: Blob | string, type = "text/csv"): void {
+  const url = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
   const link = h("a", { href: url, download: fileName });
   document.body.append(link);
   link.click();

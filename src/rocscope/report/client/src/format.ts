@@ -1,12 +1,22 @@
 /** Numbers in words: one place for how many digits are shown. */
 
-import { format } from "d3-format";
+type Format = (value: number) => string;
 
-const grouped = format(",.0f");
-const four = format(".4~g");
-const three = format(".3~g");
-const percent1 = format(".1%");
-const percent2 = format(".2%");
+/** English digits in any browser, with a minus sign rather than a hyphen, and none before 0. */
+function formatter(options: Intl.NumberFormatOptions): Format {
+  const { format } = new Intl.NumberFormat("en", { signDisplay: "negative", ...options });
+  return (value) => format(value).replace("-", "−");
+}
+
+const digits = (most: number): Format => formatter({ maximumSignificantDigits: most, useGrouping: false });
+const percents = (places: number): Format =>
+  formatter({ style: "percent", minimumFractionDigits: places, maximumFractionDigits: places });
+
+const grouped = formatter({ maximumFractionDigits: 0 });
+const four = digits(4);
+const three = digits(3);
+const percent1 = percents(1);
+const percent2 = percents(2);
 
 export function count(value: number): string {
   if (!Number.isFinite(value)) return "–";
@@ -19,7 +29,7 @@ export function number(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size >= 10000) return grouped(value);
-  return size !== 0 && size < 1e-4 ? format(".2~e")(value) : four(value);
+  return size !== 0 && size < 1e-4 ? Number(value.toPrecision(3)).toExponential().replace(/^-/, "−") : four(value);
 }
 
 export function percent(value: number): string {

@@ -14,13 +14,15 @@ import { type Payload, unpack } from "./data";
 import { saveDecision } from "./decision";
 import { button, h } from "./dom";
 import { count } from "./format";
+import { SMALL } from "./math/levels";
 import { about } from "./panels/about";
 import { campaignCard, decilesCard } from "./panels/campaign";
+import { classesCards } from "./panels/classes";
 import { confusion } from "./panels/confusion";
 import { controls } from "./panels/controls";
 import { modelsTable } from "./panels/models";
 import { verdict } from "./panels/verdict";
-import { createState, type State } from "./state";
+import { createState, pickSlice, type State } from "./state";
 
 function start(): void {
   const source = document.getElementById("report-data");
@@ -52,7 +54,8 @@ function start(): void {
       confusion(state),
       campaignCard(state),
       decilesCard(state),
-      ...about(report),
+      ...classesCards(state),
+      ...about(state),
     ),
   );
   document.getElementById("static")?.remove();
@@ -63,19 +66,23 @@ function start(): void {
 function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
   const { report } = state;
   const size = h("p", { class: "size" });
+  const few = h("p", { class: "size few" });
   effect(() => {
     const { nPos, nNeg } = state.model.value.levels;
-    size.textContent = `${count(nPos)} positives, ${count(nNeg)} negatives · ${state.models.value.length} ${state.models.value.length === 1 ? "model" : "models"}`;
+    const { kind, name: rows, models } = state.rows.value;
+    const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
+    size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
+    few.textContent = Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "";
   });
   return h(
     "div",
     { class: "heading" },
-    h("div", {}, h("h1", { dir: "auto" }, report.title), size, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
+    h("div", {}, h("h1", { dir: "auto" }, report.title), size, few, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
     h("div", { class: "tools" }, ...slicePicker(state), ...tools),
   );
 }
 
-/** One picker over all rows, segments, folds and classes. */
+/** One picker over all rows, segments and folds, or over classes. */
 function slicePicker(state: State): HTMLElement[] {
   const { slices } = state.report;
   if (slices.length < 2) return [];
@@ -83,18 +90,18 @@ function slicePicker(state: State): HTMLElement[] {
   const groups = new Map<string, HTMLElement>();
   slices.forEach(({ kind, name }, i) => {
     const option = h("option", { value: i }, name);
-    if (kind === "all") return select.append(option);
+    if (kind === "all" || kind === "class") return select.append(option);
     if (!groups.has(kind)) {
       groups.set(kind, h("optgroup", { label: kind }));
       select.append(groups.get(kind)!);
     }
     groups.get(kind)!.append(option);
   });
-  select.addEventListener("change", () => (state.slice.value = Number(select.value)));
+  select.addEventListener("change", () => pickSlice(state, Number(select.value)));
   effect(() => {
     select.value = String(state.slice.value);
   });
-  return [h("label", { class: "picker" }, "Rows ", select)];
+  return [h("label", { class: "picker" }, state.report.classes ? "Class " : "Rows ", select)];
 }
 
 function copyLink(link: () => string): HTMLButtonElement {

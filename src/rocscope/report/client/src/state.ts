@@ -2,10 +2,10 @@
 
 import { batch, computed, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
 
-import type { Model, Report } from "./data";
+import type { Model, Report, Slice } from "./data";
 import { type Context, prevalenceOf, rewardsErrors } from "./math/context";
 import { bestLevel, bestWithin, cheapest, type Choice } from "./math/hull";
-import { levelAt, type Rates, rates, samplePrevalence } from "./math/levels";
+import { levelAt, type Rates, rates, ratesAt, samplePrevalence } from "./math/levels";
 import type { Campaign } from "./math/profit";
 import { type Region, regions } from "./math/regions";
 import { strokeOf } from "./palette";
@@ -45,10 +45,14 @@ export interface State {
   readonly looks: Signal<ReadonlyMap<string, Look>>;
   readonly sortBy: Signal<string>;
 
+  /** The rows that are shown. */
+  readonly rows: ReadonlySignal<Slice>;
   readonly models: ReadonlySignal<readonly Model[]>;
   readonly context: ReadonlySignal<Context>;
   readonly campaign: ReadonlySignal<Campaign>;
   readonly regions: ReadonlySignal<readonly Region[]>;
+  /** Share of the population that can be contacted, 1 where there is no limit. */
+  readonly within: ReadonlySignal<number>;
   /** The best level of each model in the context and within the capacity; null where the model is hidden. */
   readonly bestLevels: ReadonlySignal<readonly (number | null)[]>;
   readonly best: ReadonlySignal<Choice>;
@@ -86,7 +90,8 @@ export function createState(report: Report): State {
     looks: signal<ReadonlyMap<string, Look>>(new Map()),
     sortBy: signal("cost"),
   };
-  const models = computed(() => report.slices[inputs.slice.value]?.models ?? []);
+  const rows = computed(() => report.slices[inputs.slice.value]!);
+  const models = computed(() => rows.value.models);
   const context = computed<Context>(() => ({
     prevalence: inputs.prevalence.value,
     costFp: inputs.costFp.value,
@@ -100,16 +105,10 @@ export function createState(report: Report): State {
     capacity: inputs.capacity.value,
   }));
   const hidden = (model: Model): boolean => inputs.looks.value.get(model.name) === "hide";
-  const bestLevels = computed(() => {
-    const { capacity, population } = campaign.value;
-    const within = capacity === null ? 1 : capacity / population;
-    return models.value.map((model) => {
-      if (hidden(model)) return null;
-      return within < 1
-        ? bestWithin(model.levels, context.value, within)
-        : bestLevel(model.levels, context.value);
-    });
-  });
+  const within = computed(() => Math.min(1, (inputs.capacity.value ?? Infinity) / inputs.population.value));
+  const bestLevels = computed(() =>
+    models.value.map((model) => (hidden(model) ? null : bestWithin(model.levels, context.value, within.value))),
+  );
   const all = computed(() => models.value.map((model) => model.levels));
   const best = computed<Choice>(
     () => cheapest(all.value, bestLevels.value, context.value) ?? { model: 0, level: 0 },
@@ -128,9 +127,11 @@ export function createState(report: Report): State {
   return {
     report,
     ...inputs,
+    rows,
     models,
     context,
     campaign,
+    within,
     bestLevels,
     best,
     bestModel: computed(() => best.value.model),
@@ -142,7 +143,7 @@ export function createState(report: Report): State {
     rates: computed(() => {
       const { levels } = model.value;
       const { level } = current.value;
-      return rates(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, share.value);
+      return rates(...ratesAt(levels, level), share.value);
     }),
     invalid: computed(() => rewardsErrors(context.value)),
   };
@@ -170,6 +171,16 @@ function stylesOf(
     const look = looks.get(model.name) ?? byDefault;
     const slot = many ? (look === "show" ? place++ : 0) : model.index;
     return { look, place: look === "show" ? slot : null, ...strokeOf(slot) };
+  });
+}
+
+/** Turn to other rows; another class has probabilities, and a prevalence, of its own. */
+export function pickSlice(state: State, slice: number): void {
+  batch(() => {
+    state.slice.value = slice;
+    if (state.rows.value.kind !== "class") return;
+    state.prevalence.value = null;
+    state.pinned.value = null;
   });
 }
 

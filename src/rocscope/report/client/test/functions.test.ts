@@ -7,7 +7,7 @@ import { across } from "../src/chart/scene";
 import { csvOf, fileName } from "../src/chart/export";
 import { count, percent, shorten, tick } from "../src/format";
 import { decimal } from "../src/math/context";
-import { bestWithin } from "../src/math/hull";
+import { bestWithin, costAt, leastWithin } from "../src/math/hull";
 import { levelAt, makeLevels, nearest, wilson } from "../src/math/levels";
 import { perfectProfit, randomProfit } from "../src/math/profit";
 
@@ -45,6 +45,13 @@ test("within a capacity the best level does not go deeper", () => {
   assert.equal(bestWithin(levels, context, 1), 2);
   assert.equal(bestWithin(levels, context, 0.69), 1);
   assert.equal(bestWithin(levels, context, 0.34), 0);
+});
+
+test("what thresholds left out could gain within a capacity is bounded by how far they can be from the line", () => {
+  assert.equal(leastWithin(levels, context, 0.69, 0), costAt(levels, 1, context));
+  assert.equal(leastWithin(levels, context, 1, 0.1), costAt(levels, 2, context));
+  // at depth 0.69 the line from (0.6, 0.1) to (0.9, 0.5) has cost 0.3; a point 0.02 above it gains 0.5 * 2 * 0.02 + 0.5 * 0.02
+  assert.ok(Math.abs(leastWithin(levels, context, 0.69, 0.02) - (costAt(levels, 1, context) + (0.34 / 0.35) * (costAt(levels, 2, context) - costAt(levels, 1, context)) - 0.03)) < 1e-12);
 });
 
 test("profit at random and with a perfect model", () => {

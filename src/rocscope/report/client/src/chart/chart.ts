@@ -2,7 +2,7 @@
 
 import { computed, effect, signal } from "@preact/signals-core";
 
-import { button, download, h, s, scroller, setText, table } from "../dom";
+import { button, card, download, h, s, scroller, setText, table } from "../dom";
 import { number } from "../format";
 import { palette } from "../palette";
 import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
@@ -56,7 +56,7 @@ export function chart(options: ChartOptions): HTMLElement {
   const marks = s("g");
   const svg = s("svg", { role: "img", "aria-labelledby": `${options.id}-title`, "aria-describedby": `${options.id}-text`, "font-family": FONT }, axes, labels, marks);
   const plot = h("div", { class: "plot" }, canvas, svg);
-  const title = h("h2", { id: `${options.id}-title` });
+  const title = h("h2");
   const text = h("p", { id: `${options.id}-text`, class: "caption" });
 
   const size = signal<Size>({ width: 0, height: 0, unit: 1 });
@@ -124,32 +124,31 @@ export function chart(options: ChartOptions): HTMLElement {
     h(
       "div",
       {},
-      button("SVG", () => download(file("svg"), new Blob([asSvg()], { type: "image/svg+xml" }))),
+      button("SVG", () => download(file("svg"), asSvg(), "image/svg+xml")),
       button("PNG", () => void pngOf(asSvg(), size.peek()).then((blob) => download(file("png"), blob))),
       button("CSV", () => {
         const { columns, rows } = options.data();
-        download(file("csv"), new Blob([csvOf(columns, rows)], { type: "text/csv" }));
+        download(file("csv"), csvOf(columns, rows));
       }),
     ),
   );
+  const close = (): void => {
+    exports.open = false;
+    exports.querySelector("summary")?.focus();
+  };
   exports.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !exports.open) return;
     event.stopPropagation();
-    exports.open = false;
-    exports.querySelector("summary")?.focus();
+    close();
+  });
+  exports.addEventListener("click", (event) => {
+    if (event.target instanceof HTMLButtonElement) close();
   });
   exports.addEventListener("focusout", (event) => {
     if (!exports.contains(event.relatedTarget as Node | null)) exports.open = false;
   });
 
-  return h(
-    "section",
-    { class: `card ${options.className ?? ""}`.trim(), id: options.id, "aria-labelledby": `${options.id}-title` },
-    h("header", {}, title, ...(options.tools ?? []), exports),
-    plot,
-    text,
-    dataTable(options),
-  );
+  return card(options.id, options.className ?? "", title, [...(options.tools ?? []), exports], plot, text, dataTable(options));
 }
 
 function handle(

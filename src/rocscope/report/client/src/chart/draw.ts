@@ -1,6 +1,6 @@
 /** Scenes on canvas and as SVG: the same paths, two pens. */
 
-import { area, curveLinear, curveStepBefore, line } from "d3-shape";
+import { line } from "d3-shape";
 
 import { s } from "../dom";
 import { shorten } from "../format";
@@ -9,26 +9,22 @@ import { type Frame, type Mark, type Scale, type Scene, type Series, type Size, 
 
 type Pen = CanvasRenderingContext2D;
 
-/** Draw the path of a series with a pen, or return it as text without one. */
-function pathOf(series: Series, frame: Frame, pen: Pen | null): string | null {
-  const { x, y, base } = series;
+/** Draw the path of a series with a pen, or return it as text without one; an area is its outline, there and back. */
+function pathOf({ x, y, base }: Series, frame: Frame, pen: Pen | null): string | null {
   const [toX, toY] = [straight(frame.x), straight(frame.y)];
-  const at = (i: number): number => toX(x[i] ?? NaN);
-  const defined = (i: number): boolean => Number.isFinite(x[i]) && Number.isFinite(y[i]);
-  const curve = series.shape === "step" ? curveStepBefore : curveLinear;
-  const indices = upTo(x.length);
-  if (base) {
-    const shape = area<number>().x(at).y1((i) => toY(y[i] ?? NaN)).y0((i) => toY(base[i] ?? NaN));
-    return shape.defined(defined).curve(curve).context(pen)(indices) as string | null;
-  }
-  const shape = line<number>().x(at).y((i) => toY(y[i] ?? NaN));
-  return shape.defined(defined).curve(curve).context(pen)(indices) as string | null;
+  const n = x.length;
+  const atX = (i: number): number => x[i < n ? i : 2 * n - 1 - i] ?? NaN;
+  const atY = (i: number): number => (i < n ? y[i] : base?.[2 * n - 1 - i]) ?? NaN;
+  const shape = line<number>()
+    .x((i) => toX(atX(i)))
+    .y((i) => toY(atY(i)))
+    .defined((i) => Number.isFinite(atX(i)) && Number.isFinite(atY(i)));
+  return shape.context(pen)(upTo(base ? 2 * n : n)) as string | null;
 }
 
-/** A linear scale as one multiplication: a frame draws thousands of points. */
+/** A scale as one multiplication: a frame draws thousands of points. */
 function straight(scale: Scale): (value: number) => number {
   const [[from = 0, to = 1], [start = 0, end = 1]] = [scale.domain(), scale.range()];
-  if ("base" in scale) return scale;
   const slope = (end - start) / (to - from);
   return (value) => start + (value - from) * slope;
 }
@@ -197,7 +193,7 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
             "text-anchor": mark.anchor ?? "start",
             "font-size": 12,
             "font-weight": mark.bold ? 600 : 400,
-            stroke: mark.plain ? null : palette.halo,
+            stroke: mark.halo ?? palette.halo,
             "stroke-width": 3,
             "stroke-linejoin": "round",
             "paint-order": "stroke",

@@ -44,8 +44,15 @@ export function directLabels(
   return marks;
 }
 
-/** A dot is wider than a line, and is not to be written upon. */
+/** Marks are not to be written upon; a dot is wider than a line. */
 function around(mark: Mark, frame: Frame): Dot[] {
+  if (mark.kind === "line") {
+    const inside = (y: number): number => Math.min(frame.height, Math.max(0, frame.y(y)));
+    return between(
+      { x: frame.x(mark.from[0]), y: inside(mark.from[1]) },
+      { x: frame.x(mark.to[0]), y: inside(mark.to[1]) },
+    );
+  }
   if (mark.kind !== "dot") return [];
   const [x, y] = [frame.x(mark.at[0]), frame.y(mark.at[1])];
   return [-5, 0, 5].flatMap((dx) => [-5, 0, 5].map((dy) => ({ x: x + dx, y: y + dy })));
@@ -58,14 +65,17 @@ function sample(series: Series, frame: Frame): Dot[] {
   for (let i = 0; i < series.x.length; i++) {
     const next = { x: frame.x(series.x[i] ?? NaN), y: frame.y(series.y[i] ?? NaN) };
     if (!Number.isFinite(next.x) || !Number.isFinite(next.y)) continue;
-    const steps: number = last ? Math.ceil(Math.hypot(next.x - last.x, next.y - last.y) / 6) : 1;
-    for (let k = 1; k <= Math.min(steps, 200); k++) {
-      const share: number = k / Math.max(steps, 1);
-      dots.push(last ? { x: last.x + (next.x - last.x) * share, y: last.y + (next.y - last.y) * share } : next);
-    }
+    dots.push(...between(last ?? next, next));
     last = next;
   }
   return dots;
+}
+
+/** Points on the way from one to another, without the first. */
+function between(from: Dot, to: Dot): Dot[] {
+  const steps = Math.min(200, Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 6)));
+  const at = (share: number): Dot => ({ x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share });
+  return Array.from({ length: steps }, (_, i) => at((i + 1) / steps));
 }
 
 function bestPlace(

@@ -1,6 +1,6 @@
 /** What a chart shows, in the units of its data: no pixels here. */
 
-import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
+import { scaleLinear, type ScaleLinear } from "d3-scale";
 
 export type Column = ArrayLike<number>;
 export type Point = readonly [x: number, y: number];
@@ -9,7 +9,8 @@ export interface Axis {
   readonly label: string;
   readonly domain: readonly [number, number];
   readonly format: (value: number) => string;
-  readonly kind?: "linear" | "log";
+  /** Whether values are exponents, of which only whole ones are marked. */
+  readonly powers?: boolean;
   readonly ticks?: readonly number[];
 }
 
@@ -20,7 +21,6 @@ export interface Series {
   readonly dash?: readonly number[];
   readonly width?: number;
   readonly alpha?: number;
-  readonly shape?: "line" | "step";
   /** Where it is an area: the other edge at each x. */
   readonly base?: Column;
   /** A name to write beside the line. */
@@ -46,8 +46,8 @@ export type Mark =
       dx?: number;
       dy?: number;
       bold?: boolean;
-      /** On a coloured box: no halo around the letters. */
-      plain?: boolean;
+      /** What shows between the letters and what they are written over; that of the card by default. */
+      halo?: string;
       /** Shortened to fit between two x, or left out. */
       within?: readonly [number, number];
     }
@@ -67,7 +67,7 @@ export interface Margin {
   readonly bottom: number;
 }
 
-export type Scale = ScaleContinuousNumeric<number, number>;
+export type Scale = ScaleLinear<number, number>;
 
 /** The two scales of a scene and the rectangle between its axes, in pixels. */
 export interface Frame {
@@ -83,8 +83,8 @@ export function makeFrame(scene: Scene, size: Size, margin: Margin): Frame {
   const width = Math.max(10, size.width - margin.left - margin.right);
   const height = Math.max(10, size.height - margin.top - margin.bottom);
   return {
-    x: makeScale(scene.x).range([0, width]),
-    y: makeScale(scene.y).range([height, 0]),
+    x: scaleLinear(scene.x.domain, [0, width]),
+    y: scaleLinear(scene.y.domain, [height, 0]),
     left: margin.left,
     top: margin.top,
     width,
@@ -92,17 +92,10 @@ export function makeFrame(scene: Scene, size: Size, margin: Margin): Frame {
   };
 }
 
-function makeScale(axis: Axis): Scale {
-  return (axis.kind === "log" ? scaleLog() : scaleLinear()).domain([...axis.domain]);
-}
-
 export function ticksOf(axis: Axis, scale: Scale, room: number): readonly number[] {
   if (axis.ticks) return axis.ticks;
-  const wanted = Math.max(2, Math.floor(room / 62));
-  if (axis.kind !== "log") return scale.ticks(wanted);
-  const powers = scale.ticks().filter((value) => Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9));
-  const every = Math.max(1, Math.ceil(powers.length / wanted));
-  return powers.filter((_, i) => i % every === 0);
+  const ticks = scale.ticks(Math.max(2, Math.floor(room / 62)));
+  return axis.powers ? ticks.filter(Number.isInteger) : ticks;
 }
 
 /** The straight line of a slope through a point, cut to a rectangle; slope infinity is vertical. */

@@ -4,23 +4,27 @@ import { effect } from "@preact/signals-core";
 
 import { chart } from "../chart/chart";
 import type { Mark, Series } from "../chart/scene";
-import type { Model } from "../data";
+import type { Model, Smooth } from "../data";
 import { choices } from "../dom";
 import { fixed, tick } from "../format";
 import { palette } from "../palette";
 import type { State } from "../state";
-import { colourOf, modelLines, UNIT } from "./shared";
+import { bandChoice, colourOf, modelLines, UNIT } from "./shared";
 
 /** How much of the height the rug takes at most, above and below. */
 const RUG = 0.12;
 
 export function calibrationChart(state: State): HTMLElement {
   const view = choices("View", [["bins", "Bins"], ["smooth", "LOESS"], ["pav", "PAV"]] as const, (value) => (state.calibrationView.value = value));
-  effect(() => view.show(state.calibrationView.value));
+  const band = bandChoice(state);
+  effect(() => {
+    view.show(state.calibrationView.value);
+    band.hidden = state.calibrationView.value !== "smooth" || !state.model.value.calibration?.smooth?.low;
+  });
   return chart({
     id: "calibration",
     title: () => "Calibration",
-    tools: [view.element],
+    tools: [band, view.element],
     describe: () => describe(state),
     scene: () => ({
       x: { label: "Predicted probability", domain: UNIT, format: tick },
@@ -28,11 +32,17 @@ export function calibrationChart(state: State): HTMLElement {
       series: [
         ...rug(state),
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
+        ...bandOf(state),
         ...lines(state),
       ],
     }),
     marks: () => [...thresholdRule(state), ...binMarks(state)],
     data: () => {
+      const smooth = state.model.value.calibration?.smooth;
+      if (state.calibrationView.value === "smooth" && smooth) {
+        const { low, high, y } = smooth;
+        return { columns: ["score", "share_positive", "low", "high"], rows: along(smooth).map((x, i) => [x, y[i] ?? null, low?.[i] ?? null, high?.[i] ?? null]) };
+      }
       const bins = state.model.value.calibration?.bins ?? [];
       return {
         columns: ["mean_score", "share_positive", "low", "high", "n"],
@@ -44,15 +54,27 @@ export function calibrationChart(state: State): HTMLElement {
 
 function lines(state: State): Series[] {
   const kind = state.calibrationView.value;
-  const shape = kind === "pav" ? ({ shape: "step" } as const) : {};
   return modelLines(state, (model) => {
     if (!model.calibration) return null;
     if (kind === "bins") {
       const bins = model.calibration.bins;
       return { x: bins.map((bin) => bin.x), y: bins.map((bin) => bin.y) };
     }
-    return kind === "smooth" ? model.calibration.smooth : pav(model);
-  }, shape);
+    const { smooth } = model.calibration;
+    return kind === "pav" ? pav(model) : smooth && { x: along(smooth), y: smooth.y };
+  });
+}
+
+/** The x of a smooth curve, which are evenly spaced. */
+function along({ x: [first, last], y }: Smooth): number[] {
+  return y.map((_, i) => first + ((last - first) * i) / (y.length - 1));
+}
+
+/** Where the smooth curve of the current model would lie if labels were drawn again. */
+function bandOf(state: State): Series[] {
+  const smooth = state.model.value.calibration?.smooth;
+  if (!state.band.value || state.calibrationView.value !== "smooth" || !smooth?.low || !smooth.high) return [];
+  return [{ x: along(smooth), y: smooth.high, base: smooth.low, stroke: colourOf(state, state.model.value.index), alpha: 0.18 }];
 }
 
 /** Pooling adjacent violators is the ROC hull: each of its segments is a block of one share of positives. */
@@ -76,15 +98,15 @@ function rug(state: State): Series[] {
   const { calibration } = state.model.value;
   if (!calibration) return [];
   const { pos, neg } = calibration.rug;
-  const edges = Array.from({ length: pos.length + 1 }, (_, i) => i / pos.length);
+  const edges = pos.flatMap((_, i) => [i / pos.length, (i + 1) / pos.length]);
   const columns = (counts: readonly number[]): number[] => {
     const most = Math.max(1, ...counts);
-    return [counts[0] ?? 0, ...counts].map((n) => (RUG * n) / most);
+    return counts.flatMap((n) => [(RUG * n) / most, (RUG * n) / most]);
   };
   const { quiet } = palette.value;
   return [
-    { x: edges, y: edges.map(() => 1), base: columns(pos).map((n) => 1 - n), stroke: quiet, alpha: 0.35, shape: "step" },
-    { x: edges, y: columns(neg), base: edges.map(() => 0), stroke: quiet, alpha: 0.35, shape: "step" },
+    { x: edges, y: edges.map(() => 1), base: columns(pos).map((n) => 1 - n), stroke: quiet, alpha: 0.35 },
+    { x: edges, y: columns(neg), base: edges.map(() => 0), stroke: quiet, alpha: 0.35 },
   ];
 }
 

@@ -8,7 +8,7 @@ import type { Model } from "../data";
 import { choices } from "../dom";
 import { number, percent, tick } from "../format";
 import { prevalenceOf } from "../math/context";
-import { nearest, samplePrevalence } from "../math/levels";
+import { nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { type GainView, setLevel, type State } from "../state";
 import { modelLines, pointMarks, thresholdHandle, UNIT } from "./shared";
@@ -94,7 +94,7 @@ function columnsOf(state: State, model: Model, which?: number[]): { x: Float64Ar
   const y = new Float64Array(indices.length);
   for (let k = 0; k < indices.length; k++) {
     const i = which?.[k] ?? k;
-    const [tpr, fpr] = [levels.tpr[i] ?? 0, levels.fpr[i] ?? 0];
+    const [tpr, fpr] = ratesAt(levels, i);
     const [found, alarms] =
       state.prevalence.value === null ? [levels.tp[i] ?? 0, levels.fp[i] ?? 0] : [share * tpr, (1 - share) * fpr];
     const depth = state.prevalence.value === null ? (found + alarms) / (levels.nPos + levels.nNeg) : found + alarms;

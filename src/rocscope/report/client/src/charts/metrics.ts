@@ -3,7 +3,7 @@
 import { chart } from "../chart/chart";
 import type { Column, Point, Series } from "../chart/scene";
 import { number, percent, tick } from "../format";
-import { levelAt, rates, type Rates } from "../math/levels";
+import { levelAt, rates, type Rates, ratesAt } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
 import { thresholdHandle } from "./shared";
@@ -50,21 +50,20 @@ export function metricsChart(state: State): HTMLElement {
     },
     data: () => ({
       columns: ["threshold", ...SHOWN.map(([key]) => key)],
-      rows: Array.from(state.model.value.levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => ratesAt(state, i)[key])]),
+      rows: Array.from(state.model.value.levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => metricsAt(state, i)[key])]),
     }),
     handle: thresholdHandle(state, "metrics", current),
     drag: ([x]) => setLevel(state, state.model.value, Math.max(1, levelAt(state.model.value.levels, x))),
   });
 }
 
-function ratesAt(state: State, level: number): Rates {
-  const { levels } = state.model.value;
-  return rates(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, state.share.value);
+function metricsAt(state: State, level: number): Rates {
+  return rates(...ratesAt(state.model.value.levels, level), state.share.value);
 }
 
 function lines(state: State): Series[] {
   const { levels } = state.model.value;
-  const all = Array.from(levels.tpr, (_, i) => ratesAt(state, i)).slice(1);
+  const all = Array.from(levels.tpr, (_, i) => metricsAt(state, i)).slice(1);
   const x: Column = levels.threshold.slice(1);
   const { hues, quiet } = palette.value;
   return SHOWN.map(([key, name, hue, dash]) => ({ x, y: all.map((entry) => entry[key]), stroke: hues[hue] ?? quiet, dash, name, width: 1.7 }));

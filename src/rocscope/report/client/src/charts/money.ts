@@ -8,7 +8,7 @@ import type { Model } from "../data";
 import { choices } from "../dom";
 import { count, number, percent, tick } from "../format";
 import { prevalenceOf, probabilityThreshold } from "../math/context";
-import { levelAt, nearest, samplePrevalence } from "../math/levels";
+import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { netBenefit, perfectProfit, profit, randomProfit } from "../math/profit";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
@@ -56,10 +56,10 @@ function shareOf(state: State, model: Model): number {
   return prevalenceOf(state.context.value, samplePrevalence(model.levels));
 }
 
-function profitAt(state: State, { levels, ...model }: Model, level: number): Point {
-  const share = shareOf(state, { levels, ...model });
-  const [tpr, fpr] = [levels.tpr[level] ?? 0, levels.fpr[level] ?? 0];
-  return [share * tpr + (1 - share) * fpr, profit(state.context.value, state.campaign.value, share, tpr, fpr)];
+function profitAt(state: State, model: Model, level: number): Point {
+  const share = shareOf(state, model);
+  const money = profit(state.context.value, state.campaign.value, share, ...ratesAt(model.levels, level));
+  return [depthAt(model.levels, level, share), money];
 }
 
 function profitColumns(state: State, model: Model): { x: Float64Array; y: Float64Array } {
@@ -67,7 +67,7 @@ function profitColumns(state: State, model: Model): { x: Float64Array; y: Float6
   const share = shareOf(state, model);
   const [context, campaign] = [state.context.value, state.campaign.value];
   return {
-    x: levels.tpr.map((tpr, i) => share * tpr + (1 - share) * (levels.fpr[i] ?? 0)),
+    x: levels.tpr.map((_, i) => depthAt(levels, i, share)),
     y: levels.tpr.map((tpr, i) => profit(context, campaign, share, tpr, levels.fpr[i] ?? 0)),
   };
 }
@@ -127,7 +127,7 @@ function clampProbability(value: number): number {
 function benefitAt(state: State, model: Model, probability: number): number {
   const { levels } = model;
   const level = levelAt(levels, probability);
-  return netBenefit(levels.tpr[level] ?? 0, levels.fpr[level] ?? 0, shareOf(state, model), probability);
+  return netBenefit(...ratesAt(levels, level), shareOf(state, model), probability);
 }
 
 function treatAll(state: State, probability: number): number {

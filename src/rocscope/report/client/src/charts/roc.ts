@@ -2,28 +2,23 @@
 
 import { chart } from "../chart/chart";
 import { across, type Mark, type Point, type Series } from "../chart/scene";
-import { choices } from "../dom";
+import type { Model } from "../data";
 import { number, percent, tick } from "../format";
 import { slope } from "../math/context";
-import { samplePrevalence, wilson } from "../math/levels";
+import { ratesAt, samplePrevalence, wilson } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
-import { effect } from "@preact/signals-core";
-import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
+import { bandChoice, colourOf, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
 
 export function rocChart(state: State): HTMLElement {
-  const band = choices("Uncertainty", [["off", "Curve"], ["on", "95% band"]] as const, (value) => (state.band.value = value === "on"));
-  effect(() => band.show(state.band.value ? "on" : "off"));
   const current = (): Point => {
-    const { levels } = state.model.value;
-    const { level } = state.current.value;
-    return [levels.fpr[level] ?? 0, levels.tpr[level] ?? 0];
+    return place(state.model.value, state.current.value.level);
   };
   let turning: Point | null = null;
   return chart({
     id: "roc",
     title: () => "ROC curve",
-    tools: [band.element],
+    tools: [bandChoice(state)],
     describe: () => describe(state),
     scene: () => ({
       x: { label: "False positive rate", domain: UNIT, format: tick },
@@ -35,7 +30,7 @@ export function rocChart(state: State): HTMLElement {
         ...modelLines(state, ({ levels }) => ({ x: levels.fpr, y: levels.tpr })),
       ],
     }),
-    marks: () => [lineMark(state, current()), ...pointMarks(state, ({ levels }, i) => [levels.fpr[i] ?? 0, levels.tpr[i] ?? 0])],
+    marks: () => [lineMark(state, current()), ...pointMarks(state, place)],
     data: () => {
       const { levels, thresholdText: text } = state.model.value;
       return {
@@ -50,6 +45,11 @@ export function rocChart(state: State): HTMLElement {
       else setLevel(state, state.model.value, nearestPoint(state, at, toPixels));
     },
   });
+}
+
+function place({ levels }: Model, level: number): Point {
+  const [tpr, fpr] = ratesAt(levels, level);
+  return [fpr, tpr];
 }
 
 function describe(state: State): string {
@@ -89,7 +89,7 @@ function nearestPoint(state: State, at: Point, toPixels: (point: Point) => Point
   let best = 0;
   let least = Infinity;
   for (let i = 0; i < levels.size; i++) {
-    const [x, y] = toPixels([levels.fpr[i] ?? 0, levels.tpr[i] ?? 0]);
+    const [x, y] = toPixels(place(state.model.value, i));
     const distance = (x - px) ** 2 + (y - py) ** 2;
     if (distance < least) [best, least] = [i, distance];
   }

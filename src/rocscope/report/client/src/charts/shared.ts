@@ -1,8 +1,11 @@
 /** What the charts of several models have in common. */
 
+import { effect } from "@preact/signals-core";
+
 import type { Handle } from "../chart/chart";
 import type { Column, Mark, Point, Series } from "../chart/scene";
 import type { Model } from "../data";
+import { choices } from "../dom";
 import { number, percent } from "../format";
 import { chooseModel, setLevel, type State, stepModel, toBest } from "../state";
 import { palette } from "../palette";
@@ -100,6 +103,13 @@ export function thresholdText(state: State): string {
   const { tpr, fpr, depth } = state.rates.value;
   const threshold = number(state.model.value.levels.threshold[state.current.value.level] ?? Infinity);
   return `${state.model.value.name}, threshold ${threshold}: ${percent(depth)} predicted positive, true positive rate ${percent(tpr)}, false positive rate ${percent(fpr)}`;
+}
+
+/** Whether bands are shown: one choice for all charts that have one. */
+export function bandChoice(state: State): HTMLElement {
+  const band = choices("Uncertainty", [["off", "Curve"], ["on", "95% band"]] as const, (value) => (state.band.value = value === "on"));
+  effect(() => band.show(state.band.value ? "on" : "off"));
+  return band.element;
 }
 
 /** Make the costs such that predicting positive pays from this slope of the iso-performance line on. */

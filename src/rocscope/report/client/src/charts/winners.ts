@@ -9,7 +9,8 @@ import { palette } from "../palette";
 import type { State } from "../state";
 import { colourOf, setRatio, thresholdKeys } from "./shared";
 
-const DOMAIN = [1e-4, 1e4] as const;
+/** Powers of ten of the cost ratio. */
+const DOMAIN = [-4, 4] as const;
 
 export function ratioOf(state: State): number {
   return quotient(falseAlarmCost(state.context.value), missCost(state.context.value));
@@ -27,18 +28,19 @@ export function regionName(state: State, region: Region): string {
 }
 
 export function winnersChart(state: State): HTMLElement {
-  const clamp = (value: number): number => Math.min(DOMAIN[1], Math.max(DOMAIN[0], value));
+  const at = (): number => powerOf(ratioOf(state));
+  const move = (power: number): void => setRatio(state, 10 ** clamp(power));
   return chart({
     id: "winners",
     className: "wide strip",
     title: () => "Which model wins at which cost ratio",
     describe: () => describe(state),
     scene: () => ({
-      x: { label: "Cost of a false positive ÷ cost of a false negative", domain: DOMAIN, kind: "log", format: tick },
+      x: { label: "Cost of a false positive ÷ cost of a false negative", domain: DOMAIN, powers: true, format: (power) => tick(10 ** power) },
       y: { label: "", domain: [0, 1], format: tick, ticks: [] },
       series: [],
     }),
-    marks: () => [...boxes(state), ruleAt(clamp(ratioOf(state)))],
+    marks: () => [...boxes(state), ruleAt(at()), ...names(state)],
     margin: { left: 14, top: 8 },
     data: () => ({
       columns: ["model", "ratio_from", "ratio_to"],
@@ -46,38 +48,55 @@ export function winnersChart(state: State): HTMLElement {
     }),
     handle: {
       label: "Cost ratio",
-      state: () => {
-        const at = clamp(ratioOf(state));
-        return { at: [at, 0.5], now: Math.log10(at), min: -4, max: 4, text: `cost ratio ${number(ratioOf(state))}` };
-      },
+      state: () => ({ at: [at(), 0.5], now: at(), min: DOMAIN[0], max: DOMAIN[1], text: `cost ratio ${number(ratioOf(state))}` }),
       key: (event) => {
-        const factor = { ArrowRight: 1.1, ArrowLeft: 1 / 1.1, PageUp: 2, PageDown: 0.5 }[event.key];
-        if (factor) setRatio(state, clamp(ratioOf(state) * factor));
-        return factor !== undefined || (event.key === "Escape" && thresholdKeys(state)(event));
+        const step = { ArrowRight: 0.04, ArrowLeft: -0.04, PageUp: 0.3, PageDown: -0.3 }[event.key];
+        if (step) move(at() + step);
+        return step !== undefined || (event.key === "Escape" && thresholdKeys(state)(event));
       },
     },
-    drag: ([ratio]) => setRatio(state, clamp(ratio)),
+    drag: ([power]) => move(power),
   });
+}
+
+const clamp = (power: number): number => Math.min(DOMAIN[1], Math.max(DOMAIN[0], power));
+const powerOf = (ratio: number): number => clamp(Math.log10(Math.max(0, ratio)));
+
+interface Place {
+  readonly zone: Region;
+  readonly low: number;
+  readonly high: number;
+  readonly colour: string;
+}
+
+/** The zones that can be seen, from a power of ten to another. */
+function places(state: State): Place[] {
+  return zones(state.regions.value)
+    .map((zone) => {
+      const [low, high] = ratiosOf(state, zone).map(powerOf) as [number, number];
+      return { zone, low, high, colour: zone.model < 0 ? palette.value.ghost : colourOf(state, zone.model) };
+    })
+    .filter(({ low, high }) => high > low);
 }
 
 function boxes(state: State): Mark[] {
-  const { ghost, quiet, halo } = palette.value;
-  return zones(state.regions.value).flatMap((zone): Mark[] => {
-    const [low, high] = ratiosOf(state, zone).map((r) => Math.min(DOMAIN[1], Math.max(DOMAIN[0], r))) as [number, number];
-    if (!(high > low)) return [];
-    const trivial = zone.model < 0;
-    const colour = trivial ? ghost : colourOf(state, zone.model);
-    const box: Mark = { kind: "box", from: [low, 0.08], to: [high, 0.92], fill: colour, alpha: trivial ? 0.35 : 0.92, role: "zone" };
-    const name = regionName(state, zone);
-    const edge: Mark = { kind: "line", from: [high, 0.08], to: [high, 0.92], stroke: halo, width: 1.5 };
-    const fill = trivial ? quiet : halo;
-    const at = [Math.sqrt(low * high), 0.5] as const;
-    return [box, edge, { kind: "text", at, text: name, within: [low, high], fill, anchor: "middle", dy: 4, bold: true, plain: true }];
+  return places(state).flatMap(({ zone, low, high, colour }): Mark[] => [
+    { kind: "box", from: [low, 0.08], to: [high, 0.92], fill: colour, alpha: zone.model < 0 ? 0.35 : 1, role: "zone" },
+    { kind: "line", from: [high, 0.08], to: [high, 0.92], stroke: palette.value.halo, width: 1.5 },
+  ]);
+}
+
+function names(state: State): Mark[] {
+  const { quiet, halo } = palette.value;
+  return places(state).map(({ zone, low, high, colour }) => {
+    const looks = zone.model < 0 ? { fill: quiet, halo: "none" } : { fill: halo, halo: colour };
+    const at = [(low + high) / 2, 0.5] as const;
+    return { kind: "text", at, text: regionName(state, zone), within: [low, high], anchor: "middle", dy: 4, bold: true, ...looks };
   });
 }
 
-function ruleAt(ratio: number): Mark {
-  return { kind: "line", from: [ratio, 0], to: [ratio, 1], stroke: palette.value.ink, width: 2, role: "ratio" };
+function ruleAt(power: number): Mark {
+  return { kind: "line", from: [power, 0], to: [power, 1], stroke: palette.value.ink, width: 2, role: "ratio" };
 }
 
 function describe(state: State): string {

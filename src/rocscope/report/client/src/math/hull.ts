@@ -1,7 +1,7 @@
 /** Where a context touches the hull, and which model wins. Mirrors `rocscope.geometry` and `rocscope.choose`. */
 
 import { alwaysRight, type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
-import type { Levels } from "./levels";
+import { depthAt, type Levels, ratesAt, samplePrevalence } from "./levels";
 
 /**
  * Index of the level where the iso-performance line touches the hull of one model.
@@ -39,7 +39,7 @@ function exactWorth(levels: Levels, context: Context): Worth {
 }
 
 function roundedWorth(levels: Levels, context: Context): Worth {
-  const share = prevalenceOf(context, levels.nPos / (levels.nPos + levels.nNeg));
+  const share = prevalenceOf(context, samplePrevalence(levels));
   const gain = (share * missCost(context)) / levels.nPos;
   const cost = ((1 - share) * falseAlarmCost(context)) / levels.nNeg;
   const step = (column: Float64Array, from: number, to: number): number => (column[to] ?? 0) - (column[from] ?? 0);
@@ -53,13 +53,13 @@ interface Cost {
   readonly rounded: number;
 }
 
-function costOf(levels: Levels, index: number, context: Context): Cost {
-  const rounded = expectedCost(
-    context,
-    levels.tpr[index] ?? 0,
-    levels.fpr[index] ?? 0,
-    levels.nPos / (levels.nPos + levels.nNeg),
-  );
+/** Expected cost per case of a level. */
+export function costAt(levels: Levels, index: number, context: Context): number {
+  return expectedCost(context, ...ratesAt(levels, index), samplePrevalence(levels));
+}
+
+function exactCost(levels: Levels, index: number, context: Context): Cost {
+  const rounded = costAt(levels, index, context);
   if (!levels.whole) return { numerator: 0n, denominator: 0n, rounded };
   const { gain, cost } = ratesOfExchange(context, levels.nPos, levels.nNeg);
   const numerator = BigInt(levels.fp[index] ?? 0) * cost - BigInt(levels.tp[index] ?? 0) * gain;
@@ -96,7 +96,7 @@ export function cheapest(
   models.forEach((levels, model) => {
     const level = candidates[model];
     if (level === null || level === undefined) return;
-    const cost = costOf(levels, level, context);
+    const cost = exactCost(levels, level, context);
     const order = bestCost === null ? -1 : compare(cost, bestCost);
     if (order < 0 || (order === 0 && best && fewer(levels, level, models, best))) {
       best = { model, level };
@@ -116,15 +116,32 @@ function fewer(levels: Levels, level: number, models: readonly Levels[], best: C
 /** The best level whose share of positive predictions does not exceed `most`; of the points kept. */
 export function bestWithin(levels: Levels, context: Context, most: number): number {
   const free = bestLevel(levels, context);
-  const sample = levels.nPos / (levels.nPos + levels.nNeg);
-  const share = prevalenceOf(context, sample);
-  const depth = (i: number): number => share * (levels.tpr[i] ?? 0) + (1 - share) * (levels.fpr[i] ?? 0);
-  if (depth(free) <= most) return free;
+  const share = prevalenceOf(context, samplePrevalence(levels));
+  if (depthAt(levels, free, share) <= most) return free;
   let best = 0;
   let lowest = Infinity;
-  for (let i = 0; i < levels.size && depth(i) <= most; i++) {
-    const cost = expectedCost(context, levels.tpr[i] ?? 0, levels.fpr[i] ?? 0, sample);
+  for (let i = 0; i < levels.size && depthAt(levels, i, share) <= most; i++) {
+    const cost = costAt(levels, i, context);
     if (cost < lowest) [best, lowest] = [i, cost];
   }
   return best;
+}
+
+/**
+ * A cost that no level within a share of positive predictions is below, the levels left out included.
+ *
+ * @param deviation how far a level left out may be from the line between its neighbours: (tpr + d, fpr - d), |d| at most that
+ */
+export function leastWithin(levels: Levels, context: Context, most: number, deviation: number): number {
+  const share = prevalenceOf(context, samplePrevalence(levels));
+  const depth = (i: number): number => depthAt(levels, i, share);
+  const cost = (i: number): number => costAt(levels, i, context);
+  const found = bestWithin(levels, context, most);
+  if (deviation === 0 || found === bestLevel(levels, context)) return cost(found);
+  const limit = most + Math.abs(2 * share - 1) * deviation;
+  let [least, i] = [Infinity, 0];
+  for (; i < levels.size && depth(i) <= limit; i++) least = Math.min(least, cost(i));
+  const part = i < levels.size ? (limit - depth(i - 1)) / (depth(i) - depth(i - 1)) : 0;
+  const end = cost(i - 1) + part * (cost(Math.min(i, levels.size - 1)) - cost(i - 1));
+  return Math.min(least, end) - deviation * (share * missCost(context) + (1 - share) * falseAlarmCost(context));
 }

@@ -1,5 +1,8 @@
 /** The counts of one model at its kept thresholds, and the rates that follow from them. */
 
+/** Fewer cases than this are warned about, as in Python. */
+export const SMALL = 10;
+
 export interface Levels {
   /** Number of points; the first predicts nobody positive and has the threshold infinity. */
   readonly size: number;
@@ -33,6 +36,17 @@ export function makeLevels(
 
 export function samplePrevalence(levels: Levels): number {
   return levels.nPos / (levels.nPos + levels.nNeg);
+}
+
+/** True and false positive rate of a level. */
+export function ratesAt(levels: Levels, level: number): [tpr: number, fpr: number] {
+  return [levels.tpr[level] ?? 0, levels.fpr[level] ?? 0];
+}
+
+/** Share of cases predicted positive at a level, where a share of all is positive. */
+export function depthAt(levels: Levels, level: number, share: number): number {
+  const [tpr, fpr] = ratesAt(levels, level);
+  return share * tpr + (1 - share) * fpr;
 }
 
 /** Index of the point that predicts positive iff score >= threshold, among the points kept. */

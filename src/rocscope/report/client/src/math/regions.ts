@@ -1,6 +1,6 @@
 /** Which model wins for which slope: the common hull of all models. */
 
-import type { Levels } from "./levels";
+import { type Levels, ratesAt } from "./levels";
 
 export interface Region {
   /** Index of the model, or -1 for "nobody positive" and "everybody positive". */
@@ -18,7 +18,7 @@ export function regions(models: readonly (Levels | null)[]): Region[] {
   const points: Omit<Region, "low" | "high">[] = [];
   models.forEach((levels, model) => {
     levels?.hull.forEach((level) => {
-      const [tpr, fpr] = [levels.tpr[level] ?? 0, levels.fpr[level] ?? 0];
+      const [tpr, fpr] = ratesAt(levels, level);
       const trivial = (tpr === 0 && fpr === 0) || (tpr === 1 && fpr === 1);
       points.push({ model: trivial ? -1 : model, level, tpr, fpr });
     });

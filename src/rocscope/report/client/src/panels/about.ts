@@ -1,16 +1,21 @@
 /** Differences between models, warnings, conventions and provenance. */
 
-import type { Report } from "../data";
-import { h, name, scroller, table } from "../dom";
-import { fixed } from "../format";
+import { effect } from "@preact/signals-core";
 
-export function about(report: Report): HTMLElement[] {
+import type { Comparisons, Model } from "../data";
+import { card, h, name, scroller, setText, table } from "../dom";
+import { fixed } from "../format";
+import type { State } from "../state";
+
+export function about(state: State): HTMLElement[] {
+  const { report } = state;
   return [
-    ...(report.comparisons.rows.length ? [comparisons(report)] : []),
-    h(
-      "section",
-      { class: "card wide about", id: "about", "aria-labelledby": "about-title" },
-      h("header", {}, h("h2", { id: "about-title" }, "Conventions and provenance")),
+    ...(report.slices[0]?.comparisons.rows.length ? [comparisonsCard(state)] : []),
+    card(
+      "about",
+      "wide about",
+      "Conventions and provenance",
+      [],
       ...(report.warnings.length ? [h("ul", { class: "warnings" }, ...report.warnings.map((text) => h("li", { dir: "auto" }, text)))] : []),
       h("ul", {}, ...report.conventions.map((text) => h("li", {}, text))),
       h(
@@ -24,21 +29,27 @@ export function about(report: Report): HTMLElement[] {
   ];
 }
 
-function comparisons(report: Report): HTMLElement {
-  const models = report.slices[0]?.models ?? [];
+function comparisonsCard(state: State): HTMLElement {
+  const box = scroller("Table of differences");
+  const method = h("p", { class: "caption" });
+  const element = card("comparisons", "wide", "Differences in AUC", [], box, method);
+  effect(() => {
+    const { models, comparisons } = state.rows.value;
+    element.hidden = comparisons.rows.length === 0;
+    box.replaceChildren(comparisonTable(models, comparisons));
+    setText(method, comparisons.method);
+  });
+  return element;
+}
+
+function comparisonTable(models: readonly Model[], { rows }: Comparisons): HTMLElement {
   const text = (p: number | null | undefined): string => (p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
-  const rows = report.comparisons.rows.map(([first, second, difference, low, high, p, adjusted]) => [
+  const cells = rows.map(([first, second, difference, low, high, p, adjusted]) => [
     h("span", {}, name(models[second]?.name ?? ""), " − ", name(models[first]?.name ?? "")),
     fixed(difference, 4),
     low == null ? "–" : `[${fixed(low, 4)}, ${fixed(high, 4)}]`,
     text(p),
     text(adjusted),
   ]);
-  return h(
-    "section",
-    { class: "card wide", id: "comparisons", "aria-labelledby": "comparisons-title" },
-    h("header", {}, h("h2", { id: "comparisons-title" }, "Differences in AUC")),
-    scroller("Table of differences", table(["models", "difference", "95% interval", "p", "p among all pairs"], rows)),
-    h("p", { class: "caption" }, report.comparisons.method),
-  );
+  return table(["models", "difference", "95% interval", "p", "p among all pairs"], cells);
 }

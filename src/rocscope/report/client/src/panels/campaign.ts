@@ -4,9 +4,10 @@ import { effect } from "@preact/signals-core";
 
 import { csvOf, fileName } from "../chart/export";
 import { inSight } from "../chart/visible";
-import { button, download, h, scroller, table } from "../dom";
+import { button, card, download, h, scroller, table } from "../dom";
 import { count, fixed, number, percent } from "../format";
 import { falseAlarmCost, missCost } from "../math/context";
+import { depthAt } from "../math/levels";
 import { profit } from "../math/profit";
 import type { State } from "../state";
 
@@ -68,13 +69,7 @@ export function campaignCard(state: State): HTMLElement {
   }
   const outcome = h("dl", { class: "rates" });
   effect(() => outcome.replaceChildren(...outcomes(state).map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value)))));
-  return h(
-    "section",
-    { class: "card", id: "campaign", "aria-labelledby": "campaign-title" },
-    h("header", {}, h("h2", { id: "campaign-title" }, "Campaign")),
-    form,
-    outcome,
-  );
+  return card("campaign", "", "Campaign", [], form, outcome);
 }
 
 function outcomes(state: State): [string, string][] {
@@ -99,7 +94,7 @@ export function decilesOf(state: State): number[][] {
   const { levels } = state.model.value;
   const share = state.share.value;
   const n = state.population.value;
-  const depth = levels.tpr.map((tpr, i) => share * tpr + (1 - share) * (levels.fpr[i] ?? 0));
+  const depth = levels.tpr.map((_, i) => depthAt(levels, i, share));
   const gainAt = (x: number): number => {
     const after = Math.max(1, depth.findIndex((d) => d >= x - 1e-12));
     const [x0, x1] = [depth[after - 1] ?? 0, depth[after] ?? 1];
@@ -118,7 +113,6 @@ export function decilesOf(state: State): number[][] {
 
 export function decilesCard(state: State): HTMLElement {
   const box = scroller("Table of tenths");
-  const title = h("h2", { id: "deciles-title" }, "By tenths of the ranking");
   const visible = inSight(box);
   effect(() => {
     if (!visible.value) return;
@@ -134,9 +128,9 @@ export function decilesCard(state: State): HTMLElement {
     ]);
     box.replaceChildren(table(DECILE_COLUMNS, rows));
   });
-  const save = button("CSV", () => download(`${fileName(state.model.value.name, "tenths")}.csv`, new Blob([csvOf(DECILE_COLUMNS, decilesOf(state))], { type: "text/csv" })), {
+  const save = button("CSV", () => download(`${fileName(state.model.value.name, "tenths")}.csv`, csvOf(DECILE_COLUMNS, decilesOf(state))), {
     class: "quiet-button",
     "aria-label": "Save the tenths as CSV",
   });
-  return h("section", { class: "card two", id: "deciles", "aria-labelledby": "deciles-title" }, h("header", {}, title, save), box);
+  return card("deciles", "two", "By tenths of the ranking", [save], box);
 }

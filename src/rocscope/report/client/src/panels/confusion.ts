@@ -2,24 +2,33 @@
 
 import { effect } from "@preact/signals-core";
 
-import { choices, h, setText } from "../dom";
+import { card, choices, h, setText } from "../dom";
 import { count, percent } from "../format";
-import { wilson } from "../math/levels";
+import { SMALL, wilson } from "../math/levels";
+import { type Cells, cellsAt } from "../math/point";
 import type { Base, State } from "../state";
 
 const CELLS = ["tp", "fn", "fp", "tn"] as const;
 const NAMES = { tp: "true positives", fn: "false negatives", fp: "false positives", tn: "true negatives" };
 
-export function cellsOf(state: State): Record<(typeof CELLS)[number], number> {
+function sampleCells(state: State): Cells {
   const { levels } = state.model.value;
   const { level } = state.current.value;
   const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
-  if (state.base.value === "sample") return { tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp };
-  const n = state.base.value === "thousand" ? 1000 : state.population.value;
+  return { tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp };
+}
+
+export function cellsOf(state: State): Cells {
+  if (state.base.value === "sample") return sampleCells(state);
   const { tpr, fpr } = state.rates.value;
-  const pos = n * state.share.value;
-  const neg = n - pos;
-  return { tp: pos * tpr, fn: pos * (1 - tpr), fp: neg * fpr, tn: neg * (1 - fpr) };
+  return cellsAt(tpr, fpr, state.share.value, state.base.value === "thousand" ? 1000 : state.population.value);
+}
+
+/** Which cells hold so few cases of the sample that what follows from them is uncertain. */
+function fewWords(state: State): string {
+  const cells = sampleCells(state);
+  const few = CELLS.filter((key) => cells[key] < SMALL).map((key) => `${count(cells[key])} ${NAMES[key]}`);
+  return few.length ? `Rests on few cases of the sample: ${few.join(", ")}.` : "";
 }
 
 export function confusion(state: State): HTMLElement {
@@ -34,8 +43,10 @@ export function confusion(state: State): HTMLElement {
     h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "Positive"), cells.tp.box, cells.fn.box), h("tr", {}, h("th", { scope: "row" }, "Negative"), cells.fp.box, cells.tn.box)),
   );
   const rates = h("dl", { class: "rates" });
+  const few = h("p", { class: "caption" });
   effect(() => {
     const values = cellsOf(state);
+    setText(few, fewWords(state));
     const total = values.tp + values.fn + values.fp + values.tn;
     for (const key of CELLS) {
       setText(cells[key].number, count(values[key]));
@@ -44,13 +55,7 @@ export function confusion(state: State): HTMLElement {
     }
     rates.replaceChildren(...rateRows(state).flatMap(([term, value]) => [h("div", {}, h("dt", {}, term), h("dd", {}, value))]));
   });
-  return h(
-    "section",
-    { class: "card", id: "confusion", "aria-labelledby": "confusion-title" },
-    h("header", {}, h("h2", { id: "confusion-title" }, "Confusion matrix"), base.element),
-    matrix,
-    rates,
-  );
+  return card("confusion", "", "Confusion matrix", [base.element], matrix, rates, few);
 }
 
 function cell(key: (typeof CELLS)[number]): { box: HTMLElement; number: HTMLElement } {

@@ -5,7 +5,7 @@ import { effect } from "@preact/signals-core";
 import { thresholdText } from "../charts/shared";
 import { button, h } from "../dom";
 import { number, percent } from "../format";
-import { levelAt, nearest, samplePrevalence } from "../math/levels";
+import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { setLevel, type State, type ThresholdBy, toBest } from "../state";
 
 interface ControlOptions {
@@ -104,8 +104,8 @@ function thresholdControl(state: State): HTMLElement {
   });
   const column = (level: number): number => {
     const { levels } = state.model.value;
-    const [tpr, fpr] = [levels.tpr[level] ?? 0, levels.fpr[level] ?? 0];
-    return { tpr, fpr, depth: state.share.value * tpr + (1 - state.share.value) * fpr, score: 0 }[state.by.value];
+    const [tpr, fpr] = ratesAt(levels, level);
+    return { tpr, fpr, depth: depthAt(levels, level, state.share.value), score: 0 }[state.by.value];
   };
   return control({
     id: "threshold",

@@ -6,7 +6,7 @@ import { csvOf, fileName } from "../chart/export";
 import { inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import type { Model } from "../data";
-import { button, download, h, name, s, scroller, setText } from "../dom";
+import { button, card, download, h, name, s, scroller, setText } from "../dom";
 import { fixed, number, percent } from "../format";
 import { chooseModel, type Look, setLook, type State } from "../state";
 import { costOf } from "./verdict";
@@ -73,17 +73,12 @@ export function modelsTable(state: State): HTMLElement {
     const all = rows.value;
     body.replaceChildren(...order.value.split(" ").flatMap((index) => all[Number(index)]?.element ?? []));
   });
-  const csv = button("CSV", () => download(`${fileName(state.report.title, "models")}.csv`, new Blob([modelsCsv(state)], { type: "text/csv" })), {
+  const csv = button("CSV", () => download(`${fileName(state.report.title, "models")}.csv`, modelsCsv(state)), {
     class: "quiet-button",
     "aria-label": "Save the table as CSV",
   });
   const labelled = h("table", { class: "models" }, h("caption", { class: "unseen" }, "Models at their best points"), h("thead", {}, head), body);
-  return h(
-    "section",
-    { class: "card wide", id: "models", "aria-labelledby": "models-title" },
-    h("header", {}, h("h2", { id: "models-title" }, "Models at their best points"), csv),
-    scroller("Table of models", labelled),
-  );
+  return card("models", "wide", "Models at their best points", [csv], scroller("Table of models", labelled));
 }
 
 function sorting(sortBy: string): { key: string; ascending: boolean } {

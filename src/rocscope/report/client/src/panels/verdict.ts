@@ -4,12 +4,10 @@ import { effect } from "@preact/signals-core";
 
 import { ratiosOf } from "../charts/winners";
 import { colourOf } from "../charts/shared";
-import type { Comparison, Report } from "../data";
+import type { Comparison, Slice } from "../data";
 import { h, name } from "../dom";
 import { number, percent } from "../format";
-import { expectedCost } from "../math/context";
-import type { Choice } from "../math/hull";
-import { samplePrevalence } from "../math/levels";
+import { type Choice, costAt, leastWithin } from "../math/hull";
 import type { State } from "../state";
 
 type Word = string | { readonly strong: string; readonly model?: number };
@@ -17,7 +15,7 @@ type Word = string | { readonly strong: string; readonly model?: number };
 export function costOf(state: State, choice: Choice): number {
   const levels = state.models.value[choice.model]?.levels;
   if (!levels) return NaN;
-  return expectedCost(state.context.value, levels.tpr[choice.level] ?? 0, levels.fpr[choice.level] ?? 0, samplePrevalence(levels));
+  return costAt(levels, choice.level, state.context.value);
 }
 
 export function verdict(state: State): HTMLElement {
@@ -45,9 +43,14 @@ function strong(state: State, word: { strong: string; model?: number }): HTMLEle
 function wordsOf(state: State): Word[] {
   if (state.invalid.value) return ["These costs reward errors of both kinds: ", { strong: "check their signs" }, "."];
   const { current, best } = state;
-  const words = [...placeWords(state, current.value), ...costWords(state)];
+  const words = [...classWords(state), ...placeWords(state, current.value), ...costWords(state)];
   const moved = current.value.model !== best.value.model || current.value.level !== best.value.level;
   return moved ? [...words, ...regretWords(state)] : [...words, ...rangeWords(state), ...comparisonWords(state)];
+}
+
+function classWords(state: State): Word[] {
+  const { kind, name: cls } = state.rows.value;
+  return kind === "class" ? [{ strong: cls }, " or not: "] : [];
 }
 
 function placeWords(state: State, { model, level }: Choice): Word[] {
@@ -70,9 +73,21 @@ function regretWords(state: State): Word[] {
   return ["; ", { strong: `${number(more)} more` }, " per case than the best, ", ...placeWords(state, state.best.value), "."];
 }
 
+/** By how much the best of the thresholds within the capacity that are in the file may miss the best there is. */
+export function capacityGap(state: State): number {
+  const { within, context, models, bestLevels, best } = state;
+  const bounds = models.value
+    .filter((model) => bestLevels.value[model.index] !== null)
+    .map(({ levels, deviation }) => leastWithin(levels, context.value, within.value, deviation));
+  return Math.max(0, costOf(state, best.value) - Math.min(...bounds));
+}
+
 function rangeWords(state: State): Word[] {
   const { model, level } = state.best.value;
-  if (state.capacity.value !== null && state.capacity.value < state.population.value) return ["; the best within the capacity."];
+  if (state.within.value < 1) {
+    const gap = capacityGap(state);
+    return [gap > 0 ? `; the best within the capacity of the thresholds kept here, at most ${number(gap)} per case from the best of all.` : "; the best within the capacity."];
+  }
   const levels = state.models.value[model]?.levels;
   const [tpr, fpr] = [levels?.tpr[level], levels?.fpr[level]];
   const region = state.regions.value.find((r) => r.tpr === tpr && r.fpr === fpr);
@@ -84,7 +99,7 @@ function rangeWords(state: State): Word[] {
 
 /** Whether the best model's AUC differs from that of the next cheapest. */
 function comparisonWords(state: State): Word[] {
-  const { best, models, bestLevels, report, slice } = state;
+  const { best, models, bestLevels, rows } = state;
   const winner = models.value[best.value.model];
   let next: { index: number; cost: number } | null = null;
   bestLevels.value.forEach((level, index) => {
@@ -93,13 +108,13 @@ function comparisonWords(state: State): Word[] {
     if (next === null || cost < next.cost) next = { index, cost };
   });
   const runner = next === null ? undefined : models.value[(next as { index: number }).index];
-  const pair = slice.value === 0 && winner && runner ? pairOf(report, winner.index, runner.index) : undefined;
+  const pair = winner && runner ? pairOf(rows.value, winner.index, runner.index) : undefined;
   const p = pair?.[6] ?? pair?.[5];
   if (!runner || p == null) return ["."];
   const text = p < 0.001 ? "p\u00a0<\u00a00.001" : `p\u00a0=\u00a0${p.toFixed(3)}`;
   return ["; difference in AUC to ", { strong: runner.name, model: runner.index }, ` ${p < 0.05 ? "" : "not "}significant (${text}).`];
 }
 
-function pairOf({ comparisons }: Report, a: number, b: number): Comparison | undefined {
+function pairOf({ comparisons }: Slice, a: number, b: number): Comparison | undefined {
   return comparisons.rows.find(([first, second]) => (first === a && second === b) || (first === b && second === a));
 }

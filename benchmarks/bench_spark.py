@@ -1,0 +1,143 @@
+"""Seconds of exact counts on Spark beside MLlib's BinaryClassificationMetrics, from one Parquet folder in one run.
+
+``python benchmarks/bench_spark.py`` writes 10⁷ rows to a temporary folder and reads them in ``local[2]``; ``--check``
+exits with 1 unless rocscope is at least 6 times faster than MLlib without bins and its AUC is the exact fraction.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+
+from pyspark.ml.evaluation import BinaryClassificationEvaluator  # noqa: E402
+from pyspark.sql import DataFrame, SparkSession  # noqa: E402
+
+import rocscope as rs  # noqa: E402
+
+TIMES_FASTER = 6
+FILES = 8
+MODELS = 3
+
+
+def session(cores: int) -> SparkSession:
+    """Start Spark in this process's JVM, on loopback only."""
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "6g",
+        "spark.log.level": "ERROR",
+    }
+    return SparkSession.builder.master(f"local[{cores}]").config(map=settings).getOrCreate()
+
+
+def draw(rows: int) -> pa.Table:
+    """Draw labels, a segment, and models of growing quality; the last one gives half of the rows one score."""
+    generator = np.random.default_rng(rows)
+    label = generator.random(rows) < 0.3
+    columns = {"label": label.astype(np.int8), "segment": generator.integers(0, 4, rows, dtype=np.int32)}
+    for i in range(MODELS):
+        logit = generator.standard_normal(rows) * 1.5 + (i + 1) * label - 1
+        columns[f"m{i}"] = 1 / (1 + np.exp(-logit))
+    columns["skewed"] = np.where(generator.random(rows) < 0.5, 0.25, columns["m0"])
+    return pa.table(columns)
+
+
+def write(table: pa.Table, folder: Path) -> None:
+    """Write a table as several files, as Spark would."""
+    size = -(-table.num_rows // FILES)
+    for i in range(FILES):
+        pq.write_table(table.slice(i * size, size), folder / f"part-{i}.parquet")
+
+
+def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds of one call, and its answer."""
+    start = time.perf_counter()
+    answer = call()
+    return time.perf_counter() - start, answer
+
+
+def exact(table: pa.Table, model: str) -> Fraction:
+    """Return the AUC from the arrays themselves."""
+    counts = rs.ThresholdCounts.from_scores(table["label"].to_numpy(), table[model].to_numpy())
+    return counts.pairs().fraction()
+
+
+def ours(frame: DataFrame, models: list[str], segment: str | None = None) -> Any:
+    """Count everything that there is to know of the models."""
+    return rs.read_counts(frame, label="label", scores=models, segment=segment)
+
+
+def theirs(frame: DataFrame, bins: int = 0) -> float:
+    """Ask MLlib for the area under the curve, and nothing else, within the JVM."""
+    return BinaryClassificationEvaluator(rawPredictionCol="m0", labelCol="label", numBins=bins).evaluate(frame)
+
+
+def area(counts: Any, table: pa.Table, model: str) -> str:
+    """Tell whether an area is the exact fraction."""
+    return "equal" if counts.auc_fraction() == exact(table, model) else "WRONG"
+
+
+def measure(frame: DataFrame, table: pa.Table, bins: list[int]) -> tuple[float, bool]:
+    """Print a table; return how many times faster than MLlib, and whether every AUC is exact."""
+    models = [f"m{i}" for i in range(MODELS)]
+    first, counts = seconds_of(lambda: ours(frame, ["m0"]))
+    areas = [area(counts["m0"], table, "m0")]
+    print(f"{'':44} {'seconds':>8} {'of first':>9}  AUC beside the exact one")
+
+    def show(name: str, seconds: float, found: str = "") -> None:
+        print(f"{name:44} {seconds:8.2f} {seconds / first:9.2f}  {found}", flush=True)
+
+    show("rocscope: curve, hull, AUC", first, areas[0])
+    slowest, auc = seconds_of(lambda: theirs(frame))
+    show("MLlib: AUC", slowest, f"off by {abs(auc - float(exact(table, 'm0'))):.0e}")
+    for number in bins:
+        seconds, auc = seconds_of(lambda number=number: theirs(frame, number))
+        show(f"MLlib: AUC from {number:,} bins", seconds, f"off by {abs(auc - float(exact(table, 'm0'))):.0e}")
+    seconds, counts = seconds_of(lambda: ours(frame, models))
+    areas += [area(counts[model], table, model) for model in models]
+    show(f"rocscope: {MODELS} models in one job", seconds, areas[-1])
+    seconds, counts = seconds_of(lambda: ours(frame, ["skewed"]))
+    areas.append(area(counts["skewed"], table, "skewed"))
+    show("rocscope: half of all rows with one score", seconds, areas[-1])
+    show("rocscope: 4 segments in one job", seconds_of(lambda: ours(frame, ["m0"], "segment"))[0])
+    return slowest / first, set(areas) == {"equal"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10**7)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--bins", type=int, nargs="*", default=[1000], help="also MLlib with so many bins")
+    parser.add_argument("--check", action="store_true", help="exit with 1 unless the targets are met")
+    options = parser.parse_args()
+    spark = session(options.cores)
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = Path(folder, "small"), Path(folder, "large")
+        for path, rows in ((small, 200_000), (large, options.rows)):
+            path.mkdir()
+            write(draw(rows), path)
+        warm = spark.read.parquet(str(small))
+        ours(warm, ["m0"])  # starts workers, compiles
+        theirs(warm)
+        times, alike = measure(spark.read.parquet(str(large)), draw(options.rows), options.bins)
+    spark.stop()
+    verdict = "met" if times >= TIMES_FASTER and alike else "MISSED"
+    print(f"{options.rows:,} rows: {times:.1f} times faster than MLlib (at least {TIMES_FASTER}): {verdict}")
+    return int(options.check and not (times >= TIMES_FASTER and alike))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

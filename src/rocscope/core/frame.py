@@ -1,0 +1,31 @@
+"""Columns as a data frame of the caller's library."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rocscope import _validation as check
+from rocscope.errors import InputError, MissingDependencyError
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
+    """Return named columns as a frame of "pandas", "polars" or "pyarrow".
+
+    Examples
+    --------
+    >>> frame_of({"x": [1, 2]}, "polars").columns
+    ['x']
+    """
+    import narwhals as nw
+
+    if backend not in _BACKENDS:
+        raise InputError("backend", expected=check.one_of(backend, _BACKENDS), got=repr(backend))
+    try:
+        return nw.from_dict(dict(columns), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"to_frame(backend={backend!r})",
+            expected=f"{backend} to be installed",
+            hint=f"pip install 'rocscope[{backend}]'",
+        ) from error

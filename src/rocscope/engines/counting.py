@@ -1,0 +1,81 @@
+"""read_counts: from any source straight to counts, by the engine that suits it."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Literal
+
+import narwhals as nw
+
+from rocscope.core.counted import Counted
+from rocscope.engines.question import Progress, Question
+from rocscope.engines.roles import Scores
+from rocscope.errors import InputError
+
+
+def _is_spark(source: Any) -> bool:
+    return type(source).__module__.startswith("pyspark.sql.") and type(source).__name__ == "DataFrame"
+
+
+def _is_lazy(source: Any) -> bool:
+    """Say whether rows are kept or made elsewhere, so that counting there is cheaper than fetching them.
+
+    DuckDB is left out: it works in this process, and streaming its rows is faster than its sort.
+    """
+    narwhal = nw.from_native(source, pass_through=True)
+    return isinstance(narwhal, nw.LazyFrame) and narwhal.implementation is not nw.Implementation.DUCKDB
+
+
+_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark"), (_is_lazy, "lazy"))
+"""Which sources an engine is for, and its module, whose `count(source, question)` returns a Counted.
+
+The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""
+
+
+def read_counts(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: Scores | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    segment: str | None = None,
+    pos_label: Any = None,
+    missing: Literal["error", "drop"] = "error",
+    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+    tol: float | None = None,
+) -> Counted:
+    """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
+
+    Parameters
+    ----------
+    source, label, scores, weight, where, pos_label, missing, format : see `rocscope.read`
+    segment : str, optional
+        Column of groups that are counted apart.
+    memory : int, optional
+        Bytes.
+    progress : function of two numbers, optional
+        Called now and then with the rows done and the rows in all, None where that is not known.
+    tol : float, optional
+        For tables of a database and lazy frames with very many distinct scores: count them in ranges that leave at
+        most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.
+
+    Returns
+    -------
+    dict from model to ThresholdCounts, or from segment to such a dict where `segment` is given
+        Its ``.source`` says where the rows came from and how many were left out.
+
+    Examples
+    --------
+    >>> rows = {"y": [1, 1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.4, 0.2], "region": ["n", "n", "s", "s", "n"]}
+    >>> read_counts(rows, label="y", scores="a")
+    {'a': ThresholdCounts(n_pos=3, n_neg=2, levels=4)}
+    >>> read_counts(rows, label="y", scores="a", segment="region")["s"]["a"]
+    ThresholdCounts(n_pos=1, n_neg=1, levels=1)
+    """
+    if missing not in ("error", "drop"):
+        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    question = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, progress, tol)
+    module = next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming")
+    return import_module(f"rocscope.engines.{module}").count(source, question)

@@ -1,0 +1,1 @@
+"""Honest evaluation: models fitted to some rows and judged on others."""

@@ -1,0 +1,87 @@
+"""from_estimator: predictions of models that are fitted already."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rocscope import _validation as check
+from rocscope.core.predictions import Predictions
+from rocscope.errors import ModelError
+from rocscope.evaluation.evaluate import predictions_of, task_of
+from rocscope.evaluation.fitting import RESPONSES, Response, Task, first_line, named_models, score
+from rocscope.evaluation.record import Evaluation
+from rocscope.multiclass.predictions import MulticlassPredictions
+
+
+def from_estimator(
+    models: Any,
+    X: Any,
+    y: Any,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    fold: Any = None,
+    segment: Any = None,
+    response: Response = "auto",
+) -> Predictions | MulticlassPredictions:
+    """Predictions of fitted models for rows that they have not seen.
+
+    Parameters
+    ----------
+    models : fitted estimator, list of them, or mapping from name to estimator
+    X : array, sparse matrix or data frame of n rows
+    y : array of n labels
+    pos_label : label, optional
+        The positive one of two; see `Predictions`.
+    sample_weight, fold, segment : array of n entries, optional
+        Kept in the predictions.
+    response : {"auto", "predict_proba", "decision_function", "predict"}
+        See `evaluate`.
+
+    Returns
+    -------
+    Predictions or MulticlassPredictions
+        In the order of X.
+
+    Raises
+    ------
+    ModelError
+        If a model is not fitted, fails, or gives no scores; the message names it.
+
+    Notes
+    -----
+    On the rows that a model was fitted to it looks better than it is: use `evaluate` for those.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> model = GaussianNB().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> preds = from_estimator(model, [[1.5], [2.4], [3.5]], ["no", "yes", "yes"], pos_label="yes")
+    >>> preds, preds.source.responses
+    (Predictions(n=3, n_pos=2, n_neg=1, models=['GaussianNB']), {'GaussianNB': 'predict_proba'})
+    """
+    check.check_choice("response", response, RESPONSES)
+    named = named_models(models)
+    task = task_of(X, y, pos_label, sample_weight, response, None, known=_known_classes(named))
+    scored = {name: _scored(model, name, task) for name, model in named.items()}
+    source = Evaluation(
+        ("fitted models",),
+        task.labels.size,
+        protocol="fitted models",
+        responses={name: by for name, (_, by) in scored.items()},
+    )
+    columns = {"sample_weight": task.weight, "fold": fold, "segment": segment, "source": source}
+    return predictions_of(task, task.labels, {name: values for name, (values, _) in scored.items()}, columns)
+
+
+def _known_classes(named: Mapping[str, Any]) -> list[Any]:
+    """Return the classes that the models have seen: rows to be judged need not hold them all."""
+    return [label for model in named.values() for label in getattr(model, "classes_", ())]
+
+
+def _scored(model: Any, name: str, task: Task) -> Any:
+    try:
+        return score(model, name, task.X, task)
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"model {name!r}: {type(error).__name__}: {first_line(error)}") from error

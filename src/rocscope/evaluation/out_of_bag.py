@@ -1,0 +1,281 @@
+"""The .632 and .632+ bootstrap: from what a model shows on its own rows and on others to what it is worth."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._progress import Progress
+from rocscope.core.jsonable import jsonable
+from rocscope.core.text import number
+from rocscope.errors import ColumnError, InputError
+from rocscope.evaluation.evaluate import check_seed, predictions_of, sample_of, task_of
+from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
+from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
+from rocscope.evaluation.protocols import OutOfBag, splits_of
+from rocscope.evaluation.record import Failure
+from rocscope.evaluation.running import in_parallel, unweighted, without_failures
+from rocscope.evaluation.splits import Split
+
+Array = NDArray[Any]
+
+_KEPT = 0.632
+"""About 1 − 1/e: the share of distinct rows in a bootstrap sample, as the rules write it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corrected:
+    """What one model is worth, by the bootstrap.
+
+    Attributes
+    ----------
+    apparent : float
+        On the rows that the model was fitted to.
+    out_of_bag : float
+        On rows that its bootstrap samples left out; of models that saw 63 % of the rows.
+    no_information : float
+        If labels and scores had nothing to do with each other.
+    relative_overfitting : float
+        From 0 to 1: how far `out_of_bag` is on the way from `apparent` to `no_information`.
+    point632, point632plus : float
+        The estimates.
+    replicates : array
+        `out_of_bag` of each bootstrap sample; NaN where it is not defined.
+    """
+
+    apparent: float
+    out_of_bag: float
+    no_information: float
+    relative_overfitting: float
+    point632: float
+    point632plus: float
+    replicates: Array
+
+    @classmethod
+    def of(cls, apparent: float, out_of_bag: float, no_information: float, sign: int, replicates: Any = ()) -> Any:
+        """Apply both rules; `sign` is −1 where a small number is good."""
+        overfitting = relative_overfitting(apparent, out_of_bag, no_information, sign)
+        clipped = sign * max(sign * out_of_bag, sign * no_information)
+        point632 = (1 - _KEPT) * apparent + _KEPT * out_of_bag
+        share = (1 - _KEPT) * _KEPT * overfitting / (1 - (1 - _KEPT) * overfitting)
+        plus = point632 + (clipped - apparent) * share
+        columns = check.read_only(np.asarray(replicates, dtype=np.float64))
+        return cls(apparent, out_of_bag, no_information, overfitting, point632, plus, columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, safe for JSON."""
+        return jsonable(dict(vars(self)))
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name}={value:.4g}" for name, value in vars(self).items() if name != "replicates")
+        return f"Corrected({facts})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+def relative_overfitting(apparent: float, out_of_bag: float, no_information: float, sign: int = -1) -> float:
+    """Return how far a number is on the way from what it appears to be to what it is without information, 0 to 1.
+
+    Examples
+    --------
+    Errors of 0.1 on its own rows and 0.3 on others, where 0.5 is without information:
+
+    >>> round(relative_overfitting(0.1, 0.3, 0.5), 12)
+    0.5
+    """
+    loss, most = sign * (apparent - out_of_bag), sign * (apparent - no_information)
+    if not (loss > 0 and most > 0):
+        return 0.0 if loss == loss and most == most else np.nan
+    return min(loss / most, 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap632(Mapping[str, Corrected]):
+    """What each model is worth, by the bootstrap; a mapping from model name.
+
+    Attributes
+    ----------
+    metric : str
+    models : dict of Corrected
+    failures : tuple of Failure
+        Of models that are left out.
+    """
+
+    metric: str
+    models: Mapping[str, Corrected]
+    failures: tuple[Failure, ...] = ()
+
+    def __getitem__(self, name: str) -> Corrected:
+        if name not in self.models:
+            raise ColumnError("model", expected=check.one_of(str(name), list(self.models)), got=repr(name))
+        return self.models[name]
+
+    def __iter__(self) -> Any:
+        return iter(self.models)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of each model, safe for JSON."""
+        models = {name: corrected.to_dict() for name, corrected in self.models.items()}
+        return jsonable({"metric": self.metric, "models": models, "failures": [vars(f) for f in self.failures]})
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name} {corrected.point632plus:.4g}" for name, corrected in self.models.items())
+        size = next(iter(self.models.values())).replicates.size
+        return f"Bootstrap632({self.metric}, .632+: {values}; {number(size)} replicates)"
+
+    def _repr_html_(self) -> str:
+        names = ("apparent", "out_of_bag", "no_information", "relative_overfitting", "point632", "point632plus")
+        heading = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
+        rows = "".join(
+            f"<tr><th>{escape(model)}</th>{''.join(f'<td>{getattr(each, name):.4g}</td>' for name in names)}</tr>"
+            for model, each in self.models.items()
+        )
+        return f"<p>{escape(repr(self))}</p><table><tr><th></th>{heading}</tr>{rows}</table>"
+
+
+def bootstrap_632(
+    models: Any,
+    X: Any,
+    y: Any,
+    *,
+    metric: Metric = "auc",
+    larger_is_better: bool = True,
+    replicates: int = 200,
+    stratified: bool = False,
+    groups: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    response: Response = "auto",
+    n_jobs: int | None = None,
+    random_state: int | None = 0,
+    progress: Progress = None,
+) -> Bootstrap632:
+    """What models are worth on new rows, by the .632 and .632+ bootstrap, in any metric.
+
+    Parameters
+    ----------
+    models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
+    metric : str or function
+        "auc", "average_precision", "brier", "log_loss", or a metric of `rocscope.metrics` where scores are cut at 1/2
+        (decision functions at 0); or a function of the Predictions of one model that returns a number, for weighted
+        rows too. With more than two classes "auc" (Hand & Till), "accuracy" or "error".
+    larger_is_better : bool
+        Of a function; names know it.
+    replicates : int
+        Bootstrap samples; each model is fitted to each of them.
+    stratified : bool
+        Draw within each class.
+
+    Returns
+    -------
+    Bootstrap632
+
+    Raises
+    ------
+    InputError, ModelError
+        See `evaluate`.
+
+    Notes
+    -----
+    With A, the apparent value, B, the one out of bag, and G, the one without information:
+
+    - R = (B − A)/(G − A), the relative overfitting rate; 0 where B or G is no worse than A, and at most 1.
+    - .632 = 0.368·A + 0.632·B
+    - .632+ = .632 + (B′ − A)·0.368·0.632·R/(1 − 0.368·R), where B′ is the better one of B and G (eq. 31 and 32). For
+      B between A and G this is (1 − w)·A + w·B with w = 0.632/(1 − 0.368·R).
+
+    All of it stays as it is when every number is subtracted from 1, so a metric of which much is good needs no
+    turning into a loss: only which of two numbers is the better depends on it. The AUC without information is 1/2.
+
+    B is, for the mean of a loss over rows ("error", "accuracy", "brier", "log_loss"), the mean over rows of each
+    one's mean loss in the samples that left it out (the leave-one-out bootstrap, eq. 15 to 17). Any other metric is
+    computed in each sample from the rows that it left out, and averaged over samples (for the AUC: Sahiner, Chan &
+    Hadjiiski 2008). G is the metric of all pairs of a label and a score (eq. 27), computed with weights, not pairs.
+
+    The .632 rule is too good for models that fit their own rows perfectly; .632+ is made for them.
+
+    References
+    ----------
+    Efron & Tibshirani 1997, J. Am. Stat. Assoc. 92:548–560; Sahiner, Chan & Hadjiiski 2008, Med. Phys. 35:1559–1570.
+
+    Examples
+    --------
+    Labels that have nothing to do with the attribute, and a model that learns them by heart:
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 1)), rng.integers(0, 2, 60)
+    >>> found = bootstrap_632(KNeighborsClassifier(1), X, y, metric="error", replicates=50)["KNeighborsClassifier"]
+    >>> found.apparent, round(found.no_information, 4)
+    (0.0, 0.4978)
+    >>> found.point632 < 0.4 < found.point632plus
+    True
+    """
+    check.check_choice("response", response, RESPONSES)
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 1:
+        raise InputError("replicates", expected="a whole number of at least 1", got=repr(replicates))
+    named = named_models(models)
+    task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
+    measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
+    splits = splits_of(OutOfBag(stratified), sample_of(task, groups), int(replicates), task.seed)[0]
+    unweighted(named, task.weight is not None)
+    everything = np.arange(task.labels.size)
+    whole = Split(everything, everything, None, len(splits), len(splits))
+    calls = [(name, model, task, split) for split in [whole, *splits] for name, model in named.items()]
+    results = in_parallel(fit_and_score, calls, n_jobs, progress, "bootstrap")
+    scored, failed, kept = without_failures(results, named)
+    of_model: dict[str, list[Scored]] = defaultdict(list)
+    for each in scored:
+        of_model[each.model].append(each)
+    corrected = {name: _corrected(of_model[name], task, measure) for name in kept}
+    return Bootstrap632(measure.name, corrected, tuple(each.failure for each in failed))
+
+
+def _corrected(scored: Sequence[Scored], task: Task, measure: Measure) -> Corrected:
+    own, *left_out = scored
+    apparent = measure.of(judged(own, task), own.response)
+    without = measure.of(_without_information(own, task), own.response)
+    drawn = np.array([measure.of(judged(each, task), each.response) for each in left_out])
+    if measure.mean_of_rows:
+        out_of_bag = measure.of(_by_rows(left_out, task), own.response)
+    else:
+        out_of_bag = float(np.nanmean(drawn)) if not np.isnan(drawn).all() else np.nan
+    return Corrected.of(apparent, out_of_bag, without, measure.sign, drawn)
+
+
+def judged(scored: Scored, task: Task) -> Judged:
+    """Return the predictions of one model in one split."""
+    rows = scored.split.test
+    weight = None if task.weight is None else task.weight[rows]
+    return predictions_of(task, task.labels[rows], {scored.model: scored.scores}, {"sample_weight": weight})
+
+
+def _by_rows(scored: Sequence[Scored], task: Task) -> Judged:
+    """Return all predictions, weighted so that each row counts once, however often it was left out."""
+    rows = np.concatenate([each.split.test for each in scored])
+    weight = 1 / np.bincount(rows)[rows] * (1.0 if task.weight is None else task.weight[rows])
+    scores = np.concatenate([each.scores for each in scored])
+    return predictions_of(task, task.labels[rows], {scored[0].model: scores}, {"sample_weight": weight})
+
+
+def _without_information(own: Scored, task: Task) -> Judged:
+    """Return every score with every class, weighted by how many rows are of it: all pairs of a label and a score."""
+    weight = np.ones(task.labels.size, np.int64) if task.weight is None else task.weight.astype(np.float64)
+    labels = np.array(task.classes, dtype=task.labels.dtype)
+    total = [weight[task.labels == cls].sum() for cls in labels]
+    k = len(labels)
+    return predictions_of(
+        task,
+        np.repeat(labels, weight.size),
+        {own.model: np.concatenate([own.scores] * k)},
+        {"sample_weight": np.concatenate([of_class * weight for of_class in total])},
+    )

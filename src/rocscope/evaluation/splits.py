@@ -1,0 +1,123 @@
+"""Splits: which rows a model is fitted to and which it is judged on, checked before anything is fitted."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.errors import InputError
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a protocol sees: attributes, the class of each row as a number, names of the classes, groups (or None)."""
+
+    X: Any
+    y: NDArray[np.intp]
+    classes: tuple[Any, ...]
+    groups: NDArray[np.intp] | None
+
+    @property
+    def n(self) -> int:
+        return self.y.size
+
+
+@dataclass(frozen=True)
+class Part:
+    """Training rows and test rows; `names` says for each test row which part it is of, where there are several."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    names: Array | None = None
+
+
+@dataclass(frozen=True)
+class Split(Part):
+    """A part that has its numbers; folds are numbered on through all repeats.
+
+    `training_rows` is their number where training uses some of them only, and else None.
+    """
+
+    fold: int = 0
+    repeat: int = 0
+    training_rows: int | None = None
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """What tells the seed of this fit from those of others."""
+        return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
+
+
+def numbered(parts: Iterable[tuple[int, Part]], sample: Sample) -> list[Split]:
+    """Return checked splits of pairs (repeat, part)."""
+    splits = [
+        Split(_rows(part.train, sample.n), _rows(part.test, sample.n), part.names, fold, repeat)
+        for fold, (repeat, part) in enumerate(parts)
+    ]
+    if not splits:
+        raise InputError("cv", expected="at least one split", got="none")
+    for split in splits:
+        _check(split, sample)
+    return splits
+
+
+def _rows(rows: Any, n: int) -> NDArray[np.intp]:
+    array = np.asarray(rows)
+    if array.dtype == np.bool_ and array.shape == (n,):
+        array = np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError("cv", expected="row numbers", got=f"{array.dtype} of shape {array.shape}")
+    if array.size and not (array.min() >= 0 and array.max() < n):
+        raise InputError("cv", expected=f"row numbers from 0 to {n - 1}", got=f"{array.min()} to {array.max()}")
+    return array.astype(np.intp)
+
+
+def _check(split: Split, sample: Sample) -> None:
+    where = f"fold {split.fold}"
+    for name, rows in (("training", split.train), ("test", split.test)):
+        if not rows.size:
+            raise InputError(f"cv: {where}", expected=f"{name} rows", got="none", hint="leave such a fold out")
+    if np.unique(split.test).size < split.test.size:
+        raise InputError(f"cv: {where}", expected="each test row once", got="some more than once")
+    both = np.intersect1d(split.train, split.test)
+    if both.size:
+        got = f"{both.size} in both, such as row {both[0]}"
+        raise InputError(f"cv: {where}", expected="no row in training and test", got=got)
+    if np.unique(sample.y[split.train]).size < 2:
+        only = sample.classes[sample.y[split.train[0]]]
+        hint = "use more training rows, or stratified folds"
+        raise InputError(f"cv: {where}", expected="training rows of two classes", got=f"only {only!r}", hint=hint)
+    if sample.groups is not None:
+        _check_groups(split, sample.groups, where)
+
+
+def _check_groups(split: Split, groups: NDArray[np.intp], where: str) -> None:
+    straddling = np.intersect1d(groups[split.train], groups[split.test])
+    if straddling.size:
+        row = int(np.flatnonzero(groups == straddling[0])[0])
+        raise InputError(
+            f"cv: {where}",
+            expected="each group in training or in test",
+            got=f"{straddling.size} groups in both, such as that of row {row}",
+            hint="give the number of folds, or a splitter for groups such as GroupKFold",
+        )
+
+
+def repeats_of(parts: Iterable[Part]) -> Iterator[tuple[int, Part]]:
+    """Number the repeats of a splitter that does not: a new one begins where a row is tested again."""
+    repeat, seen = 0, np.empty(0, np.intp)
+    for part in parts:
+        if np.intersect1d(seen, part.test).size:
+            repeat, seen = repeat + 1, np.empty(0, np.intp)
+        seen = np.union1d(seen, part.test)
+        yield repeat, part
+
+
+def name_list(classes: Iterable[Any], counts: Iterable[int]) -> str:
+    """Return classes with their numbers of rows."""
+    return check.listing([f"{name}: {count}" for name, count in zip(classes, counts, strict=True)])

@@ -1,0 +1,146 @@
+"""What a report can be turned to: all rows, a segment, a fold, or one class against the rest."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rocscope.core.context import Context
+from rocscope.core.jsonable import jsonable
+from rocscope.core.predictions import Predictions
+from rocscope.report.inference import certainty
+from rocscope.report.summary import ModelSummary, summarise
+
+SMALL = 10
+"""Fewer cases of a class than this are warned about."""
+
+POINTS = 60
+"""Of each curve: there may be many slices in a file that is to stay small."""
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The models on some rows.
+
+    Attributes
+    ----------
+    kind : {"all", "segment", "fold", "class"}
+    name : str
+    models : list of ModelSummary
+    comparisons : list of dict
+        Difference in AUC of each two models, with its interval and p-value.
+    """
+
+    kind: str
+    name: str
+    models: list[ModelSummary]
+    comparisons: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def where(self) -> str:
+        """The rows in words."""
+        return self.name if self.kind == "all" else f"{self.kind} {self.name}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, safe for JSON."""
+        return jsonable(vars(self) | {"models": [model.to_dict() for model in self.models]})
+
+
+@dataclass
+class Slices:
+    """Slices as they are made, and what there is to say about them."""
+
+    context: Context
+    made: list[Slice] = field(default_factory=list)
+    _one_class: list[str] = field(default_factory=list)
+    _said: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(
+        self,
+        kind: str,
+        name: Any,
+        predictions: Predictions,
+        *,
+        most: int = POINTS,
+        compared: bool = False,
+        labels_only: Iterable[str] = (),
+    ) -> None:
+        """Add the models on the rows of `predictions`, unless one class is missing there."""
+        if missing := [word for word, n in _classes(predictions) if not n]:
+            self._one_class.append(f"{kind} {name} (no {missing[0]}s)")
+            return
+        sure = certainty(predictions, compared=compared)
+        models = [
+            summarise(
+                model,
+                predictions.counts(model),
+                self.context,
+                interval=sure.intervals.get(model),
+                most=most,
+                calibrated=model not in labels_only,
+            )
+            for model in predictions.models
+        ]
+        self.made.append(Slice(kind, str(name), models, sure.comparisons))
+        for text in sure.warnings:
+            self._said.setdefault(text, []).append(f"{kind} {name}")
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was left out, and what was warned about on the way."""
+        left_out = [f"Left out, as one class is missing: {_listed(self._one_class)}."] if self._one_class else []
+        return left_out + [f"{text} ({_listed(where)})" for text, where in self._said.items()]
+
+
+def _classes(counted: Predictions | ModelSummary) -> tuple[tuple[str, float], ...]:
+    return ("positive", counted.n_pos), ("negative", counted.n_neg)
+
+
+def by_rows(predictions: Predictions, context: Context) -> Slices:
+    """Return the models on each segment and each fold."""
+    slices = Slices(context)
+    columns: Mapping[str, Any] = {"segment": predictions.segment, "fold": predictions.fold}
+    splits = {"segment": predictions.by_segment, "fold": predictions.by_fold}
+    for kind, column in columns.items():
+        if column is not None:
+            for name, part in splits[kind]().items():
+                slices.add(kind, name, part)
+    return slices
+
+
+def small_cells(slices: Sequence[Slice]) -> list[str]:
+    """Say where rates rest on few cases, and where points are so near each other that they show single rows.
+
+    Examples
+    --------
+    >>> from rocscope.core.context import Context
+    >>> slices = by_rows(Predictions([1, 0, 1, 0], [4, 3, 2, 1], segment=["x", "x", "y", "y"]), Context())
+    >>> small_cells(slices.made)[0]
+    'Rates are uncertain, with fewer than 10 cases of a class: segment x (1 negative), segment y (1 negative).'
+    """
+    fewest = {part.where: min((n, word) for word, n in _classes(part.models[0])) for part in slices}
+    few = [f"{where} ({n:g} {word}{'' if n == 1 else 's'})" for where, (n, word) in fewest.items() if n < SMALL]
+    bare = [part.where for part in slices if any(_shows_rows(model) for model in part.models)]
+    said = []
+    if few:
+        said.append(f"Rates are uncertain, with fewer than {SMALL} cases of a class: {_listed(few)}.")
+    if bare:
+        said.append(
+            f"Scores of single rows can be read from this file, as most points lie fewer than {SMALL} cases apart: "
+            f"{_listed(bare)}."
+        )
+    return said
+
+
+def _shows_rows(model: ModelSummary) -> bool:
+    depth = np.add(model.points.tp, model.points.fp)
+    return bool(np.median(np.diff(depth)) < SMALL)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name some, and say how many more there are."""
+    rest = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
