@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.engines.sketching import read_sketch as read_sketch
     from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
     from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
     from rocscope.estimators.hull import HullClassifier as HullClassifier
@@ -208,6 +209,7 @@ _HOME = {
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
     "read_counts": "engines.counting",
+    "read_sketch": "engines.sketching",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",
