@@ -204,10 +204,19 @@ class CountsSketch:
     def _count(self, positive: Array, scores: Array, weight: Array | None) -> None:
         if weight is not None and not weight.any():
             return
-        levels = _levels(positive, scores, weight)
-        self._placed += _totals(positive, weight)
+        self._place(ranked_levels(positive, scores, weight))
+
+    def add_levels(self, dtype: np.dtype[Any], levels: tuple[Array, Array, Array]) -> None:
+        """Count a batch that is ranked already: codes of scores of such a type, decreasing, and their counts."""
+        self._require_type(dtype)
+        self._add_totals(int(levels[1].sum()), int(levels[2].sum()))
+        self.dtype = dtype
+        self._place(levels)
+
+    def _place(self, levels: tuple[Array, Array, Array]) -> None:
+        self._placed += (levels[1].sum(), levels[2].sum())
         cells, (per_pos, per_neg) = self._cells, self._shares()
-        absorb = _compiled(loops.absorb, len(cells) + levels[0].size)
+        absorb = self._compiled(loops.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
@@ -222,6 +231,10 @@ class CountsSketch:
             self._cells = self._cells.insert(sum(others, first))
         self._fit()
 
+    def _compiled(self, kernel: kernels.Kernel) -> Any:
+        """Few rows in all are counted sooner than a compiler is loaded."""
+        return kernel if self.n >= kernels.SMALL else kernel.python
+
     def _shares(self) -> tuple[float, float]:
         """What one row is of the positives, and of the negatives, that have been given a cell so far."""
         pos, neg = np.maximum(self._placed, 1).tolist()
@@ -235,7 +248,7 @@ class CountsSketch:
         self._light = max(self._light, 1 / self.capacity)
         while True:
             sums = (np.concatenate([[0], np.cumsum(column)]) for column in (cells.pos, cells.neg))
-            coarsen = _compiled(loops.coarsen, len(cells))
+            coarsen = self._compiled(loops.coarsen)
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             cells = cells.head(size)
             if size <= most:
@@ -333,7 +346,7 @@ def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:
     return int(weight[positive].sum()), int(weight[~positive].sum())
 
 
-def _levels(positive: Array, scores: Array, weight: Array | None) -> tuple[Array, Array, Array]:
+def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> tuple[Array, Array, Array]:
     """Return the codes of the distinct scores, decreasing, with their positives and negatives."""
     if weight is not None or scores.size < kernels.SMALL:
         levels = rank(positive, scores, weight).levels()
@@ -341,18 +354,17 @@ def _levels(positive: Array, scores: Array, weight: Array | None) -> tuple[Array
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
     border, _ = kernels.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
-    spare = np.empty_like(keys)
-    code, pos, neg = (np.empty(keys.size, kind) for kind in ("u8", "i8", "i8"))
+    return levels_of_keys(keys[:border], keys[border:])
+
+
+def levels_of_keys(lower: Array, upper: Array) -> tuple[Array, Array, Array]:
+    """Return the levels of packed rows (see `kernels.pack`); the keys are sorted in place or overwritten."""
+    code, pos, neg = (np.empty(lower.size + upper.size, kind) for kind in ("u8", "i8", "i8"))
     size = 0
-    for half, bit in ((slice(border, None), 8 * scores.itemsize - 1), (slice(0, border), None)):
-        ranked = loops.sort_digits(keys[half], spare[half])
-        high_bit = np.uint64(0 if bit is None else 1 << bit)
-        size = loops.count_levels(ranked, high_bit, size, code, pos, neg)
+    for keys, high_bit in ((upper, 1 << (8 * upper.itemsize - 1)), (lower, 0)):
+        ranked = loops.sort_digits(keys, np.empty_like(keys))
+        size = loops.count_levels(ranked, np.uint64(high_bit), size, code, pos, neg)
     return code[:size], pos[:size], neg[:size]
-
-
-def _compiled(kernel: kernels.Kernel, size: int) -> Any:
-    return kernel if size >= kernels.SMALL else kernel.python
 
 
 def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
