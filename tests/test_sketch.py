@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import rocscope as rs
 from binning import bands_hold
 from rocscope import CountsSketch, ThresholdCounts, kernels
-from rocscope.core.sketch import ROW
+from rocscope.core.cells import ROW
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, SketchError, WeightError
 from strategies import both_paths, taking
 

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rocscope.core.cells import Coded, levels_of_keys, ranked_levels
 from rocscope.core.counted import Counted
-from rocscope.core.sketch import CountsSketch, levels_of_keys, ranked_levels
+from rocscope.core.sketch import CountsSketch
 from rocscope.engines.batches import Batch, Reader, Tally
 from rocscope.engines.piles import Packed
 from rocscope.engines.pipeline import in_order
@@ -92,7 +93,7 @@ class _Ranked:
     """A batch, and of each segment and model its levels with the type of the scores; the rows are dropped."""
 
     batch: Batch
-    parts: dict[Hashable, list[tuple[Any, tuple[Array, Array, Array]]]]
+    parts: dict[Hashable, list[tuple[Any, Coded]]]
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class _Ranker:
         return _Ranked(replace(batch, parts=kept), {name: levels for name, levels in parts.items() if levels})
 
 
-def _levels(packed: Packed) -> tuple[Array, Array, Array]:
+def _levels(packed: Packed) -> Coded:
     if packed.lower is not None and packed.upper is not None:
         return levels_of_keys(packed.lower, packed.upper)
     scores, column = packed.columns
