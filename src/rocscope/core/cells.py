@@ -69,14 +69,18 @@ def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
     border, _ = kernels.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
-    return levels_of_keys(keys[:border], keys[border:])
+    return levels_of_keys(sorted_keys(keys[:border]), sorted_keys(keys[border:]))
+
+
+def sorted_keys(keys: Array) -> Array:
+    """Return packed rows (see `kernels.pack`) in increasing order; the array given may be overwritten."""
+    return loops.sort_digits(keys, np.empty_like(keys))
 
 
 def levels_of_keys(lower: Array, upper: Array) -> Coded:
-    """Return the levels of packed rows (see `kernels.pack`); the keys are sorted in place or overwritten."""
+    """Return the levels of packed rows, each half in increasing order."""
     code, pos, neg = (np.empty(lower.size + upper.size, kind) for kind in ("u8", "i8", "i8"))
     size = 0
     for keys, high_bit in ((upper, 1 << (8 * upper.itemsize - 1)), (lower, 0)):
-        ranked = loops.sort_digits(keys, np.empty_like(keys))
-        size = loops.count_levels(ranked, np.uint64(high_bit), size, code, pos, neg)
+        size = loops.count_levels(keys, np.uint64(high_bit), size, code, pos, neg)
     return code[:size], pos[:size], neg[:size]
