@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.evaluation.fitted import from_estimator as from_estimator
     from rocscope.evaluation.learning_curve import learning_curve as learning_curve
+    from rocscope.evaluation.optimism import optimism as optimism
     from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
     from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
     from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
@@ -194,6 +195,7 @@ _HOME = {
     "mixture": "decisions.mixture",
     "multiclass_auc": "multiclass.auc",
     "net_benefit": "curves.net_benefit",
+    "optimism": "evaluation.optimism",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
