@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import rocscope as rs
 from binning import bands_hold
 from rocscope import CountsSketch, ThresholdCounts, kernels
-from rocscope.core.sketch import ROW
+from rocscope.core.cells import ROW
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, SketchError, WeightError
-from strategies import both_paths, taking
+from strategies import DTYPES, both_paths, taking
 
 SMALLEST = 4096
 FLOATS = {"allow_nan": False, "allow_infinity": False}
@@ -214,6 +214,22 @@ def test_a_caller_may_write_to_what_was_counted():
     sketch.update(y, score)
     y[:], score[:] = 0, 5.0
     assert sketch.binned().counts() == ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])
+
+
+@both_paths
+@pytest.mark.parametrize("dtype", DTYPES)
+@settings(max_examples=10)
+@given(data=st.data())
+def test_any_type_of_score_is_kept(path, dtype, data):
+    kind = np.dtype(dtype).kind
+    score = data.draw(
+        st.lists(st.integers(0 if kind in "ub" else -5, 1 if kind == "b" else 5), min_size=1, max_size=20)
+    )
+    y, score = np.arange(len(score)) % 2, np.array(score, dtype=dtype)
+    with taking(path):
+        sketch = CountsSketch()
+        sketch.update(y, score)
+        assert sketch.binned().counts() == ThresholdCounts.from_scores(y, score)
 
 
 def test_signs_and_types():

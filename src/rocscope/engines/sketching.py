@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rocscope.core.cells import Coded, levels_of_keys, ranked_levels, sorted_keys
 from rocscope.core.counted import Counted
-from rocscope.core.sketch import CountsSketch, levels_of_keys, ranked_levels
+from rocscope.core.sketch import CountsSketch
 from rocscope.engines.batches import Batch, Reader, Tally
 from rocscope.engines.piles import Packed
 from rocscope.engines.pipeline import in_order
@@ -71,12 +72,13 @@ def read_sketch(
     with reading(source, question) as (reader, stream):
         models, tally = models_of_reader(reader), Tally(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
-        for ranked in in_order(stream.pieces, _Ranker(reader)):
-            tally.add(ranked.batch)
-            for name, parts in ranked.parts.items() if not tally.failed else ():
+        for batch in in_order(stream.pieces, _Ranker(reader)):
+            tally.add(batch)
+            for name, parts in batch.parts.items() if not tally.failed else ():
                 own = sketches.setdefault(name, [CountsSketch(memory, pos_label=pos_label) for _ in models])
-                for sketch, part in zip(own, parts, strict=True):
-                    sketch.add_levels(*part)
+                for sketch, rows in zip(own, parts, strict=True):
+                    if rows.size:
+                        sketch.add_levels(rows.dtype, _levels(rows))
             if progress is not None:
                 progress(tally.rows, stream.rows)
         tally.check(where)
@@ -88,33 +90,24 @@ def read_sketch(
 
 
 @dataclass(frozen=True)
-class _Ranked:
-    """A batch, and of each segment and model its levels with the type of the scores; the rows are dropped."""
-
-    batch: Batch
-    parts: dict[Hashable, list[tuple[Any, tuple[Array, Array, Array]]]]
-
-
-@dataclass(frozen=True)
 class _Ranker:
     """Checks batches and ranks their rows, in any thread."""
 
     reader: Reader
 
-    def __call__(self, table: pa.Table) -> _Ranked:
+    def __call__(self, table: pa.Table) -> Batch:
         batch = self.reader.take(table)
-        parts = {
-            name: [(packed.dtype, _levels(packed)) for packed in models if packed.size]
-            for name, models in batch.parts.items()
-        }
-        kept = {
-            name: [replace(packed, lower=None, upper=None, columns=()) for packed in models]
-            for name, models in batch.parts.items()
-        }
-        return _Ranked(replace(batch, parts=kept), {name: levels for name, levels in parts.items() if levels})
+        return replace(batch, parts={name: [_ranked(rows) for rows in models] for name, models in batch.parts.items()})
 
 
-def _levels(packed: Packed) -> tuple[Array, Array, Array]:
+def _ranked(rows: Packed) -> Packed:
+    """Sort keys, which is most of the work; their levels would take more memory while they wait."""
+    if rows.lower is None or rows.upper is None:
+        return rows
+    return replace(rows, lower=sorted_keys(rows.lower), upper=sorted_keys(rows.upper))
+
+
+def _levels(packed: Packed) -> Coded:
     if packed.lower is not None and packed.upper is not None:
         return levels_of_keys(packed.lower, packed.upper)
     scores, column = packed.columns
