@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
+    from rocscope.core.sketch import CountsSketch as CountsSketch
     from rocscope.curves.cost import brier_curve as brier_curve
     from rocscope.curves.cost import cost_curve as cost_curve
     from rocscope.curves.detection import det as det
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.evaluation.fitted import from_estimator as from_estimator
     from rocscope.evaluation.learning_curve import learning_curve as learning_curve
+    from rocscope.evaluation.optimism import optimism as optimism
     from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
     from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
     from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
@@ -128,6 +130,7 @@ _HOME = {
     "Context": "core.context",
     "ContinuousCalibration": "reliability.bridge",
     "CostMatrix": "multiclass.costs",
+    "CountsSketch": "core.sketch",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
     "HullClassifier": "estimators.hull",
@@ -189,6 +192,7 @@ _HOME = {
     "mixture": "decisions.mixture",
     "multiclass_auc": "multiclass.auc",
     "net_benefit": "curves.net_benefit",
+    "optimism": "evaluation.optimism",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
