@@ -126,6 +126,8 @@ def report_data(
     """
     context = context or Context()
     counts = by_model(predictions)
+    for name, levels in counts.items():
+        levels.require_both_classes(name)
     decision = choose(counts, context)
     title = title or " · ".join(counts)
     if not detailed:
