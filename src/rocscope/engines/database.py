@@ -90,7 +90,8 @@ class Relation:
         """Return the same in batches; DuckDB uses all cores by itself."""
         relation = self._project(names, where)
         with one_line_errors(brief(self.origin)):
-            reader = relation.fetch_arrow_reader(BATCH_ROWS)
+            read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.4
+            reader = read(BATCH_ROWS)
 
         def batches() -> Iterator[pa.Table]:
             with one_line_errors(brief(self.origin)):
