@@ -161,7 +161,7 @@ def test_a_full_disk_is_an_error_that_says_how_to_go_on(large, temporary, monkey
             return super().write(content)
 
     monkeypatch.setattr("rocscope.engines.streaming.Spill", Full)
-    with pytest.raises(EngineError, match="No space left on device; .* set TMPDIR"):
+    with pytest.raises(EngineError, match=r"No space left on device; .* set TMPDIR"):
         rs.read_counts(large, label="y", scores="s", memory="1 MB")
 
 
@@ -251,7 +251,7 @@ def test_types_that_change_between_files(tmp_path):
         table = pa.table({"y": [0, 1], "s": np.array([0.5, 0.25], kind)})
         pa.parquet.write_table(table, tmp_path / f"{name}.parquet")
     for way in (rs.read, rs.read_counts):
-        with pytest.raises(EngineError, match=r"b\.parquet: column 's' has type FLOAT in .*, but DOUBLE here"):
+        with pytest.raises(EngineError, match=r"b\.parquet: column 's' has type FLOAT in .*, but type DOUBLE here"):
             way(tmp_path, label="y", scores="s")
 
 
