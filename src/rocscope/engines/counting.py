@@ -53,8 +53,9 @@ def read_counts(
     source, label, scores, weight, where, pos_label, missing, format : see `rocscope.read`
     segment : str, optional
         Column of groups that are counted apart.
-    memory : int, optional
-        Bytes.
+    memory : int or str, optional
+        What ranked rows may take, in bytes or as in ``"2 GB"``; half of what is free by default. Beyond it they go to
+        a temporary file and stay there, part by part, as long as the counts are used. Reading takes some 200 MB more.
     progress : function of two numbers, optional
         Called now and then with the rows done and the rows in all, None where that is not known.
     tol : float, optional
@@ -65,6 +66,24 @@ def read_counts(
     -------
     dict from model to ThresholdCounts, or from segment to such a dict where `segment` is given
         Its ``.source`` says where the rows came from and how many were left out.
+
+    Raises
+    ------
+    ColumnError, EngineError, LabelError, ScoreError, WeightError, InputError, MissingDependencyError
+        As `rocscope.read` does. EngineError also where there is no room for the temporary file.
+
+    Notes
+    -----
+    Exact: the counts equal those of `rocscope.read`, scores keep their type, and no row is kept but as what is sorted.
+    For each model that is one integer a row as wide as the score, 4 bytes for float32; with `weight`, score and
+    weight, and three times as much while they are ranked. Parquet files are read by Arrow, group of rows by group of
+    rows on all cores; other files, and any with `where`, by DuckDB.
+
+    The temporary file (in ``TMPDIR``) has no name, so that nothing is left of it however the process ends. Scores of
+    which there are many in the first rows are counted there without taking any room. From counts on disk, areas, hulls,
+    single points and summaries are computed in passes over the file; arrays such as ``.tp`` are made in memory.
+
+    See docs/large-files.md for time and memory.
 
     Examples
     --------
