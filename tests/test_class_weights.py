@@ -185,6 +185,15 @@ def test_recalibration_survives_zeros_and_absent_classes():
     assert (rs.class_weights(y, proba, classes=range(3)).predict(proba) != 2).all()
 
 
+def test_weights_stay_finite_where_probabilities_point_the_wrong_way():
+    y = np.array([0] * 40 + [1] * 10)
+    proba = np.array([[0.05, 0.95]] * 40 + [[0.95, 0.05]] * 10)  # no temperature mends it: all are called 0
+    decision = rs.class_weights(y, proba, classes=range(2))
+    assert np.isfinite(decision.weight).all()
+    assert (decision.value, decision.value_at_one) == (0.8, 0.0)
+    assert np.isfinite(rs.class_weights(y, proba, objective="balanced_accuracy", classes=range(2)).weight).all()
+
+
 @pytest.mark.parametrize("target", ["accuracy", "balanced_accuracy", COST])
 def test_the_smooth_method_decides_by_bayes_rule(target):
     y, proba, _ = rows_of()

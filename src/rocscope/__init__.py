@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
+    from rocscope.core.sketch import CountsSketch as CountsSketch
     from rocscope.curves.cost import brier_curve as brier_curve
     from rocscope.curves.cost import cost_curve as cost_curve
     from rocscope.curves.detection import det as det
@@ -48,12 +49,23 @@ if TYPE_CHECKING:
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
+    from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
+    from rocscope.estimators.hull import HullClassifier as HullClassifier
+    from rocscope.estimators.resampled import ResampledClassifier as ResampledClassifier
+    from rocscope.estimators.smoothed_tree import SmoothedTreeClassifier as SmoothedTreeClassifier
+    from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
     from rocscope.evaluation import protocols as protocols
     from rocscope.evaluation.averaging import average_curve as average_curve
+    from rocscope.evaluation.comparison import compare_folds as compare_folds
     from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.evaluation.fitted import from_estimator as from_estimator
     from rocscope.evaluation.learning_curve import learning_curve as learning_curve
+    from rocscope.evaluation.optimism import optimism as optimism
     from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
+    from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
+    from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
+    from rocscope.evaluation.ranks import friedman as friedman
     from rocscope.inference import planning as planning
     from rocscope.inference.auc import auc_interval as auc_interval
     from rocscope.inference.bands import band as band
@@ -80,6 +92,7 @@ if TYPE_CHECKING:
     from rocscope.plotting.figures import plot_roc as plot_roc
     from rocscope.plotting.figures import plot_three as plot_three
     from rocscope.plotting.learning import plot_learning_curve as plot_learning_curve
+    from rocscope.plotting.ranks import plot_critical_difference as plot_critical_difference
     from rocscope.plotting.regions import plot_regions as plot_regions
     from rocscope.reliability.bridge import CalibrationFunction as CalibrationFunction
     from rocscope.reliability.bridge import ContinuousCalibration as ContinuousCalibration
@@ -103,10 +116,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AUCTreeClassifier": "estimators.auc_tree",
     "Beta": "decisions.distributions",
     "BinnedCounts": "core.binned",
     "CalibrationFunction": "reliability.bridge",
     "Campaign": "core.campaign",
+    "ClassWeightClassifier": "estimators.class_weights",
     "ClassWeights": "multiclass.class_decision",
     "Comparison": "core.estimate",
     "Comparisons": "core.estimate",
@@ -115,14 +130,19 @@ _HOME = {
     "Context": "core.context",
     "ContinuousCalibration": "reliability.bridge",
     "CostMatrix": "multiclass.costs",
+    "CountsSketch": "core.sketch",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
+    "HullClassifier": "estimators.hull",
     "HullVertex": "decisions.zones",
     "LogNormal": "decisions.distributions",
     "MulticlassPredictions": "multiclass.predictions",
     "OperatingPoint": "core.point",
     "Predictions": "core.predictions",
     "Report": "report",
+    "ResampledClassifier": "estimators.resampled",
+    "SmoothedTreeClassifier": "estimators.smoothed_tree",
+    "ThresholdClassifier": "estimators.threshold",
     "ThresholdCounts": "core.counts",
     "UncertainContext": "decisions.uncertain",
     "Uniform": "decisions.uncertain",
@@ -144,13 +164,16 @@ _HOME = {
     "compare": "inference.compare",
     "compare_costs": "inference.costs",
     "compare_curves": "inference.permutation",
+    "compare_datasets": "evaluation.over_datasets",
     "compare_errors": "inference.crisp",
+    "compare_folds": "evaluation.comparison",
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "cox_calibration": "reliability.cox",
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
+    "friedman": "evaluation.ranks",
     "evaluate": "evaluation.evaluate",
     "from_estimator": "evaluation.fitted",
     "gain": "curves.lift",
@@ -169,14 +192,17 @@ _HOME = {
     "mixture": "decisions.mixture",
     "multiclass_auc": "multiclass.auc",
     "net_benefit": "curves.net_benefit",
+    "optimism": "evaluation.optimism",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
+    "plot_critical_difference": "plotting.ranks",
     "plot_learning_curve": "plotting.learning",
     "plot_lift_chart": "plotting.figures",
     "plot_regions": "plotting.regions",
     "plot_roc": "plotting.figures",
     "plot_three": "plotting.figures",
+    "practical_equivalence": "evaluation.practical",
     "precision_recall": "curves.precision_recall",
     "profit": "curves.profit",
     "rate_intervals": "inference.proportions",

@@ -367,11 +367,15 @@ class BinnedCounts:
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
     def __repr__(self) -> str:
-        facts = f"n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, bins={len(self)}"
-        if self.n_pos and self.n_neg:
-            low, high = self.auc_bounds
-            facts += f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.6g} to {high:.6g}"
-        return f"BinnedCounts({facts})"
+        return f"BinnedCounts(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, bins={len(self)}{self.area_fact})"
+
+    @property
+    def area_fact(self) -> str:
+        """The AUC or its bounds, as a further fact in one line; nothing where one class is missing."""
+        if not (self.n_pos and self.n_neg):
+            return ""
+        low, high = self.auc_bounds
+        return f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.9g} to {high:.9g}"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"

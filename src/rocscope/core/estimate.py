@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any, overload
 
 import numpy as np
@@ -62,9 +62,15 @@ class Estimate:
         """Return the value, its interval and how it was made, safe for JSON."""
         return jsonable(dict(vars(self)))
 
+    @property
+    def words(self) -> str:
+        """The value, and its interval where it has one."""
+        if isnan(self.low) and isnan(self.high):
+            return f"{self.value:.4g}"
+        return f"{self.value:.4g}, {100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
+
     def __repr__(self) -> str:
-        interval = f"{100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
-        return f"{type(self).__name__}({self.value:.4g}, {interval}, {self.method}, n={self.n:g})"
+        return f"{type(self).__name__}({self.words}, {self.method}, n={self.n:g})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -116,12 +122,10 @@ class Comparison:
         return jsonable(vars(self) | {"difference": self.difference.to_dict()})
 
     def __repr__(self) -> str:
-        d = self.difference
-        interval = f"{d.value:.4g}, {100 * d.level:g} % interval {d.low:.4g} to {d.high:.4g}"
         adjusted = f", adjusted p={self.adjusted_p_value:.3g}" if self.adjusted_p_value > self.p_value else ""
         margin = f" by {self.margin:g}" if self.margin else ""
         test = f"p={self.p_value:.3g}{adjusted}, {self.alternative}{margin}, {self.method}"
-        return f"Comparison({self.second} − {self.first}: {interval}, {test})"
+        return f"Comparison({self.second} − {self.first}: {self.difference.words}, {test})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -201,10 +205,16 @@ class Comparisons(Sequence[Comparison]):
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {estimate.value:.4g}" for name, estimate in self.estimates.items())
-        smallest = min((pair.p_value for pair in self.pairs), default=nan)
-        return f"Comparisons({self.quantity}: {values}; smallest p={smallest:.3g})"
+        smallest = f"; smallest p={min(self._p_values):.3g}" if self._p_values else ""
+        return f"Comparisons({self.quantity}: {values}{smallest})"
+
+    @property
+    def _p_values(self) -> list[float]:
+        return [pair.p_value for pair in self.pairs if not isnan(pair.p_value)]
 
     def _repr_html_(self) -> str:
+        if self.pairs and not self._p_values:
+            return f"<p>{escape(repr(self))}</p>" + "".join(f"<p>{escape(repr(pair))}</p>" for pair in self.pairs)
         rows = "".join(
             f"<tr><th>{escape(pair.second)} − {escape(pair.first)}</th><td>{pair.difference.value:.4g}</td>"
             f"<td>{pair.difference.low:.4g} to {pair.difference.high:.4g}</td>"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -252,6 +252,9 @@ class Hull(Curve):
         facts = {name: getattr(self, name) for name in names}
         area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}
         return jsonable(facts | area | {"vertices": [vertex.to_dict() for vertex in self.vertices]})
+
+    def __reduce__(self) -> Any:
+        return partial(hull, negate=self.negate), (self.counts,)
 
     def _facts(self) -> str:
         low, high = self.area_bounds

@@ -11,6 +11,7 @@ Array = NDArray[Any]
 
 _FLOOR = 1e-12
 _BIAS_SPREAD = 10.0
+_LARGEST_LOG = 300.0  # of a weight: it outweighs any two probabilities, and its products are finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,12 @@ class Recalibration:
     @property
     def class_weight(self) -> Array:
         """Weights w for which argmax of w·p is the most probable class after recalibration."""
-        return np.exp(self.bias * self.temperature)
+        return np.exp((self.bias * self.temperature).clip(-_LARGEST_LOG, _LARGEST_LOG))
+
+    def balanced_weight(self, support: Array) -> Array:
+        """Weights for the class of largest probability divided by its share; `support` is cases by class."""
+        log_share = np.log(np.where(support > 0, support, support.sum()) / support.sum())
+        return np.exp(((self.bias - log_share) * self.temperature).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
     def probabilities(self, proba: Array) -> Array:
         """Return probabilities (n × k) made anew."""

@@ -140,10 +140,8 @@ def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | Co
     found = fit_recalibration(problem.y, problem.proba, problem.weight)
     if isinstance(objective, CostMatrix):
         return _cost_decision(problem, preds, found, objective)
-    weight = found.class_weight
-    if objective == "balanced_accuracy":
-        share = problem.objective.support / problem.total
-        weight = weight * np.where(share > 0, share, 1.0) ** -found.temperature
+    balanced = objective == "balanced_accuracy"
+    weight = found.balanced_weight(problem.objective.support) if balanced else found.class_weight
     return _decision(problem, preds, weight / np.exp(np.log(weight).mean()), "smooth", found.temperature)
 
 

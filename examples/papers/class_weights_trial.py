@@ -1,29 +1,28 @@
 """Which way of setting class weights wins on rows that it has not seen.
 
-Naive Bayes (see naive_bayes.py), stratified ten-fold cross-validation. Within each training part the weights are
-learned from probabilities that an inner five-fold cross-validation gives its rows; with ``--learn-on training`` from
-those that the model gives the rows it was made of. What is printed is the objective over all held-out rows together,
-in percent, and the mean over repeats; for ``--objective cost`` the cost per hundred cases, where errors cost 1 to 10,
-drawn anew for each repeat, and w = 1 decides by least expected cost on the probabilities as they are.
+Naive Bayes, stratified ten-fold cross-validation on the 25 targets of Lachiche & Flach (2003). Within each training
+part the weights are learned from probabilities that an inner five-fold cross-validation gives its rows; with
+``--learn-on training`` from those that the model gives the rows it was made of. What is printed is the objective over
+all held-out rows together, in percent, and the mean over repeats; for ``--objective cost`` the cost per hundred cases,
+where errors cost 1 to 10, drawn anew for each repeat, and w = 1 decides by least expected cost on the probabilities as
+they are.
 
-    python benchmarks/class_weights.py                    # the two data sets of several classes that rocscope has
-    python benchmarks/class_weights.py --data FOLDER      # the 25 targets of Lachiche & Flach (2003), as CSV files
+    python examples/papers/class_weights_trial.py                  # the two data sets of several classes in rocscope
+    python examples/papers/class_weights_trial.py --data FOLDER    # the 25 targets, as CSV files
 """
 
 import argparse
-import csv
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from naive_bayes import NaiveBayes
+from data import LACHICHE_FLACH, NotFoundError, Table, load
+from naive_bayes import BinnedNaiveBayes
+from running import fold_probabilities, folds, out_of_fold
 from scipy.stats import wilcoxon
-from sklearn.model_selection import StratifiedKFold
 
 import rocscope as rs
-from rocscope import datasets
 from rocscope.multiclass import tables
 from rocscope.multiclass.line_search import Problem
 from rocscope.multiclass.objective import Objective
@@ -32,50 +31,17 @@ from rocscope.multiclass.weight_search import best_of_starts, coordinate_ascent,
 
 Decide = Callable[[np.ndarray], np.ndarray]
 
-BRIDGES = ("T-OR-D", "MATERIAL", "SPAN", "REL-L", "TYPE")
-FLARE = ("common", "moderate", "severe")
-COLIC = ("surgical_lesion", "site", "type", "subtype", "code")
-COLIC_UNUSED = ("hospital_number", "lesion_1", "lesion_2", "lesion_3", "cp_data", "outcome")
-SINGLE = ("audiology", "car", "crx", "dermatology", "ecoli", "flag", "glass")
-SINGLE += ("segmentation", "mushroom", "nursery", "post-operative", "voting")
-# File, target, columns that must not be used: identifiers and the other targets.
-TARGETS = [
-    *((name, "class", ()) for name in SINGLE),
-    *(("bridges2", target, ("IDENTIF", "LOCATION", *BRIDGES)) for target in BRIDGES),
-    *(("flare2", target, FLARE) for target in FLARE),
-    *(("horse-colic", target, (*COLIC_UNUSED, *COLIC)) for target in COLIC),
-]
 STATISTICS = {name: tables.STATISTICS[name] for name in ("accuracy", "balanced_accuracy", "macro_f1")}
 
 
-def targets(folder: Path | None) -> Iterator[tuple[str, list[np.ndarray], np.ndarray]]:
-    """Yield the name, the attributes and the class of each target."""
-    if folder is None:
-        for data in map(datasets.load, ("car", "nursery")):
-            yield data.name, [np.asarray(column).astype(str) for column in data.X.values()], data.y
-        return
-    for name, target, unused in TARGETS:
-        with (folder / f"{name}.csv").open(newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row[target]]
-        used = [column for column in rows[0] if column not in {target, *unused}]
-        label = name if target == "class" else f"{name} {target}"
-        yield label, [np.array([row[c] for row in rows]) for c in used], np.array([row[target] for row in rows])
-
-
-def folds(y: np.ndarray, splits: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield training and test rows; a class of fewer cases than folds is spread as far as it goes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield from StratifiedKFold(splits, shuffle=True, random_state=seed).split(y, y)
-
-
-def out_of_fold(attributes: list[np.ndarray], y: np.ndarray, k: int, seed: int) -> np.ndarray:
-    """Return probabilities of rows from models that were made without them."""
-    proba = np.empty((y.size, k))
-    for train, test in folds(y, 5, seed):
-        model = NaiveBayes([column[train] for column in attributes], y[train], k)
-        proba[test] = model.probabilities([column[test] for column in attributes])
-    return proba
+def targets(folder: Path | None) -> Iterator[tuple[str, Table]]:
+    """Yield the name and the table of each target that is in the folder, or in rocscope."""
+    for task in LACHICHE_FLACH:
+        try:
+            yield task.label, load(task, folder, network=False)
+        except NotFoundError as error:
+            if folder is not None:
+                print(f"{task.label}: {error}")
 
 
 def learned(y: np.ndarray, proba: np.ndarray, objective: str, cost: rs.CostMatrix) -> Iterator[tuple[str, Decide]]:
@@ -85,9 +51,8 @@ def learned(y: np.ndarray, proba: np.ndarray, objective: str, cost: rs.CostMatri
     target = cost if objective == "cost" else objective
     problem = Problem(y, proba, np.ones(1), Objective.of(target, support, cost.classes))
     recalibration = fit_recalibration(y, proba, np.ones(y.size))
-    by_greed, smooth = greedy(problem), recalibration.class_weight
-    if objective == "balanced_accuracy":
-        smooth = smooth * np.where(support > 0, support / y.size, 1.0) ** -recalibration.temperature
+    by_greed = greedy(problem)
+    smooth = recalibration.balanced_weight(support) if objective == "balanced_accuracy" else recalibration.class_weight
     weights = {
         "greedy": by_greed,
         "ascent from 1": coordinate_ascent(problem, np.ones(k)),
@@ -116,15 +81,17 @@ def random_costs(k: int, seed: int) -> rs.CostMatrix:
     return rs.CostMatrix(cost, classes=range(k), rows="actual")
 
 
-def trial(attributes: list[np.ndarray], y: np.ndarray, k: int, seed: int, args: argparse.Namespace) -> dict:
+def trial(table: Table, seed: int, args: argparse.Namespace) -> dict:
     """Return the confusion matrix of the held-out rows by method."""
-    cost = random_costs(k, seed)
+    y, k = table.y, len(table.classes)
+    model, cost = BinnedNaiveBayes(nominal=table.nominal, classes=range(k)), random_costs(k, seed)
     counts: dict[str, np.ndarray] = {}
     for train, test in folds(y, 10, seed):
-        known = [column[train] for column in attributes]
-        model = NaiveBayes(known, y[train], k)
-        proba = model.probabilities([column[test] for column in attributes])
-        inner = model.probabilities(known) if args.learn_on == "training" else out_of_fold(known, y[train], k, seed)
+        proba = fold_probabilities(model, table.X, y, k, train, test)
+        if args.learn_on == "training":
+            inner = fold_probabilities(model, table.X, y, k, train, train)
+        else:
+            inner = out_of_fold(model, table.X[train], y[train], k, 5, seed)
         for method, decide in learned(y[train], inner, args.objective, cost):
             cell = y[test] * k + decide(proba)
             counts[method] = counts.get(method, 0) + np.bincount(cell, minlength=k * k).reshape(k, k)
@@ -146,9 +113,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     args = parser.parse_args()
     found = {}
-    for name, attributes, labels in targets(args.data):
-        classes, y = np.unique(labels, return_inverse=True)
-        runs = [trial(attributes, y, classes.size, seed, args) for seed in range(args.repeats)]
+    for name, table in targets(args.data):
+        runs = [trial(table, seed, args) for seed in range(args.repeats)]
         found[name] = {
             method: 100 * np.mean([value(run[method], args.objective, seed) for seed, run in enumerate(runs)])
             for method in runs[0]

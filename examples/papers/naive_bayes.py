@@ -1,0 +1,107 @@
+"""Naive Bayes on named and numeric attributes with missing values: the learner of both papers, near enough."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+Array = NDArray[Any]
+
+
+class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
+    """Class probabilities from the counts of attribute values and bins, smoothed by Laplace's rule.
+
+    Parameters
+    ----------
+    nominal : boolean array of d columns, optional
+        Which columns hold codes (whole numbers from 0) and are counted value by value; none when left out.
+    bins : int
+        Bins of equally many training rows that each other column is cut into; equal values stay together.
+    alpha : float
+        Cases added to each value of an attribute and to each class.
+    classes : array of k labels, optional
+        All there are, where training rows may lack some; those of the training rows when left out.
+
+    Notes
+    -----
+    Edges of bins are learned by `fit`, so within the training part of a fold. NaN is a category of its own, and so is
+    a code that no training row had: both have the count 0 where they were not seen. An attribute of v values seen,
+    and a class of n_c rows, has P(value | class) = (count + alpha) / (n_c + alpha·(v + 1)). O(n·d·log n) to fit.
+
+    Examples
+    --------
+    >>> model = BinnedNaiveBayes(nominal=[True]).fit([[0], [0], [1], [1]], ["a", "a", "a", "b"])
+    >>> model.predict_proba([[0], [1]]).round(3).tolist()
+    [[0.8, 0.2], [0.571, 0.429]]
+    """
+
+    def __init__(self, nominal: Any = None, bins: int = 10, alpha: float = 1.0, classes: Any = None) -> None:
+        self.nominal = nominal
+        self.bins = bins
+        self.alpha = alpha
+        self.classes = classes
+
+    def fit(self, X: Any, y: Any) -> "BinnedNaiveBayes":
+        """Learn the bins, and count how often each class has each value."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y if self.classes is None else self.classes)
+        code = np.searchsorted(self.classes_, y)
+        nominal = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)
+        self.is_named_ = nominal
+        self.edges_ = _edges(X[:, ~nominal], self.bins)
+        largest = np.nanmax(X[:, nominal], axis=0, initial=-1) if nominal.any() else np.empty(0)
+        self.size_ = np.empty(X.shape[1], np.intp)  # of each attribute's part of the table; its last is for NaN
+        self.size_[nominal] = largest.astype(np.intp) + 2
+        self.size_[~nominal] = len(self.edges_) + 2
+        self.start_ = np.concatenate([[0], np.cumsum(self.size_)[:-1]])
+        k, total = self.classes_.size, int(self.size_.sum())
+        cell = self._places(X) * k + code[:, None]
+        count = np.bincount(cell.ravel(), minlength=total * k).reshape(total, k)
+        support = np.bincount(code, minlength=k)
+        seen = np.add.reduceat(count.any(axis=1), self.start_)
+        divisor = support + self.alpha * (seen + 1)[:, None]
+        self.log_share_ = np.log(count + self.alpha) - np.log(np.repeat(divisor, self.size_, axis=0))
+        self.log_prior_ = np.log((support + self.alpha) / (len(y) + self.alpha * k))
+        return self
+
+    def _places(self, X: Array) -> NDArray[np.intp]:
+        """Return the row of the table for each value."""
+        place = np.empty(X.shape, np.intp)
+        known = ~np.isnan(X)
+        numbers = X[:, ~self.is_named_]
+        place[:, ~self.is_named_] = sum((numbers >= edge for edge in self.edges_), np.zeros(numbers.shape, np.intp))
+        with np.errstate(invalid="ignore"):
+            place[:, self.is_named_] = np.where(known, X, 0)[:, self.is_named_].astype(np.intp)
+        last = self.size_ - 1
+        return np.where(known & (place >= 0) & (place < last), place, last) + self.start_
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return n × k probabilities, a column for each of `classes_`."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        score = self.log_share_[self._places(X)].sum(axis=1) + self.log_prior_
+        score = np.exp(score - score.max(axis=1, keepdims=True))
+        return score / score.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of each row."""
+        proba = self.predict_proba(X)
+        return self.classes_[proba.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _edges(X: Array, bins: int) -> Array:
+    """Return (bins − 1) × d edges: the value that starts each bin; NaN where a column holds nothing."""
+    ordered = np.sort(X, axis=0)  # NaN last
+    known = len(X) - np.isnan(X).sum(axis=0)
+    position = np.arange(1, bins)[:, None] / bins * known
+    place = np.minimum(position.astype(np.intp), np.maximum(known - 1, 0))
+    return np.take_along_axis(ordered, place, axis=0)

@@ -1,0 +1,1 @@
+"""Classifiers for scikit-learn whose thresholds, mixtures and class weights are fitted inside folds."""

@@ -1,0 +1,143 @@
+"""ClassWeightClassifier: weights of the classes, chosen by cross-validation, before the most probable is taken."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from rocscope.errors import OneClassError
+from rocscope.estimators.folds import out_of_fold, splits, unfitted
+from rocscope.estimators.scores import all_probabilities, response_method
+from rocscope.estimators.wrapping import WrappingClassifier, check_rows, take_over_features
+from rocscope.multiclass.costs import CostMatrix
+from rocscope.multiclass.objective import Name
+from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.weights import Method, class_weights
+
+Array = NDArray[Any]
+
+
+class ClassWeightClassifier(WrappingClassifier):
+    """Classifier of two classes or more that predicts argmax of w·p, with weights chosen from merged out-of-fold rows.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba
+    objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
+        A cost matrix names the classes in the order of `classes_`.
+    method : {"auto", "smooth", "coordinate", "greedy"}
+        See `rocscope.class_weights`.
+    min_recall : float, or mapping from class to float, optional
+        Least share of a class that must be found.
+    cv : int, splitter or iterable of (training, test) rows
+        Inner folds; see `ThresholdClassifier`.
+    random_state : int, RandomState or None
+        Of the shuffle, where `cv` is a number, and of the search for weights.
+    n_jobs : int, optional
+        Folds fitted at a time.
+
+    Attributes
+    ----------
+    decision_ : ClassWeights
+        The weights, and what they predict out of fold.
+    class_weight_ : array of k weights
+    predictions_ : MulticlassPredictions
+        The merged out-of-fold probabilities they were chosen from.
+    estimator_ : classifier
+        Fitted to all rows. `predict_proba` is its own: the weights decide, but do not recalibrate
+        (``decision_.recalibrated`` does).
+    classes_ : array of k labels
+
+    Raises
+    ------
+    OneClassError
+        If there is one class only.
+    InputError
+        If a class has a single member, or the model has no predict_proba.
+
+    Notes
+    -----
+    Probability 0 stands for a class that is absent from the training rows of a fold. Weights of rows are treated as in
+    `ThresholdClassifier`.
+
+    References
+    ----------
+    Lachiche & Flach 2003, "Improving accuracy and cost of two-class and multi-class probabilistic classifiers using
+    ROC curves", ICML.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> y = np.repeat(["common", "rare"], [90, 10])
+    >>> X = np.random.default_rng(0).normal(size=(100, 1)) + 1.5 * (y == "rare")[:, np.newaxis]
+    >>> model = ClassWeightClassifier(GaussianNB(), objective="balanced_accuracy").fit(X, y)
+    >>> model.predict([[0.0], [1.3]]).tolist(), GaussianNB().fit(X, y).predict([[1.3]]).tolist()
+    (['common', 'rare'], ['common'])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        objective: Name | CostMatrix = "accuracy",
+        method: Method = "auto",
+        min_recall: float | Mapping[Any, float] | None = None,
+        cv: Any = 10,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.objective: Name | CostMatrix = objective
+        self.method: Method = method
+        self.min_recall = min_recall
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the weights out of fold, and fit the model to all rows.
+
+        Parameters
+        ----------
+        X : rows that the model takes
+        y : array of n labels
+        sample_weight : array of n weights, optional
+        **params
+            Passed on by metadata routing.
+        """
+        X, y, weight = check_rows(X, y, sample_weight)
+        self.classes_ = np.unique(y)
+        if self.classes_.size < 2:
+            raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
+        response_method(self.estimator, "predict_proba")
+        random = check_random_state(self.random_state)
+        routed = self._routed(sample_weight, params)
+        parts = splits(self.cv, X, y, random, routed.split)
+        respond = partial(all_probabilities, classes=self.classes_)
+        found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
+        self.predictions_ = MulticlassPredictions(
+            y[found.row],
+            {type(self.estimator).__name__: found.responses[0]},
+            classes=self.classes_,
+            sample_weight=None if weight is None else weight[found.row],
+            fold=found.fold,
+        )
+        self.decision_ = class_weights(
+            self.predictions_,
+            objective=self.objective,
+            method=self.method,
+            min_recall=self.min_recall,
+            seed=int(random.randint(2**31)),
+        )
+        self.class_weight_ = self.decision_.weight
+        self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])
+        take_over_features(self, self.estimator_)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of largest weighted probability, or of least expected cost."""
+        proba = all_probabilities(self._fitted(), X, self.classes_)
+        return self.classes_[self.decision_.predict_index(proba)]

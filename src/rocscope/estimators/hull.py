@@ -1,0 +1,262 @@
+"""HullClassifier: of several models the one, or the mixture of two, that is best in a context."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from typing import Any, Literal, Self
+
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import _BaseComposition, available_if
+from sklearn.utils.validation import check_is_fitted
+
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
+from rocscope.decisions.choose import choose
+from rocscope.decisions.constraints import Constraint, constraints_of
+from rocscope.decisions.decision import Decision
+from rocscope.decisions.hull import Hull, hull
+from rocscope.decisions.mixture import Mixture
+from rocscope.decisions.uncertain import UncertainContext
+from rocscope.errors import InputError
+from rocscope.estimators.folds import out_of_fold, splits, unfitted
+from rocscope.estimators.scores import positive_scores, response_method
+from rocscope.estimators.wrapping import (
+    FoldedClassifier,
+    check_rows,
+    check_two_classes,
+    take_over_features,
+    treats_alike,
+    two_labels,
+)
+
+Array = NDArray[Any]
+
+
+def _one_decides(classifier: "HullClassifier") -> bool:
+    if not hasattr(classifier, "decision_"):
+        models = classifier._models().values()
+    elif classifier.mixture_ is None:
+        models = [classifier.named_estimators_[classifier.decision_.model]]
+    else:
+        return False
+    return all(hasattr(model, "predict_proba") for model in models)
+
+
+class HullClassifier(FoldedClassifier, _BaseComposition):
+    """Binary classifier made of several models: the one, and the threshold, that is best in a context.
+
+    Parameters
+    ----------
+    estimators : list of (name, classifier) pairs
+        Classifiers with predict_proba or decision_function.
+    context : Context or UncertainContext, optional
+        Prevalence and costs; by default those of accuracy at the class mix of the training rows.
+    criterion : str or function, optional
+        What to maximise in place of lowest cost; see `rocscope.choose`.
+    where : constraints
+        Such as ``"tpr >= .9"``; see `rocscope.choose`.
+    mixture : mapping, optional
+        In place of these, a rate or a capacity that a random combination of two models attains: ``{"fpr": 0.1}`` or
+        ``{"at_most": 800, "population": 4000}``; see `rocscope.mixture`.
+    cv : int, splitter or iterable of (training, test) rows
+        Inner folds, the same for all models; see `ThresholdClassifier`.
+    response_method : {"auto", "predict_proba", "decision_function"}
+    pos_label : label, optional
+        See `ThresholdClassifier`.
+    random_state : int, RandomState or None
+        Of the shuffle, where `cv` is a number.
+    n_jobs : int, optional
+        Fits at a time.
+
+    Attributes
+    ----------
+    decision_ : Decision
+        The model and threshold, with counts and costs out of fold.
+    mixture_ : Mixture or None
+    hull_ : Hull
+        The ROC hull of all models out of fold: which of them is best where.
+    predictions_ : Predictions
+        The merged out-of-fold scores of all models.
+    named_estimators_ : dict of classifiers
+        All models, fitted to all rows; so that `aim_at` needs no fit.
+    classes_, pos_label_ : array of both labels, the positive one
+
+    Raises
+    ------
+    InputError
+        If there are no models, names repeat, or a context and a mixture are both asked for; see also
+        `ThresholdClassifier`.
+
+    Notes
+    -----
+    No linear combination of costs and class mix is served better, on the rows that it was chosen from, by any model
+    at any threshold. The best of many is chosen from the same out-of-fold rows that its cost is stated for, so that
+    cost is optimistic, the more so the more models there are.
+
+    A mixture sends each case to one of two models by lot; `predict` then takes a key or a seed.
+
+    References
+    ----------
+    Provost & Fawcett 2001, "Robust classification for imprecise environments".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = np.arange(40.0).reshape(-1, 1)
+    >>> y = np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+    >>> models = [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=2))]
+    >>> model = HullClassifier(models, cv=5).fit(X, y)
+    >>> model.decision_.point.error, model.aim_at(Context(cost_fn=9)).decision_.point.fn
+    (0.05, 0)
+    """
+
+    def __init__(
+        self,
+        estimators: Sequence[tuple[str, Any]],
+        *,
+        context: Context | UncertainContext | None = None,
+        criterion: str | Callable[..., Any] | None = None,
+        where: str | Constraint | Sequence[str | Constraint] = (),
+        mixture: Mapping[str, float] | None = None,
+        cv: Any = 10,
+        response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
+        pos_label: Any = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.context = context
+        self.criterion = criterion
+        self.where = where
+        self.mixture = mixture
+        self.cv = cv
+        self.response_method = response_method
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the model and threshold out of fold, and fit all models to all rows.
+
+        Parameters
+        ----------
+        X : rows that the models take
+        y : array of n labels of two classes
+        sample_weight : array of n weights, optional
+        **params
+            Passed on by metadata routing.
+        """
+        models = self._models()
+        X, y, weight = check_rows(X, y, sample_weight)
+        symmetric = self._is_symmetric
+        self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
+        self._methods = {name: response_method(each, self.response_method) for name, each in models.items()}
+        respond = [
+            partial(positive_scores, pos_label=self.pos_label_, method=method) for method in self._methods.values()
+        ]
+        routed = self._routed(sample_weight, params)
+        parts = splits(self.cv, X, y, self.random_state, routed.split)
+        found = out_of_fold([*models.values()], respond, X, y, parts, routed.fit, self.n_jobs)
+        self.predictions_ = Predictions(
+            y[found.row] == self.pos_label_,
+            dict(zip(models, found.responses, strict=True)),
+            sample_weight=None if weight is None else weight[found.row],
+            fold=found.fold,
+        )
+        self.hull_: Hull = hull(self.predictions_)
+        self._decide()
+        pairs = zip(models.items(), routed.fit, strict=True)
+        self.named_estimators_ = {name: unfitted(model).fit(X, y, **given) for (name, model), given in pairs}
+        take_over_features(self, next(iter(self.named_estimators_.values())))
+        return self
+
+    def aim_at(
+        self,
+        context: Context | UncertainContext | None = None,
+        *,
+        criterion: str | Callable[..., Any] | None = None,
+        where: str | Constraint | Sequence[str | Constraint] = (),
+        mixture: Mapping[str, float] | None = None,
+    ) -> Self:
+        """Return a copy that decides for another context, with the same fitted models.
+
+        Raises
+        ------
+        LabelError
+            If the fit took either class for the positive one, and costs or constraints now tell them apart.
+        """
+        check_is_fitted(self, "hull_")
+        aimed = copy(self)
+        aimed.context, aimed.criterion, aimed.where, aimed.mixture = context, criterion, where, mixture
+        if not aimed._is_symmetric:
+            check_two_classes(self.classes_, self.pos_label, symmetric=False)
+        aimed._decide()
+        return aimed
+
+    def predict(self, X: Any, *, key: Any = None, seed: int = 0) -> Array:
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : rows that the models take
+        key : array of one identifier a row, optional
+            Fixes the outcome of each case where a mixture decides, whatever other cases come with it.
+        seed : int
+            Of the lot that a mixture draws for the rows in their order, where there is no key.
+        """
+        check_is_fitted(self, "hull_")
+        ends = (
+            {self.decision_.model} if self.mixture_ is None else {self.mixture_.first.model, self.mixture_.second.model}
+        )
+        scores = {
+            name: positive_scores(self.named_estimators_[name], X, self.pos_label_, self._methods[name])
+            for name in ends
+        }
+        if self.mixture_ is None:
+            positive = self.decision_.predict(scores)
+        else:
+            positive = self.mixture_.predict(scores, key=key, seed=seed)
+        return two_labels(positive, self.classes_, self.pos_label_)
+
+    @available_if(_one_decides)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the model that decides; there are none where a mixture does."""
+        check_is_fitted(self, "hull_")
+        return self.named_estimators_[self.decision_.model].predict_proba(X)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, and with `deep` those of each model as ``name__parameter``."""
+        return self._get_params("estimators", deep=deep)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``name`` replaces a model and ``name__parameter`` sets one of its parameters."""
+        return self._set_params("estimators", **params)
+
+    @property
+    def _is_symmetric(self) -> bool:
+        """Whether the choice treats both classes alike."""
+        return self.mixture is None and treats_alike(self.context, self.criterion, self.where)
+
+    def _decide(self) -> None:
+        if self.mixture is not None and (self.context, self.criterion, constraints_of(self.where)) != (None, None, ()):
+            raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
+        self.mixture_: Mixture | None = None if self.mixture is None else self.hull_.mixture(**self.mixture)
+        self.decision_: Decision = choose(self.hull_, self.context, criterion=self.criterion, where=self.where)
+
+    def _models(self) -> dict[str, Any]:
+        pairs = list(self.estimators)
+        names = [name for name, _ in pairs]
+        if not pairs or len(set(names)) < len(names):
+            raise InputError(
+                "estimators", expected="(name, classifier) pairs of different names", got=check.listing(names) or "none"
+            )
+        self._validate_names(names)
+        return dict(pairs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

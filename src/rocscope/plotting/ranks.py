@@ -1,0 +1,113 @@
+"""The critical-difference diagram: mean ranks of models, and which of them the data do not tell apart."""
+
+from math import ceil, floor
+from typing import Any, Literal
+
+from rocscope.evaluation.ranks import RankComparison
+from rocscope.plotting import theme
+
+_ROW = 0.3  # inches a model's row is high
+_BAR = 0.55  # rows between bars
+_WIDTH = 6.4
+_TEXT: dict[str, Any] = {
+    "fontsize": "small",
+    "color": theme.INK,
+    "va": "center",
+    "textcoords": "offset points",
+    "annotation_clip": False,
+}
+_TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0
+
+
+def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
+    """Critical-difference diagram: models on the axis of mean ranks, bars over those that do not differ.
+
+    Parameters
+    ----------
+    result : RankComparison
+        As `rocscope.friedman` returns it.
+    ax : Axes, optional
+        Where to draw; a new pyplot figure, high enough for the models, when left out.
+
+    Returns
+    -------
+    Axes
+        The best model (lowest rank) is on the left. A bar joins neighbours that are no further apart than the
+        critical difference, whose length is drawn above the axis.
+
+    References
+    ----------
+    Demšar 2006, JMLR 7:1–30, figure 1.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope import friedman
+    >>> auc = {"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.7, 0.6, 0.5, 0.85]}
+    >>> ax = plot_critical_difference(friedman(auc), ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts]
+    ['Mean rank over 4 data sets (1 is best)', 'critical difference 1.66', 'a  1.00', '2.25  b', '2.75  c']
+    """
+    best_first = sorted(
+        zip(result.mean_rank.values(), theme.names(result.models), strict=True), key=lambda pair: pair[0]
+    )
+    m, groups = len(best_first), result.groups
+    first_row = 0.8 + _BAR * len(groups)
+    bottom = first_row + ceil(m / 2)
+    axes = theme.new_axes(_WIDTH, _ROW * (bottom - _TOP) + 0.2) if ax is None else ax
+    best, worst = _ends(best_first[0][0], best_first[-1][0], result.critical_difference, m)
+    _draw_frame(axes, result, best, worst)
+    for i, group in enumerate(groups):
+        ends = [result.mean_rank[name] for name in (group[0], group[-1])]
+        line = {"color": theme.COLOURS[0], "linewidth": 4, "solid_capstyle": "round", "gid": f"group-{i}"}
+        axes.plot(ends, [0.6 + _BAR * i] * 2, **line)
+    margin = 0.03 * (worst - best)
+    for place, (rank, name) in enumerate(best_first):
+        on_left = place < m // 2
+        row = first_row + 0.5 + (place if on_left else m - 1 - place)
+        if on_left:
+            _draw_model(axes, rank, row, best - margin, f"{name}  {rank:.2f}", "right")
+        else:
+            _draw_model(axes, rank, row, worst + margin, f"{rank:.2f}  {name}", "left")
+    axes.set_ylim(bottom + 0.1, _TOP)
+    return axes
+
+
+def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align: Literal["left", "right"]) -> None:
+    """Draw the line from a model's rank down to its row and out to its name."""
+    axes.plot([rank, rank, end], [0, row, row], color=theme.MUTED, linewidth=0.9, clip_on=False, gid="model")
+    axes.plot([rank], [0], marker="o", markersize=4.5, color=theme.INK, clip_on=False, zorder=3)
+    offset = (3 if align == "left" else -3, 0)
+    axes.annotate(text, (end, row), offset, ha=align, **_TEXT)
+
+
+def _ends(best: float, worst: float, critical: float, m: int) -> tuple[int, int]:
+    """Return whole ranks between which all models lie, and the critical difference fits."""
+    low, high = max(floor(best), 1), min(ceil(worst), m)
+    while high - low < min(critical, m - 1) or high == low:
+        if high < m:
+            high += 1
+        else:
+            low -= 1
+    return low, high
+
+
+def _draw_frame(axes: Any, result: RankComparison, best: int, worst: int) -> None:
+    """Draw the axis of ranks, and above it how far apart ranks must be to differ."""
+    for side in ("left", "right", "bottom"):
+        axes.spines[side].set_visible(False)
+    axes.spines["top"].set_position(("data", 0))
+    axes.spines["top"].set_color(theme.INK)
+    axes.xaxis.set_ticks_position("top")
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(color=theme.INK, labelcolor=theme.INK, labelsize="small", length=4)
+    axes.set_yticks([])
+    axes.set_xlim(best, worst)
+    axes.set_xticks(range(best, worst + 1))
+    critical = {"color": theme.COLOURS[1], "linewidth": 2, "clip_on": False}
+    end = best + result.critical_difference
+    axes.plot([best, end], [_CRITICAL_AT] * 2, marker="|", markersize=8, gid="critical-difference", **critical)
+    title = f"Mean rank over {len(result.ranks)} data sets (1 is best)"
+    axes.annotate(title, (best, _TITLE_AT), (0, 0), **_TEXT | {"fontsize": "medium"})
+    label = f"critical difference {result.critical_difference:.2f}"
+    axes.annotate(label, (end, _CRITICAL_AT), (6, 0), **_TEXT)
