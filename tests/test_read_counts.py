@@ -17,6 +17,7 @@ from readers import WRITERS
 from rocscope.core.counted import Counted
 from rocscope.engines import pipeline, size, spill
 from rocscope.engines.memory import memory_limit
+from rocscope.engines.piles import KeyPile, pack
 from rocscope.engines.spill import SpilledKeys, SpilledRows
 from rocscope.errors import EngineError, InputError, LabelError, RocscopeError
 
@@ -72,6 +73,26 @@ def test_what_the_first_rows_do_not_foretell_is_parted_again(monkeypatch, kind, 
     assert found.at(0.5) == expected.at(0.5)
     assert len(found) == len(expected)
     assert found == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rows_take_no_more_than_their_scores_and_a_third(kind):
+    y, score = scores()
+    pile = KeyPile(np.dtype(kind))
+    for rows in range(1, 11):
+        pile.add(pack(y == 1, score.astype(kind), None))
+        assert pile.nbytes <= 1.3 * rows * ROWS * kind().itemsize
+    ranking = pile.ranking(1)
+    assert ranking.upper.nbytes + ranking.lower.nbytes == 10 * ROWS * kind().itemsize
+    assert ranking.upper.base is None  # not a view of more
+
+
+def test_progress_is_told_to_a_function(large):
+    told = []
+    rs.read_counts(large, label="y", scores="s", progress=lambda *rows: told.append(rows))
+    assert told[-1] == (ROWS, ROWS)
+    assert told == sorted(told)
+    assert rs.read_counts(large, label="y", scores="s", progress=True)["s"].n == ROWS  # no terminal: nothing is shown
 
 
 def test_everything_is_computed_from_parts_on_disk(large):
@@ -359,7 +380,7 @@ def test_progress_is_shown_on_a_terminal_only():
 
     from rich.console import Console
 
-    from rocscope.cli.progress import progress_bar
+    from rocscope.engines.progress import progress_bar
 
     for is_terminal in (True, False):
         sink = io.StringIO()

@@ -147,11 +147,9 @@ def read_sample(file: str, *, label: str | None, scores: list[str] | None, memor
 
     if memory is None and not is_large(file, format=options.get("format")):
         return read_predictions(file, label=label, scores=scores, **options)
-    from rocscope.cli.progress import progress_bar
     from rocscope.engines.counting import read_counts
 
-    with progress_bar(f"Reading {file}") as report:
-        return read_counts(file, label=label, scores=scores or None, memory=memory, progress=report, **options)
+    return read_counts(file, label=label, scores=scores or None, memory=memory, progress=True, **options)
 
 
 def read_multiclass(

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
+from typing import Any
 
 
 @contextmanager
-def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable[[int, int | None], None] | None]:
+def progress_bar(what: str, console: Any = None) -> Iterator[Callable[[int, int | None], None] | None]:
     """Yield what `read_counts` reports its progress to; None where nobody watches."""
+    from rich.console import Console
+
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield None
