@@ -65,6 +65,11 @@ class Row:
         low, high = self.interval()
         return low <= self.published["change"] <= high
 
+    @property
+    def why(self) -> str:
+        """The likely reason for a change that is not the published one."""
+        return self.reason or ("no more than another seed of ours would change" if self.agrees else "reason not known")
+
     def to_dict(self) -> dict[str, Any]:
         """Return ours, theirs and what lies between, for JSON."""
         return {
@@ -75,7 +80,7 @@ class Row:
             "difference": {figure: self.difference(figure) for figure in self.published},
             "change_interval": self.interval(),
             "agrees": self.agrees,
-            "reason": self.reason,
+            "why": self.why,
             "seeds": {figure: list(values) for figure, values in self.ours.items()},
         }
 
@@ -97,4 +102,4 @@ def print_disagreements(rows: Sequence[Row]) -> None:
         low, high = row.interval()
         digits = 3 if row.unit == 1 else 1
         facts = f"published {row.published['change']:+.{digits}f}, ours {low:+.{digits}f} to {high:+.{digits}f}"
-        print(f"  {row.name}: {facts}; {row.reason or 'reason not known'}")
+        print(f"  {row.name}: {facts}; {row.why}")

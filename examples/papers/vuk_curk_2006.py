@@ -29,7 +29,16 @@ LEARNERS = ("naive Bayes", "tree")
 TREES = ("binary", "multiway")
 FIGURES = ("auc", "accuracy_default", "accuracy_optimal", "change", "mean_threshold")
 
-REASONS: dict[tuple[str, str], str] = {}
+_OTHER_TREE = "the paper's tree has a branch for each name and is pruned; see --tree multiway"
+REASONS = {
+    ("promoters", "naive Bayes"): "106 cases, and ours is right on 0.90 of them at 0.5 already, theirs on 0.87",
+    (
+        "voting",
+        "naive Bayes",
+    ): "not known; neither leaving missing votes out nor cutting between two scores explains it",
+    ("titanic", "naive Bayes"): "14 different scores, so that a fold that takes the next one loses a whole group",
+    **{(name, "binary tree"): _OTHER_TREE for name in ("monks-1", "monks-2", "monks-3", "tic_tac_toe", "adult_sample")},
+}
 
 
 def learner_of(name: str, tree: str, table: Table, seed: int) -> tuple[Any, Array]:
@@ -59,11 +68,12 @@ def trial(table: Table, learner: str, seed: int, inner_folds: int, tree: str) ->
     return {**means, "auc_pooled": rs.auc(y, proba), "threshold_sd": spread, "probability": proba, "fold": fold}
 
 
-def row_of(published: Mapping[str, str], n: int, runs: Sequence[Mapping[str, Any]]) -> Row:
+def row_of(published: Mapping[str, str], n: int, runs: Sequence[Mapping[str, Any]], tree: str) -> Row:
     """Return the published row beside the runs of its data set and learner."""
     key = published["dataset"], published["classifier"]
     ours = {figure: [run[figure] for run in runs] for figure in (*FIGURES, "auc_pooled", "threshold_sd")}
-    return Row(", ".join(key), n, ours, {f: float(published[f]) for f in FIGURES}, REASONS.get(key, ""))
+    reason = REASONS.get((key[0], f"{tree} tree" if key[1] == "tree" else key[1]), "")
+    return Row(", ".join(key), n, ours, {f: float(published[f]) for f in FIGURES}, reason)
 
 
 def show(rows: Sequence[Row]) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def main(arguments: argparse.Namespace) -> None:
     calls = [(tables[label], learner, seed, inner_folds, arguments.tree) for label, learner, seed in keys]
     runs = dict(zip(keys, run_all(trial, calls, "Vuk & Curk 2006", arguments.jobs), strict=True))
     rows = [
-        row_of(p, tables[p["dataset"]].y.size, [runs[p["dataset"], p["classifier"], seed] for seed in seeds])
+        row_of(p, tables[p["dataset"]].y.size, [runs[p["dataset"], p["classifier"], s] for s in seeds], arguments.tree)
         for p in read_published("vuk_curk_2006_table4.csv")
         if p["dataset"] in tables
     ]
