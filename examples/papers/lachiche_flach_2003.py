@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from data import LACHICHE_FLACH, Table
 from naive_bayes import BinnedNaiveBayes
-from rows import Row, print_disagreements, read_published
+from rows import Row, print_disagreements, print_signed_ranks, read_published
 from running import (
     fold_probabilities,
     folds,
@@ -101,6 +101,9 @@ def show(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
     first = next(iter(rows.values()))
     summary["published"] = float(np.mean([row.published["change"] for row in first]))
     print(f"  published {summary['published']:+.2f}")
+    if len(first) > 1:
+        print("\nMedian gain over targets (Hodges–Lehmann):")
+        print_signed_ranks(first, "default", "optimal", "greedy")
     print_disagreements(first)
     return summary
 

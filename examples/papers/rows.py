@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+import rocscope as rs
+
 PUBLISHED = Path(__file__).with_name("published")
 
 
@@ -89,6 +91,17 @@ def read_published(name: str) -> list[dict[str, str]]:
     """Return the rows of a published table, as text."""
     with (PUBLISHED / name).open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def print_signed_ranks(rows: Sequence[Row], default: str, chosen: str, what: str) -> None:
+    """Print the signed-rank test of two figures over data sets, for the published ones and for ours."""
+    for whose, figures in (
+        ("published", [row.published for row in rows]),
+        ("ours", [{name: row.mean(name) for name in (default, chosen)} for row in rows]),
+    ):
+        values = {name: [each[name] for each in figures] for name in (default, chosen)}
+        found = rs.compare_datasets(values).pairs[0]
+        print(f"  {what}, {whose}: {found.difference.words}, Wilcoxon p={found.p_value:.3g}")
 
 
 def print_disagreements(rows: Sequence[Row]) -> None:

@@ -18,7 +18,7 @@ from data import VUK_CURK, Table
 from multiway_tree import MultiwayTree
 from naive_bayes import BinnedNaiveBayes
 from numpy.typing import NDArray
-from rows import Row, print_disagreements, read_published
+from rows import Row, print_disagreements, print_signed_ranks, read_published
 from running import folds, load_all, options, print_missing, print_table, run_all, save
 
 import rocscope as rs
@@ -98,6 +98,11 @@ def show(rows: Sequence[Row]) -> dict[str, Any]:
         print(f"  {learner or 'all':12} {theirs:+.4f} / {ours:+.4f}   {close} of {len(part)} rows")
     gains = sum(row.mean("change") > 0 for row in rows)
     print(f"Better with the chosen threshold: published 15 of 28, ours {gains} of {len(rows)} rows.")
+    print("\nMedian change over data sets (Hodges–Lehmann):")
+    for learner in LEARNERS:
+        part = [row for row in rows if row.name.endswith(learner)]
+        if len(part) > 1:
+            print_signed_ranks(part, "accuracy_default", "accuracy_optimal", learner)
     print_disagreements(rows)
     return summary
 
