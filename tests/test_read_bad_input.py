@@ -231,8 +231,8 @@ def test_labels_and_scores_that_are_neither(tmp_path, name):
         WRITERS[name](table, source)
     shown = "'high' in row 1; correct" if name == "scores.csv" else "'0.5' in row 0; convert"
     failing(source, ScoreError, f"score 's' of .*: expected numbers, got text, such as {shown}")
-    failing(source, LabelError, "label 'y' of .*got 0, 1, 2; keep the rows of two classes", scores="w")
-    failing(source, LabelError, "label 't' of .*got 'a', 'b', 'c'; keep", label="t", scores="w")
+    failing(source, LabelError, r"label 'y' of .*got 0, 1, 2 \(2 first in row 2\); keep the rows of two", scores="w")
+    failing(source, LabelError, "label 't' of .*got 'a', 'b', 'c' .'c' first in row 2.; keep", label="t", scores="w")
     failing(source, LabelError, "pos_label=7 is not among the labels", scores="w", where="y < 2", pos_label="7")
     failing(source, WeightError, "sample_weight: .*got 1 negative", scores="y", weight="w", where="y < 2")
 

@@ -68,7 +68,7 @@ def test_a_sample_of_negatives_alone_may_name_a_label_it_does_not_hold():
 labels_refused = {
     "two words": (["a", "b"], None, "expected labels 0/1, -1/1 or False/True, got 'a', 'b'; name the positive class"),
     "two numbers": ([1, 2], None, "got 1, 2; name the positive class with pos_label"),
-    "three classes": ([0, 1, 2], None, "got 0, 1, 2; keep the rows of two classes first"),
+    "three classes": ([0, 1, 2], None, "got 0, 1, 2 (2 first in row 2); keep the rows of two classes first"),
     "many classes": (list(range(9)), None, "got 0, 1, 2, 3, 4, 5 and 3 more"),
     "-1, 0 and 1": ([-1, 0, 1], None, "got -1, 0, 1"),
     "numbers as text": (["0", "1"], None, "got '0', '1'"),

@@ -49,15 +49,18 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     return array
 
 
-def check_labels(y_true: Any, pos_label: Any = None, name: str = "y_true") -> NDArray[np.bool_]:
+def check_labels(
+    y_true: Any, pos_label: Any = None, name: str = "y_true", rows: Sequence[int] | None = None
+) -> NDArray[np.bool_]:
     """Return True where a label is the positive one.
 
-    Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood.
+    Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood. `rows` are the numbers of the rows, where
+    they are not from 0 on.
     """
     labels = check_column(y_true, name)
     check_present(labels, name, LabelError)
     if pos_label is None:
-        return _binary_labels(labels, name)
+        return _binary_labels(labels, name, rows)
     positive = np.asarray(labels == pos_label)
     if positive.shape != labels.shape:
         positive = np.zeros(labels.shape, dtype=bool)
@@ -66,11 +69,12 @@ def check_labels(y_true: Any, pos_label: Any = None, name: str = "y_true") -> ND
         seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
             raise LabelError(f"pos_label={pos_label!r} is not among the labels", got=seen)
-        raise LabelError(name, expected="two classes", got=seen, hint="keep the rows of two classes first")
+        got = seen + _third(labels, rows)
+        raise LabelError(name, expected="two classes", got=got, hint="keep the rows of two classes first")
     return positive.astype(np.bool_, copy=False)
 
 
-def _binary_labels(labels: Array, name: str) -> NDArray[np.bool_]:
+def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDArray[np.bool_]:
     if labels.dtype == np.bool_:
         return labels
     if labels.dtype.kind in "iufO":
@@ -79,7 +83,21 @@ def _binary_labels(labels: Array, name: str) -> NDArray[np.bool_]:
             return positive
     seen = distinct(labels)
     hint = "name the positive class with pos_label" if len(seen) <= 2 else "keep the rows of two classes first"
-    raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=listing(seen), hint=hint)
+    got = listing(seen) + _third(labels, rows)
+    raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
+
+
+def _third(labels: Array, rows: Sequence[int] | None) -> str:
+    """Say where a third label comes up, if one does."""
+    others = np.asarray(labels != labels[0])
+    if others.any():
+        others &= np.asarray(labels != labels[others.argmax()])
+    if not others.any():
+        return ""
+    place = int(others.argmax())
+    label = labels[place]
+    shown = label.item() if isinstance(label, np.generic) else label
+    return f" ({shown!r} first in row {place if rows is None else rows[place]})"
 
 
 def check_present(column: Array, subject: str, error: type[InputError]) -> None:
@@ -125,7 +143,18 @@ def listing(values: Sequence[Any], most: int = _MOST_NAMED) -> str:
 
 def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
     """Return the words for "got": how many rows are bad, and the first, counted from 0."""
-    return f"{int(bad.sum())} {what}, the first in row {int(bad.argmax())}"
+    count, first = count_and_place(bad)
+    return so_many(count, what, first)
+
+
+def count_and_place(bad: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return how many rows are bad, and the number of the first."""
+    return int(bad.sum()), int(bad.argmax())
+
+
+def so_many(count: int, what: str, first: int) -> str:
+    """Return the words for "got" where so many rows are bad, the first of them in row `first`."""
+    return f"{count} {what}, the first in row {first}"
 
 
 def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> Array:
@@ -174,15 +203,21 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     check_total("sample_weight", weight)
     weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
     if not (weight.min() >= 0 and weight.max() < np.inf):  # also where they are NaN
-        bad = ~(np.isfinite(weight) & (weight >= 0))
-        raise WeightError(
-            "sample_weight",
-            expected="finite weights of at least 0",
-            got=count_and_first(bad, "negative, missing or infinite"),
-        )
-    if not weight.any():
-        raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
+        raise weights_error(*count_and_place(~(np.isfinite(weight) & (weight >= 0))))
+    check_some_weight(bool(weight.any()))
     return weight
+
+
+def weights_error(count: int, first: int) -> WeightError:
+    """Return the error for so many weights that cannot be used, the first of them in row `first`."""
+    got = so_many(count, "negative, missing or infinite", first)
+    return WeightError("sample_weight", expected="finite weights of at least 0", got=got)
+
+
+def check_some_weight(any_above_zero: bool) -> None:
+    """Raise unless some weight is above 0."""
+    if not any_above_zero:
+        raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
 
 
 def check_level(level: float) -> float:
@@ -214,14 +249,18 @@ def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
 def check_total(subject: str, *columns: Array) -> None:
     """Refuse whole weights or counts whose running sums 64 bits might not hold."""
     if all(column.dtype.kind != "f" for column in columns):
-        total = sum(column.sum(dtype=np.float64).item() for column in columns)
-        if total > _MOST_WHOLE:
-            raise WeightError(
-                subject,
-                expected="whole numbers that sum to at most 2^62",
-                got=f"{total:.6g}",
-                hint="scale them down or pass them as floats",
-            )
+        check_whole_total(subject, sum(column.sum(dtype=np.float64).item() for column in columns))
+
+
+def check_whole_total(subject: str, total: float) -> None:
+    """Refuse a sum of whole weights that 64 bits might not hold."""
+    if total > _MOST_WHOLE:
+        raise WeightError(
+            subject,
+            expected="whole numbers that sum to at most 2^62",
+            got=f"{total:.6g}",
+            hint="scale them down or pass them as floats",
+        )
 
 
 def is_number(value: Any) -> bool:

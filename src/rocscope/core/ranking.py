@@ -224,6 +224,15 @@ def decode(code: Array, dtype: np.dtype[Any]) -> Array:
     return code.view(dtype)
 
 
+def encode(scores: Array) -> Array:
+    """Return the ordered bits of scores; the reverse of `decode`, but for -0.0, which becomes 0.0."""
+    bits = scores.view(f"u{scores.itemsize}")
+    top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
+    if scores.dtype.kind == "u":
+        return bits
+    return bits ^ top if scores.dtype.kind == "i" else np.where(bits <= top, bits | top, ~bits)
+
+
 def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None) -> Ranking:
     """Rank checked labels and scores; rows of weight 0 are left out."""
     if weight is not None and not weight.all():

@@ -1,11 +1,12 @@
 """Arrow data as a Source: anything that can load a few of its columns, and the files of Arrow's own formats."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import pyarrow as pa
 
 from rocscope.core.provenance import brief
-from rocscope.engines.source import Source, mentioned, one_line_errors
+from rocscope.engines.source import BATCH_ROWS, Source, Stream, mentioned, one_line_errors, stream_table
 from rocscope.errors import EngineError
 
 _FILE_MAGIC = b"ARROW1"
@@ -41,12 +42,46 @@ class ArrowColumns:
         rows = rows_where(self.origin, table.select(used_by_filter), where)
         return table.select(list(names)).take(rows)
 
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the same in batches; they are in memory as a whole already."""
+        return stream_table(self.fetch(names, where))
+
+
+class _IpcFiles(ArrowColumns):
+    """Files of Arrow's formats, which are streamed without being loaded."""
+
+    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], paths: list[str]) -> None:
+        super().__init__(origin, columns, lambda names: _load_all(paths, origin, names))
+        self._paths = paths
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the columns in the batches that the files hold."""
+        wanted = list(dict.fromkeys([*names, *mentioned(self.columns, where or "")]))
+        with one_line_errors(self.origin[0]):
+            first = _read_schema(self._paths[0], wanted)
+        pieces = (
+            partial(self._batches, path, name, first, list(names), where)
+            for path, name in zip(self._paths, self.origin, strict=True)
+        )
+        return Stream(pa.schema([first.field(name) for name in names]), pieces)
+
+    def _batches(
+        self, path: str, name: str, first: pa.Schema, names: list[str], where: str | None
+    ) -> Iterator[pa.Table]:
+        with one_line_errors(name):
+            _require_schema(first, _read_schema(path, first.names), self.origin[0], name)
+            for batch in _read_batches(path, first.names):
+                table = pa.Table.from_batches([batch]).select(first.names)
+                kept = ArrowColumns((name,), first.names, table.select).fetch(names, where)
+                for start in range(0, kept.num_rows, BATCH_ROWS):
+                    yield kept.slice(start, BATCH_ROWS)
+
 
 def open_ipc(paths: list[str], origin: tuple[str, ...]) -> Source:
     """Open files of Arrow's file format (Feather) or stream format."""
     with one_line_errors(origin[0]):
         columns = _reader(paths[0]).schema.names
-    return ArrowColumns(origin, columns, lambda names: _load_all(paths, origin, names))
+    return _IpcFiles(origin, columns, paths)
 
 
 def _load_all(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Table:
@@ -59,10 +94,26 @@ def _load_all(paths: Sequence[str], origin: Sequence[str], names: Sequence[str])
 
 
 def _load(path: str, names: Sequence[str]) -> pa.Table:
-    schema = _reader(path).schema
-    positions = [schema.names.index(name) for name in names if name in schema.names]
-    table = _reader(path, positions).read_all()
+    table = _reader(path, _positions(path, names)).read_all()
     return table.select([name for name in names if name in table.column_names])
+
+
+def _positions(path: str, names: Sequence[str]) -> list[int]:
+    present = _reader(path).schema.names
+    return [present.index(name) for name in names if name in present]
+
+
+def _read_schema(path: str, names: Sequence[str]) -> pa.Schema:
+    schema = _reader(path).schema
+    return pa.schema([schema.field(name) for name in names if name in schema.names])
+
+
+def _read_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    reader = _reader(path, _positions(path, names))
+    if isinstance(reader, pa.RecordBatchFileReader):
+        yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
+    else:
+        yield from reader
 
 
 def _require_schema(first: pa.Schema, here: pa.Schema, first_name: str, name: str) -> None:

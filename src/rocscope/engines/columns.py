@@ -16,7 +16,10 @@ Array = NDArray[Any]
 
 _compute: Any = pyarrow.compute  # its functions are made when it is imported, unseen by type checkers
 
+_MOST_LABELS = 30  # more are listed by nobody
 _NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
+_TEXT_KINDS = (pa.int64(), pa.float64())
+_WHOLE_KINDS = (pa.int64(), pa.uint64())
 _DECIMAL_DIGITS = 15  # so many are distinct, and in order, as float64
 _DECIMAL_PLACES = 22  # ten to this power is exact as float64
 
@@ -42,7 +45,37 @@ class Column:
         return self.values if self.classes is None else self.classes[self.values]
 
 
-def numbers(column: pa.ChunkedArray, subject: str, error: type[InputError], *, untyped: bool = False) -> Column:
+@dataclass(frozen=True)
+class Part:
+    """What is known of the whole column when a part of it is converted: the type it takes, and the part's first row."""
+
+    kind: pa.DataType | None = None
+    first_row: int = 0
+
+
+WHOLE_COLUMN = Part()
+
+
+def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, untyped: bool) -> list[pa.DataType]:
+    """Return the types that a column of a kind may become, of which all its values must be looked at to know one.
+
+    Those that `column`, a part of it, rules out are left out. There are none where the kind tells enough.
+    """
+    if pa.types.is_decimal(kind) and kind.scale <= 0:
+        return [wanted for wanted in _WHOLE_KINDS if _casts(column, wanted)]
+    if untyped and _is_text(kind):
+        return [wanted for wanted in _TEXT_KINDS if _casts(_blanked(column), wanted)]
+    return []
+
+
+def numbers(
+    column: pa.ChunkedArray,
+    subject: str,
+    error: type[InputError],
+    *,
+    untyped: bool = False,
+    part: Part = WHOLE_COLUMN,
+) -> Column:
     """Return a column of numbers in its own type.
 
     Whole decimals become integers, and others float64 where that is exact in order. In a file of untyped text, words
@@ -51,9 +84,9 @@ def numbers(column: pa.ChunkedArray, subject: str, error: type[InputError], *, u
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_text(column.type):
-        column = _parsed(column, subject, error, untyped=untyped)
+        column = _parsed(column, subject, error, untyped, part)
     if pa.types.is_decimal(column.type):
-        column = _from_decimal(column, subject, error)
+        column = _from_decimal(column, subject, error, part)
     if not _is_number(column.type):
         raise error(subject, expected="numbers", got=f"values of type {column.type}")
     return _plain(column)
@@ -78,17 +111,54 @@ def groups(column: pa.ChunkedArray, subject: str) -> Column:
 
 def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = False) -> NDArray[np.bool_]:
     """Return True where a label is the positive one, which may be given as text where labels are numbers."""
+    positive, seen = sighted(column, pos_label, untyped=untyped)
+    check_sighted(seen, pos_label, subject, untyped=untyped)
+    return positive
+
+
+def sighted(column: Column, pos_label: Any, *, untyped: bool) -> tuple[NDArray[np.bool_], dict[Any, int]]:
+    """Return which labels are positive, if they turn out to be two classes, and the first row of each label.
+
+    Of very many labels, only some are returned.
+    """
     if column.classes is None:
-        if isinstance(pos_label, str):
-            pos_label = written(pos_label, column.values.dtype)
-        return check.check_labels(column.values, pos_label, subject)
-    used = np.flatnonzero(np.bincount(column.values, minlength=column.classes.size))
-    classes = column.classes[used]
-    if untyped and not isinstance(pos_label, str) and {str(name).casefold() for name in classes} <= {"true", "false"}:
-        classes = np.array([str(name).casefold() == "true" for name in classes])
-    is_positive = np.zeros(column.classes.size, dtype=np.bool_)
-    is_positive[used] = check.check_labels(classes, pos_label, subject)
-    return is_positive[column.values]
+        values = column.values
+        wanted = 1 if pos_label is None else written(pos_label, values.dtype)
+        positive = np.asarray(values == wanted, dtype=np.bool_)
+        return (positive if positive.shape == values.shape else np.zeros(values.shape, np.bool_)), _first_rows(values)
+    seen = {column.classes[code]: row for code, row in _first_rows(column.values).items()}
+    is_positive = np.array([_is_positive(name, pos_label, untyped) for name in column.classes], dtype=np.bool_)
+    return is_positive[column.values], seen
+
+
+def _is_positive(name: Any, pos_label: Any, untyped: bool) -> bool:
+    if untyped and not isinstance(pos_label, str):
+        return str(name).casefold() == str(True if pos_label is None else pos_label).casefold()
+    return bool(name == pos_label)
+
+
+def _first_rows(values: Array) -> dict[Any, int]:
+    """Return the first row of each distinct value, in the order of these rows; of some, where there are many."""
+    rows: dict[Any, int] = {}
+    left = np.ones(values.shape, np.bool_)
+    while left.any() and len(rows) < _MOST_LABELS:
+        row = int(left.argmax())
+        rows[values[row].item()] = row
+        left &= values != values[row]
+    return rows
+
+
+def check_sighted(seen: dict[Any, int], pos_label: Any, subject: str, *, untyped: bool) -> None:
+    """Raise LabelError unless labels, of which the first row of each is given, are two classes."""
+    labels = np.array(list(seen)) if all(isinstance(label, bool | int | float) for label in seen) else None
+    if labels is None:
+        labels = np.empty(len(seen), dtype=object)
+        labels[:] = list(seen)
+        if untyped and not isinstance(pos_label, str) and {str(name).casefold() for name in seen} <= {"true", "false"}:
+            labels = np.array([str(name).casefold() == "true" for name in seen])
+    elif isinstance(pos_label, str):
+        pos_label = written(pos_label, labels.dtype)
+    check.check_labels(labels, pos_label, subject, list(seen.values()))
 
 
 def written(label: str, dtype: np.dtype[Any]) -> Any:
@@ -143,20 +213,27 @@ def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
     return replace(coded, classes=classes)
 
 
-def _parsed(column: pa.ChunkedArray, subject: str, error: type[InputError], *, untyped: bool) -> pa.ChunkedArray:
+def _parsed(
+    column: pa.ChunkedArray, subject: str, error: type[InputError], untyped: bool, part: Part
+) -> pa.ChunkedArray:
     """Read text as numbers where the file holds nothing but text; refuse it where the file knows numbers."""
     hint = "convert the column to numbers first"
     if untyped:
         hint = "correct such values, or leave their rows out with where="
-        column = _compute.utf8_trim_whitespace(column)
-        column = _compute.if_else(_compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
-        for kind in (pa.int64(), pa.float64()):
+        column = _blanked(column)
+        for kind in _TEXT_KINDS if part.kind is None else (part.kind,):
             if _casts(column, kind):
                 return column.cast(kind)
     row, value = _first_not_number(column, untyped=untyped)
     if untyped and value is not None and re.fullmatch(r"[+-]?\d+,\d+", value):
         hint = "write decimals with a point"
-    raise error(subject, expected="numbers", got=f"text, such as {value!r} in row {row}", hint=hint)
+    raise error(subject, expected="numbers", got=f"text, such as {value!r} in row {part.first_row + row}", hint=hint)
+
+
+def _blanked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return text without the spaces around it, and nothing in place of words for "not available"."""
+    column = _compute.utf8_trim_whitespace(column)
+    return _compute.if_else(_compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
 
 
 def _casts(values: Any, kind: pa.DataType) -> bool:
@@ -178,9 +255,12 @@ def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> tuple[int, s
     return 0, None
 
 
-def _from_decimal(column: pa.ChunkedArray, subject: str, error: type[InputError]) -> pa.ChunkedArray:
+def _from_decimal(
+    column: pa.ChunkedArray, subject: str, error: type[InputError], part: Part = WHOLE_COLUMN
+) -> pa.ChunkedArray:
     scale = column.type.scale
-    whole = next((kind for kind in (pa.int64(), pa.uint64()) if scale <= 0 and _casts(column, kind)), None)
+    kinds = _WHOLE_KINDS if part.kind is None else (part.kind,)
+    whole = next((kind for kind in kinds if scale <= 0 and _casts(column, kind)), None)
     if whole is not None:
         return column.cast(whole)
     few_digits = pa.decimal128(_DECIMAL_DIGITS, scale)

@@ -42,7 +42,7 @@ def read_counts(
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress | None = None,
     tol: float | None = None,
 ) -> Counted:

@@ -1,6 +1,6 @@
 """Files as a Source: which ones are meant, what format they have, and how each format is opened.
 
-CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet here.
+CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet in `parquet`.
 """
 
 import glob
@@ -12,11 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-import pyarrow.parquet as pq
-
 from rocscope.engines import text_files
 from rocscope.engines.arrow import open_ipc
-from rocscope.engines.database import Relation, connect, literal_path, text
+from rocscope.engines.parquet import open_parquet
 from rocscope.engines.source import Source, one_line_errors
 from rocscope.errors import EngineError
 
@@ -117,45 +115,10 @@ def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
         yield str(path)
 
 
-def _open_parquet(paths: list[str], origin: tuple[str, ...]) -> Source:
-    connection = connect(paths)
-    schemas: list[dict[str, str]] = []
-    for path, name in zip(paths, origin, strict=True):
-        with one_line_errors(name):
-            relation = connection.sql(_parquet([path], partitioned=False))
-            schemas.append(dict(zip(pq.read_schema(path).names, map(str, relation.types), strict=True)))
-    with one_line_errors(origin[0]):
-        columns = pq.read_schema(paths[0]).names
-        relation = connection.sql(_parquet(paths, partitioned=_are_partitioned(paths, columns)))
-    return Relation(origin, relation, columns=columns, conflicts=_conflicts(origin, schemas), connection=connection)
-
-
-def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
-    files = ", ".join(text(literal_path(path)) for path in paths)
-    return f"FROM read_parquet([{files}], hive_partitioning = {partitioned})"
-
-
-def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:
-    """Whether folders named key=value add columns that the files do not hold themselves."""
-    keys = {part.split("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part}
-    return bool(keys) and not keys & set(columns)
-
-
-def _conflicts(origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the columns that are not of one type in all files: DuckDB would cast them to that of the first."""
-    conflicts: dict[str, str] = {}
-    for name, expected in schemas[0].items():
-        for path, schema in zip(origin, schemas, strict=True):
-            if name not in conflicts and schema.get(name) != expected:
-                found = f"type {schema[name]}" if name in schema else "none"
-                conflicts[name] = f"{path}: column {name!r} has type {expected} in {origin[0]}, but {found} here"
-    return conflicts
-
-
 _OPENERS: dict[str, Callable[[list[str], tuple[str, ...]], Source]] = {
     "csv": text_files.open_csv,
     "tsv": partial(text_files.open_csv, delimiters="\t"),
     "jsonl": text_files.open_json,
-    "parquet": _open_parquet,
+    "parquet": open_parquet,
     "arrow": open_ipc,
 }

@@ -26,6 +26,6 @@ class Question:
     pos_label: Any = None
     missing: str = "error"
     format: str | None = None
-    memory: int | None = None
+    memory: int | str | None = None
     progress: Progress | None = None
     tol: float | None = None

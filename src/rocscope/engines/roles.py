@@ -39,14 +39,14 @@ class Role:
         """Return what messages call the column."""
         return f"{self.argument} {self.column!r} of {brief(source.origin)}"
 
-    def convert(self, source: Source, table: pa.Table) -> Column:
+    def convert(self, source: Source, table: pa.Table, part: columns.Part = columns.WHOLE_COLUMN) -> Column:
         """Return the column as NumPy values."""
         column, subject = table.column(self.column), self.subject(source)
         if self.argument in ("label", "predicted"):
             return columns.labels(column, subject)
         if self.argument in ("fold", "segment"):
             return columns.groups(column, subject)
-        return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped)
+        return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped, part=part)
 
     def incomplete(self, source: Named, got: str) -> InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""

@@ -2,8 +2,10 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import pyarrow as pa
@@ -37,6 +39,34 @@ class Named(Protocol):
         ...
 
 
+BATCH_ROWS = 1 << 18
+"""Rows of a batch: few enough for the cache, many enough that Python's share does not count."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Columns in batches.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    pieces : iterable of functions without arguments
+        Each iterates over the tables of one piece of the source, in order; pieces may be read at the same time.
+    rows : int or None
+        How many there are, where that is known beforehand.
+    """
+
+    schema: pa.Schema
+    pieces: Iterable[Callable[[], Iterator[pa.Table]]]
+    rows: int | None = None
+
+
+def stream_table(table: pa.Table) -> Stream:
+    """Return a table in batches."""
+    batches = (partial(table.slice, start, BATCH_ROWS) for start in range(0, table.num_rows, BATCH_ROWS))
+    return Stream(table.schema, (partial(lambda batch: iter([batch()]), batch) for batch in batches), table.num_rows)
+
+
 class Source(Protocol):
     """Rows with named columns.
 
@@ -56,6 +86,10 @@ class Source(Protocol):
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        ...
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the same in batches, so that not all rows are in memory at once."""
         ...
 
 

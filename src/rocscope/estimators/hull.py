@@ -21,7 +21,14 @@ from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import positive_scores, response_method
-from rocscope.estimators.wrapping import FoldedClassifier, check_rows, check_two_classes, take_over_features, two_labels
+from rocscope.estimators.wrapping import (
+    FoldedClassifier,
+    check_rows,
+    check_two_classes,
+    take_over_features,
+    treats_alike,
+    two_labels,
+)
 
 Array = NDArray[Any]
 
@@ -231,8 +238,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
     @property
     def _is_symmetric(self) -> bool:
         """Whether the choice treats both classes alike."""
-        plain = self.context is None and self.criterion in (None, "accuracy") and self.mixture is None
-        return plain and not constraints_of(self.where)
+        return self.mixture is None and treats_alike(self.context, self.criterion, self.where)
 
     def _decide(self) -> None:
         if self.mixture is not None and (self.context, self.criterion, constraints_of(self.where)) != (None, None, ()):

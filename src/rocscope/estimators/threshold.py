@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.decisions.choose import choose
-from rocscope.decisions.constraints import Constraint, constraints_of
+from rocscope.decisions.constraints import Constraint
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict
 from rocscope.decisions.uncertain import UncertainContext
@@ -24,6 +24,7 @@ from rocscope.estimators.wrapping import (
     check_rows,
     check_two_classes,
     take_over_features,
+    treats_alike,
     two_labels,
 )
 
@@ -47,8 +48,8 @@ class ThresholdClassifier(WrappingClassifier):
     response_method : {"auto", "predict_proba", "decision_function"}
         Where scores come from; "auto" takes the first of them that the model has.
     pos_label : label, optional
-        The positive class. If left out it is 1 of labels 0/1 or −1/1, True of False/True; where the choice is one
-        of accuracy, which treats both classes alike, the second of any two labels.
+        The positive class. If left out it is 1 of labels 0/1 or −1/1, True of False/True; where the choice
+        treats both classes alike, as accuracy does, the second of any two labels.
     random_state : int, RandomState or None
         Of the shuffle, where `cv` is a number; None draws new folds at every fit.
     n_jobs : int, optional
@@ -143,8 +144,8 @@ class ThresholdClassifier(WrappingClassifier):
             Passed on by metadata routing.
         """
         X, y, weight = check_rows(X, y, sample_weight)
-        symmetric = self.context is None and self.criterion in (None, "accuracy") and not constraints_of(self.where)
-        self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
+        alike = treats_alike(self.context, self.criterion, self.where)
+        self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = response_method(self.estimator, self.response_method)
         routed = self._routed(sample_weight, params)
         parts = splits(self.cv, X, y, self.random_state, routed.split)

@@ -12,6 +12,9 @@ Array = NDArray[Any]
 
 LEAF = -1
 
+_TIE = 1e-12
+"""Areas that differ by less are equal: two ways to compute one may round differently."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree:
@@ -120,10 +123,10 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Split | None:
     if not allowed.any():
         return None
     auc = np.where(allowed, area(left / total), -np.inf)
-    tied = np.where(auc == auc.max(), smaller, -np.inf)
+    tied = np.where(auc >= auc.max() - _TIE, smaller, -np.inf)
     feature, cut = np.unravel_index(tied.T.argmax(), tied.T.shape)
     low, high = x[cut, feature].item(), x[cut + 1, feature].item()
-    threshold = low + (high - low) / 2
+    threshold = low / 2 + high / 2  # which cannot overflow
     return Split(int(feature), threshold if low <= threshold < high else low, auc[cut, feature].item())
 
 

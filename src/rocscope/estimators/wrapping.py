@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from rocscope import _validation as check
+from rocscope.decisions.constraints import constraints_of
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning
 
 Array = NDArray[Any]
@@ -107,6 +108,14 @@ class WrappingClassifier(FoldedClassifier):
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
         return self.estimator_
+
+
+_SYMMETRIC = {None, "accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
+
+
+def treats_alike(context: Any, criterion: Any, where: Any) -> bool:
+    """Return whether a choice is the same whichever of two classes is called the positive one."""
+    return context is None and criterion in _SYMMETRIC and not constraints_of(where)
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:

@@ -1,0 +1,84 @@
+"""Pieces of a source read at the same time, their results in the order of the pieces."""
+
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Batch = TypeVar("Batch")
+Result = TypeVar("Result")
+
+_AHEAD = 2  # results of a piece that wait for their turn
+_END = object()
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+class _Failure:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def in_order(
+    pieces: Iterable[Callable[[], Iterator[Batch]]], work: Callable[[Batch], Result], threads: int | None = None
+) -> Iterator[Result]:
+    """Yield what `work` makes of each batch, in the order of the pieces.
+
+    A thread reads a piece and works on its batches. As many pieces are under way as there are threads, and one more
+    is begun only when the first of them is through, so that no more than a few batches are in memory.
+    """
+    threads = threads or cores()
+    waiting = iter(pieces)
+    lanes: deque[queue.Queue[Any]] = deque()
+    stop = threading.Event()
+    with ThreadPoolExecutor(threads, "rocscope") as pool:
+
+        def begin() -> None:
+            piece = next(waiting, None)
+            if piece is not None:
+                lanes.append(queue.Queue(_AHEAD))
+                pool.submit(_run, piece, work, lanes[-1], stop)
+
+        try:
+            for _ in range(threads):
+                begin()
+            while lanes:
+                while (result := lanes[0].get()) is not _END:
+                    if isinstance(result, _Failure):
+                        raise result.error
+                    yield result
+                lanes.popleft()
+                begin()
+        finally:
+            stop.set()
+
+
+def _run(
+    piece: Callable[[], Iterator[Any]], work: Callable[[Any], Any], lane: "queue.Queue[Any]", stop: threading.Event
+) -> None:
+    try:
+        for batch in piece():
+            if not _put(lane, work(batch), stop):
+                return
+    except BaseException as error:  # noqa: BLE001 (raised again where results are taken)
+        _put(lane, _Failure(error), stop)
+    else:
+        _put(lane, _END, stop)
+
+
+def _put(lane: "queue.Queue[Any]", result: Any, stop: threading.Event) -> bool:
+    """Wait for room in the lane, and return False if nobody takes from it any more."""
+    while not stop.is_set():
+        try:
+            lane.put(result, timeout=0.1)
+        except queue.Full:
+            continue
+        return True
+    return False

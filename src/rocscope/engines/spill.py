@@ -1,0 +1,316 @@
+"""Rows on disk, where they are more than memory may hold: parted by score, ranked part by part, scanned part by part.
+
+They go to one temporary file that has no name (or loses it at once), so that nothing of it can be left over, however
+the process ends: the system frees it with the last reference to the counts, or with the process.
+"""
+
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.ranking import Block, Levels, decode, scan_keys, scan_rows
+from rocscope.errors import EngineError
+
+Array = NDArray[Any]
+
+_PARTS = 64
+_SAMPLES = 64
+_LEAST_PART = 1 << 16
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A piece of the file."""
+
+    offset: int
+    nbytes: int
+
+
+class Spill:
+    """A temporary file of arrays."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.gettempdir()
+        self._lock = threading.Lock()
+        self._end = 0
+        try:
+            self._file = tempfile.TemporaryFile(prefix="rocscope-", dir=self._folder, buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise self._error(error) from None
+        weakref.finalize(self, self._file.close)
+
+    def _error(self, error: OSError) -> EngineError:
+        hint = f"{self._end:,} bytes were written; set TMPDIR to a folder with more room, or raise memory="
+        return EngineError(f"temporary file in {self._folder}: {error.strerror or error}", hint=hint)
+
+    def write(self, array: Array) -> Extent:
+        """Write an array behind all others."""
+        extent = Extent(self._end, array.nbytes)
+        self.rewrite(extent, array)
+        self._end += array.nbytes
+        return extent
+
+    def rewrite(self, extent: Extent, array: Array) -> None:
+        """Write an array over another one of its size."""
+        left = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
+        with self._lock:
+            try:
+                self._file.seek(extent.offset)
+                while left:
+                    left = left[self._file.write(left) :]
+            except OSError as error:
+                raise self._error(error) from None
+
+    def read(self, extent: Extent, out: Array) -> None:
+        """Read what an extent holds."""
+        left = memoryview(out.view(np.uint8).data)
+        with self._lock:
+            self._file.seek(extent.offset)
+            while left:
+                done = self._file.readinto(left)
+                if not done:
+                    raise EngineError(f"temporary file in {self._folder}: it is shorter than what was written to it")
+                left = left[done:]
+
+
+@dataclass
+class Part:
+    """Rows whose codes lie from `low` to `high`: columns on disk, piece after piece; or sums, of a single code."""
+
+    low: int
+    high: int
+    dtypes: tuple[Any, ...]
+    pieces: list[tuple[Extent, ...]] = field(default_factory=list)
+    pos: Any = 0
+    neg: Any = 0
+
+    @property
+    def is_level(self) -> bool:
+        """Whether all rows have one score, so that they need only be counted."""
+        return self.low == self.high
+
+    @property
+    def nbytes(self) -> int:
+        """Size of all columns."""
+        return sum(extent.nbytes for piece in self.pieces for extent in piece)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows on disk."""
+        return sum(piece[0].nbytes for piece in self.pieces) // self.dtypes[0].itemsize
+
+    def load(self, spill: Spill) -> list[Array]:
+        """Return the columns."""
+        columns = [np.empty(self.rows, dtype) for dtype in self.dtypes]
+        for extents, column in zip(zip(*self.pieces, strict=True), columns, strict=True):
+            done = 0
+            for extent in extents:
+                size = extent.nbytes // column.itemsize
+                spill.read(extent, column[done : done + size])
+                done += size
+        return columns
+
+    def store(self, spill: Spill, columns: list[Array]) -> None:
+        """Write columns of the same size over those that there are."""
+        for extents, column in zip(zip(*self.pieces, strict=True), columns, strict=True):
+            done = 0
+            for extent in extents:
+                size = extent.nbytes // column.itemsize
+                spill.rewrite(extent, column[done : done + size])
+                done += size
+
+
+class Parted:
+    """Rows parted by their codes.
+
+    What is written must be sorted, and the first column tells the code. Where to part is decided by what is written
+    first; a score that is frequent there is a part of its own, which takes no room.
+    """
+
+    def __init__(self, spill: Spill, dtypes: tuple[Any, ...], low: int, high: int, cuts: Array | None = None) -> None:
+        self.spill = spill
+        self._dtypes = dtypes
+        self._low, self._high = low, high
+        self._parts = [] if cuts is None else self._parts_between(cuts)
+
+    def codes(self, first: Array) -> Array:
+        """Return the codes that the first column tells."""
+        return first
+
+    def count(self, columns: list[Array]) -> tuple[Any, Any]:
+        """Return the sums of positives and of negatives."""
+        positive = columns[1] > 0
+        return columns[1][positive].sum(), -columns[1][~positive].sum()
+
+    def sort(self, columns: list[Array]) -> list[Array]:
+        """Return columns sorted by code; rows of equal code stay in order."""
+        order = np.argsort(columns[0], kind="stable")
+        return [column[order] for column in columns]
+
+    def _parts_between(self, cuts: Array) -> list[Part]:
+        """Return parts that begin at the cuts, which are codes; frequent ones occur twice among them."""
+        codes = [int(code) for code in cuts]
+        frequent = {code for code, after in pairwise(codes) if code == after}
+        starts = {self._low, *codes, *(code + 1 for code in frequent)}
+        lows = sorted(code for code in starts if self._low <= code <= self._high)
+        highs = [*(low - 1 for low in lows[1:]), self._high]
+        return [Part(low, high, self._dtypes) for low, high in zip(lows, highs, strict=True)]
+
+    def write(self, *columns: Array) -> None:
+        """Add sorted rows."""
+        codes = self.codes(columns[0])
+        if not self._parts:
+            self._parts = self._parts_between(codes[np.linspace(0, codes.size - 1, _PARTS).astype(np.intp)])
+        starts = np.searchsorted(codes, np.array([part.low for part in self._parts], codes.dtype))
+        for part, start, end in zip(self._parts, starts, [*starts[1:], codes.size], strict=True):
+            if start == end:
+                continue
+            piece = [column[start:end] for column in columns]
+            if part.is_level:
+                pos, neg = self.count(piece)
+                part.pos, part.neg = part.pos + pos, part.neg + neg
+            else:
+                part.pieces.append(tuple(self.spill.write(column) for column in piece))
+
+    def ranked(self, limit: int) -> list[Part]:
+        """Sort the parts, each on disk again, and return them by decreasing score; too large ones are parted first."""
+        limit = max(limit, _LEAST_PART)
+        parts: list[Part] = []
+        while self._parts:
+            part = self._parts.pop()
+            if part.nbytes > limit:
+                parts += self._parted(part, limit).ranked(limit)
+            elif part.pieces:
+                part.store(self.spill, self.sort(part.load(self.spill)))
+                parts.append(part)
+            elif part.is_level and part.pos + part.neg:
+                parts.append(part)
+        return parts
+
+    def _parted(self, part: Part, limit: int) -> "Parted":
+        samples = [self._sample(extents[0]) for extents in part.pieces]
+        codes = np.sort(self.codes(np.concatenate(samples)))
+        cuts = codes[np.linspace(0, codes.size - 1, _PARTS).astype(np.intp)].tolist()
+        middle = (part.low + part.high + 1) // 2  # so that parts become smaller whatever the sample is
+        parted = type(self)(self.spill, self._dtypes, part.low, part.high, np.array([*cuts, middle], object))
+        at_once = max(limit // 4 // sum(dtype.itemsize for dtype in self._dtypes), 1)
+        for extents in part.pieces:
+            rows = extents[0].nbytes // self._dtypes[0].itemsize
+            for start in range(0, rows, at_once):
+                size = min(at_once, rows - start)
+                piece = tuple(
+                    Extent(extent.offset + start * dtype.itemsize, size * dtype.itemsize)
+                    for extent, dtype in zip(extents, self._dtypes, strict=True)
+                )
+                parted.write(*Part(part.low, part.high, self._dtypes, [piece]).load(self.spill))
+        return parted
+
+    def _sample(self, extent: Extent) -> Array:
+        dtype = self._dtypes[0]
+        rows = extent.nbytes // dtype.itemsize
+        out = np.empty(min(_SAMPLES, rows), dtype)
+        for i, row in enumerate(np.linspace(0, rows - 1, out.size).astype(np.intp).tolist()):
+            self.spill.read(Extent(extent.offset + row * dtype.itemsize, dtype.itemsize), out[i : i + 1])
+        return out
+
+
+class PartedKeys(Parted):
+    """Unweighted rows as keys, whose lowest bit is the label."""
+
+    def codes(self, first: Array) -> Array:
+        """Return the codes, without the labels."""
+        return first >> first.dtype.type(1)
+
+    def count(self, columns: list[Array]) -> tuple[Any, Any]:
+        """Return the number of positives and of negatives."""
+        keys = columns[0]
+        positives = int((keys & keys.dtype.type(1)).sum(dtype=np.int64))
+        return positives, keys.size - positives
+
+    def sort(self, columns: list[Array]) -> list[Array]:
+        """Sort the keys in place."""
+        columns[0].sort()
+        return columns
+
+
+@dataclass(frozen=True)
+class _Spilled:
+    """Levels from parts on disk, by decreasing score, of which one at a time is in memory."""
+
+    dtype: np.dtype[Any]
+    parts: list[tuple[Spill, Part, Any]]
+    """Each with its file, and the bits of its codes that the file leaves out."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the levels; a block is valid until the next one is asked for."""
+        raise NotImplementedError
+
+    def totals(self) -> tuple[float, float]:
+        """Return the number of positives and of negatives (sums of weights)."""
+        last = None
+        for block in self.blocks():
+            last = block.tp[-1].item(), block.fp[-1].item()
+        assert last is not None
+        return last
+
+    def thresholds(self) -> Array:
+        """Return the score of each level."""
+        return self._levels.threshold
+
+    def cumulative(self) -> tuple[Array, Array]:
+        """Return true and false positives, from (0, 0) on."""
+        return self._levels.cumulative()
+
+    def levels(self) -> Levels:
+        """Return all levels as arrays, if memory holds them."""
+        return self._levels
+
+    def decode(self, code: Array) -> Array:
+        """Return the thresholds that codes stand for."""
+        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
+
+    @cached_property
+    def _levels(self) -> Levels:
+        blocks = [(self.decode(block.code), block.tp.copy(), block.fp.copy()) for block in self.blocks()]
+        threshold, tp, fp = (np.concatenate(column) for column in zip(*blocks, strict=True))
+        return Levels(threshold, np.diff(tp, prepend=tp.dtype.type(0)), np.diff(fp, prepend=fp.dtype.type(0)))
+
+
+class SpilledKeys(_Spilled):
+    """Unweighted rows."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the levels; a block is valid until the next one is asked for."""
+        positives = rows = 0
+        for spill, part, high_bit in self.parts:
+            if part.is_level:
+                positives, rows = positives + part.pos, rows + part.pos + part.neg
+                code = np.array([part.low], part.dtypes[0]) | high_bit
+                yield Block(code, np.array([positives]), np.array([rows - positives]))
+                continue
+            (keys,) = part.load(spill)
+            positives, rows = yield from scan_keys(keys, high_bit, positives, rows)
+
+
+class SpilledRows(_Spilled):
+    """Weighted rows."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the levels; a block is valid until the next one is asked for."""
+        _, first, _ = self.parts[0]
+        tp, fp = np.zeros(2, first.dtypes[1])
+        for spill, part, _ in self.parts:
+            if part.is_level:
+                tp, fp = tp + part.pos, fp + part.neg
+                yield Block(np.array([part.low], np.uint64), np.array([tp]), np.array([fp]))
+                continue
+            codes, signed = part.load(spill)
+            tp, fp = yield from scan_rows(codes.astype(np.uint64), signed, tp, fp)
