@@ -124,13 +124,13 @@ def draw(runs: Mapping[tuple[str, str], Mapping[str, Any]], tables: Mapping[str,
     axes = {}
     if "tic_tac_toe" in tables:
         axes["figure_09"] = rs.plot_roc(predictions("tic_tac_toe", LEARNERS[:1]))
-        axes["figure_09"].set_title("tic_tac_toe, positive class p (paper: figure 9)", loc="left")
+        axes["figure_09"].set_title("tic_tac_toe, positive class p (paper: figure 9)", loc="left", fontsize="medium")
     if "promoters" in tables:
         promoters = predictions("promoters", LEARNERS)
         axes["figure_10"] = rs.plot_calibration(promoters, method="loess")
-        axes["figure_10"].set_title("promoters, positive class pp (paper: figure 10)", loc="left")
+        axes["figure_10"].set_title("promoters, positive class pp (paper: figure 10)", loc="left", fontsize="medium")
         axes["figure_11"] = rs.plot_roc(promoters)
-        axes["figure_11"].set_title("promoters, positive class pp (paper: figure 11)", loc="left")
+        axes["figure_11"].set_title("promoters, positive class pp (paper: figure 11)", loc="left", fontsize="medium")
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, ax in axes.items():
