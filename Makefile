@@ -13,7 +13,7 @@ demo: $(STAMP)run
 
 # Two workers use two cores; threads of the linear algebra beneath each would only get in each other's way.
 test: $(STAMP)dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 test-slow: $(STAMP)dev
 	$(BIN)/python -m pytest -q -m slow --slow
@@ -30,7 +30,7 @@ bench: $(STAMP)dev
 
 # The lower bounds that pyproject.toml states, installed and tested as they stand.
 test-min: .venv-min/.installed
-	.venv-min/bin/python -m pytest -q -n 2
+	.venv-min/bin/python -m pytest -q -n 2 --dist loadgroup
 
 $(STAMP)run: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e .

@@ -5,5 +5,5 @@ from pathlib import Path
 
 project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
 extras = project["optional-dependencies"]
-for requirement in project["dependencies"] + extras["pandas"] + extras["polars"]:
+for requirement in project["dependencies"] + extras["pandas"] + extras["polars"] + extras["spark"]:
     print(requirement.replace(">=", "=="))

@@ -5,6 +5,7 @@ exits with 1 unless rocscope is at least 6 times faster than MLlib without bins 
 """
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -32,6 +33,7 @@ MODELS = 3
 
 def session(cores: int) -> SparkSession:
     """Start Spark in this process's JVM, on loopback only."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -56,6 +56,12 @@ def test_loess_of_the_narrowest_window_is_the_share_at_each_probability():
     assert curve.y[0] == label[score.argmin()]
 
 
+def test_loess_bears_probabilities_that_are_next_to_nothing():
+    score = np.concatenate([np.arange(90) * 1e-310, np.linspace(0.5, 1, 10)])
+    curve = rs.calibration(np.arange(100) % 2, score, method="loess")
+    assert curve.y == pytest.approx(0.5, abs=0.3)
+
+
 def slow_loess(label, score, weight, span, at):
     """The definition, one point at a time: weighted least squares in the nearest rows."""
     distance = np.abs(score - at)

@@ -317,3 +317,11 @@ def test_fitted_models_are_judged_as_they_are(noise):
     assert list(preds.by_segment()) == ["s"]
     positives = rs.from_estimator(models["nb"], X[y == 1], y[y == 1])
     assert (positives.n_pos, positives.n_neg) == (int(y.sum()), 0)
+
+
+def test_a_report_shows_folds_apart_unless_they_are_too_many(noise):
+    X, y = noise
+    few, many = (rs.Report(rs.evaluate(GaussianNB(), X, y, cv=cv)).data for cv in (3, "leave_one_out"))
+    assert [part.name for part in few.slices] == ["0", "1", "2"]
+    assert not many.slices
+    assert "More than 50 folds are not shown apart (120 folds)" in many.warnings

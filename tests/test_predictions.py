@@ -76,13 +76,31 @@ def test_segments_of_any_type(segment):
 
 
 def test_select_keeps_every_column():
-    preds = Predictions(Y, COLUMNS, sample_weight=[1, 2, 3, 4], fold=[1, 1, 2, 2], segment=["x", "y", "x", "y"])
+    preds = Predictions(
+        Y,
+        COLUMNS,
+        sample_weight=[1, 2, 3, 4],
+        fold=[1, 1, 2, 2],
+        segment=["x", "y", "x", "y"],
+        repeat=[0, 0, 1, 1],
+        row=[7, 8, 7, 8],
+    )
     part = preds.select([True, False, False, True], models=["b"])
     assert part.models == ["b"]
     assert part.scores["b"].tolist() == [1, 4]
     assert part.sample_weight.tolist() == [1, 4]
     assert (part.fold.tolist(), part.segment.tolist()) == ([1, 2], ["x", "y"])
+    assert (part.repeat.tolist(), part.row.tolist()) == ([0, 1], [7, 8])
     assert preds.select().counts("a") == preds.counts("a")
+
+
+def test_repeats_hold_each_row_once():
+    preds = Predictions(Y, COLUMNS["a"], repeat=[1, 0, 1, 0], row=["x", "y", "y", "x"])
+    assert preds.repeated
+    parts = preds.by_repeat()
+    assert list(parts) == [0, 1]
+    assert not any(part.repeated for part in parts.values())
+    assert not Predictions(Y, COLUMNS["a"]).repeated
 
 
 def test_columns_cannot_be_written():
@@ -125,6 +143,8 @@ refused = {
         InputError,
         "there is no segment column; pass segment=",
     ),
+    "no repeats": (lambda: Predictions(Y, COLUMNS).by_repeat(), InputError, "there is no repeat column"),
+    "rows": (lambda: Predictions(Y, COLUMNS, row=[1]), ShapeError, "row: expected one entry per label (4), got 1"),
     "no folds": (lambda: Predictions(Y, COLUMNS).by_fold(), InputError, "there is no fold column; pass fold="),
     "segment None": (
         lambda: Predictions(Y, COLUMNS, segment=["x", None, "x", "y"]).by_segment(),

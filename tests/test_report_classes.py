@@ -8,7 +8,7 @@ import pytest
 import rocscope as rs
 from report_browser import chromium, opened  # noqa: F401
 from rocscope.core.jsonable import jsonable
-from rocscope.errors import InputError
+from rocscope.errors import InputError, OneClassError
 from rocscope.report.html import render
 from rocscope.report.multiclass import multiclass_report
 from rocscope.report.pack import payload
@@ -95,6 +95,7 @@ def test_the_matrix_of_all_classes_is_that_of_the_model_and_picks_classes(page):
 def test_the_class_is_in_the_link_and_can_be_undone(page):
     page.page.click("text=Reset")
     pick(page, CLASSES[2])
+    page.page.wait_for_timeout(500)  # what follows at once is undone with it
     page.set(cost_fn=7, prevalence=20)
     page.page.wait_for_timeout(500)
     link, verdict = page.page.evaluate("location.href"), page.page.text_content(".verdict")
@@ -151,6 +152,11 @@ def test_a_class_without_cases_is_left_out_and_predicted_labels_have_no_calibrat
     assert models["tree"].calibration is None
     assert models["net"].calibration is not None
     assert len(render(data)) > 0
+
+
+def test_one_class_only_is_refused():
+    with pytest.raises(OneClassError, match="cases of two classes or more, got only 'b'"):
+        rs.Report(rs.MulticlassPredictions(["b", "b"], [[0.2, 0.5, 0.3]] * 2, classes=["a", "b", "c"]))
 
 
 def test_no_row_travels():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocscope.core.estimate import Estimate as Estimate
     from rocscope.core.point import OperatingPoint as OperatingPoint
     from rocscope.core.predictions import Predictions as Predictions
+    from rocscope.core.sketch import CountsSketch as CountsSketch
     from rocscope.curves.cost import brier_curve as brier_curve
     from rocscope.curves.cost import cost_curve as cost_curve
     from rocscope.curves.detection import det as det
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.engines.sketching import read_sketch as read_sketch
     from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
     from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
     from rocscope.estimators.hull import HullClassifier as HullClassifier
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.evaluation.fitted import from_estimator as from_estimator
     from rocscope.evaluation.learning_curve import learning_curve as learning_curve
+    from rocscope.evaluation.optimism import optimism as optimism
     from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
     from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
     from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
     from rocscope.inference.costs import compare_costs as compare_costs
     from rocscope.inference.crisp import compare_errors as compare_errors
     from rocscope.inference.crisp import mcnemar as mcnemar
+    from rocscope.inference.drift import drift as drift
     from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
     from rocscope.inference.permutation import compare_curves as compare_curves
     from rocscope.inference.proportions import joint_region as joint_region
@@ -128,6 +132,7 @@ _HOME = {
     "Context": "core.context",
     "ContinuousCalibration": "reliability.bridge",
     "CostMatrix": "multiclass.costs",
+    "CountsSketch": "core.sketch",
     "Decision": "decisions.decision",
     "Estimate": "core.estimate",
     "HullClassifier": "estimators.hull",
@@ -170,6 +175,7 @@ _HOME = {
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
+    "drift": "inference.drift",
     "friedman": "evaluation.ranks",
     "evaluate": "evaluation.evaluate",
     "from_estimator": "evaluation.fitted",
@@ -189,6 +195,7 @@ _HOME = {
     "mixture": "decisions.mixture",
     "multiclass_auc": "multiclass.auc",
     "net_benefit": "curves.net_benefit",
+    "optimism": "evaluation.optimism",
     "partial_lift_chart": "decisions.partial",
     "plan_campaign": "decisions.campaign",
     "plot_calibration": "plotting.figures",
@@ -204,6 +211,7 @@ _HOME = {
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
     "read_counts": "engines.counting",
+    "read_sketch": "engines.sketching",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",

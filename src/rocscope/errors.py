@@ -71,6 +71,10 @@ class DecisionFileError(InputError):
     """A decision file is of a newer version, incomplete, or was changed after it was saved."""
 
 
+class SketchError(InputError):
+    """A stored sketch is of another version, incomplete, or was changed after it was stored."""
+
+
 class ColumnError(RocscopeError, LookupError):
     """A column that was named is not in the data."""
 

@@ -130,7 +130,8 @@ def row_mask(rows: Any, n: int) -> Array:
 def groups(name: str, column: Array | None) -> dict[Hashable, Array]:
     """Return the mask of each value of a fold, repeat or segment column."""
     if column is None:
-        raise InputError(f"there is no {name} column", hint=f"pass {name}= to Predictions or rocscope.read")
+        where = "Predictions" if name == "repeat" else "Predictions or rocscope.read"
+        raise InputError(f"there is no {name} column", hint=f"pass {name}= to {where}")
     check.check_present(column, name, InputError)
     return {value: column == value for value in check.distinct(column)}
 

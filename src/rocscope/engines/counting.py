@@ -66,6 +66,11 @@ def read_counts(
     dict from model to ThresholdCounts, or from segment to such a dict where `segment` is given
         Its ``.source`` says where the rows came from and how many were left out.
 
+    Notes
+    -----
+    A Spark DataFrame is counted on its cluster, in one shuffle. A model of more than 100,000 distinct scores comes back
+    from there as `BinnedCounts` whose area, hull and choices by cost are exact.
+
     Examples
     --------
     >>> rows = {"y": [1, 1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.4, 0.2], "region": ["n", "n", "s", "s", "n"]}

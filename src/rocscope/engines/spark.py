@@ -61,22 +61,24 @@ def count(source: Any, question: Question) -> Counted:
             raise InputError(name, expected=f"none for a {ORIGIN}", got=repr(getattr(question, name)), hint=hint)
     with one_line_errors():
         require_running(source)
-        data = open_input(source, question)
-        kinds = {"segment": data.layout.segment} if data.layout.segment is not None else {}
-        runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), kinds | tasks.RUN)
-        runs = runs.persist(_disk_only())
-        try:
-            facts, found = _survey(runs, data)
-            _check(facts, data, question.pos_label)
-            by_group = _count_groups(runs, found, source.sparkSession)
-        finally:
-            runs.unpersist()
+        return answer(open_input(source, question), question, source.sparkSession)
+
+
+def answer(data: Input, question: Question, session: Any) -> Counted:
+    """Count columns whose types have been checked."""
+    kinds = {"segment": data.layout.segment} if data.layout.segment is not None else {}
+    runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), kinds | tasks.RUN)
+    runs = runs.persist(_disk_only())
+    try:
+        facts, found = _survey(runs, data)
+        _check(facts, data, question.pos_label)
+        by_group = _count_groups(runs, found, session)
+    finally:
+        runs.unpersist()
     if question.progress is not None:
         question.progress(facts.rows, facts.rows)
-    provenance = Provenance(
-        (ORIGIN,), facts.rows, facts.dropped, None if question.where is None else str(question.where)
-    )
-    return _named(by_group, found, data, provenance)
+    where = None if question.where is None else str(question.where)
+    return _named(by_group, found, data, Provenance((ORIGIN,), facts.rows, facts.dropped, where))
 
 
 def _disk_only() -> Any:

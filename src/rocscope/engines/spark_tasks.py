@@ -24,7 +24,6 @@ from rocscope.geometry import upper_corners
 Array = NDArray[Any]
 Batches = Iterable[pa.RecordBatch]
 
-_ROWS_PER_RUN = 2**20
 _MOST_SAMPLED = 256
 _LEVELS_PER_SAMPLE = 64
 _MOST_LABELS = 8
@@ -78,6 +77,7 @@ class Layout:
     segment: pa.DataType | None
     pos_label: Any
     drop: bool
+    rows_per_run: int = 2**20
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Rows:
 def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Turn rows into runs, and at the end tell the facts about them."""
     facts = Facts()
-    for table in _chunks(batches):
+    for table in _chunks(batches, layout.rows_per_run):
         rows = _read(table, layout, facts)
         if rows is not None:
             yield from _runs(rows, layout)
@@ -126,13 +126,13 @@ def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
     yield _run_batch(layout, segment, [(-1, 0, 0, 0, b"", b"", b"", b"", pickle.dumps(facts))])
 
 
-def _chunks(batches: Batches) -> Iterator[pa.Table]:
+def _chunks(batches: Batches, size: int) -> Iterator[pa.Table]:
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
-        if rows >= _ROWS_PER_RUN:
+        if rows >= size:
             yield pa.Table.from_batches(held)
             held, rows = [], 0
     if rows:
@@ -147,7 +147,7 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
     if layout.weighted:
         found["weight"] = columns.numbers(table["weight"], "weight", WeightError)
     missing = {name: column.missing for name, column in found.items() if column.missing is not None}
-    segments = table["segment"].combine_chunks().dictionary_encode() if layout.segment is not None else None
+    segments = None if layout.segment is None else _encoded(table["segment"], layout.segment)
     if segments is not None and segments.null_count:
         missing["segment"] = segments.is_null().to_numpy(zero_copy_only=False)
     facts.rows += table.num_rows
@@ -174,6 +174,10 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
         segment,
         pa.nulls(1) if segments is None else segments.dictionary,
     )
+
+
+def _encoded(segment: pa.ChunkedArray, kind: pa.DataType) -> pa.DictionaryArray:
+    return segment.cast(kind).combine_chunks().dictionary_encode()  # Spark may send text of the large type
 
 
 def _unpacked(scores: Array) -> Array:
@@ -221,7 +225,8 @@ def _run(model: int, ranking: Ranking) -> tuple[Any, ...]:
     levels = ranking.levels()
     n_pos, n_neg = ranking.totals()
     size = levels.threshold.size
-    sampled = np.linspace(0, size - 1, min(_MOST_SAMPLED, size // _LEVELS_PER_SAMPLE + 1)).astype(np.intp)
+    number = min(_MOST_SAMPLED, size // _LEVELS_PER_SAMPLE + 1)
+    sampled = ((np.arange(number) + 0.5) * size / number).astype(np.intp)  # each amid the levels that it stands for
     sample = levels.threshold[sampled].tobytes()
     return model, n_pos, n_neg, size, sample, *_packed(levels), None
 

@@ -14,6 +14,7 @@ from rocscope.core.curve import Curve
 from rocscope.plotting.averages import average_look, draw_folds
 from rocscope.plotting.deviate import deviate, set_deviate_axes
 from rocscope.plotting.rugs import draw_rug
+from rocscope.plotting.thresholds import draw_choice, show_thresholds, threshold_look
 
 
 class Quantity(NamedTuple):
@@ -41,6 +42,8 @@ QUANTITIES = {
     "normalised_cost": Quantity("Normalised expected cost", 0),
     "cost_proportion": Quantity("Cost proportion", 0, 1),
     "loss": Quantity("Expected loss", 0),
+    "chosen_threshold": Quantity("Chosen threshold"),
+    "share_of_replicates": Quantity("Share of replicates"),
     "threshold_probability": Quantity("Threshold probability", 0, 1),
 }
 
@@ -146,6 +149,7 @@ STYLES = {
     "CalibrationCurve": Style(lambda _: _diagonal("perfect", dotted=True), look=_dots, decorate=draw_rug),
     "ProfitCurve": Style(_profits),
     "CostCurve": Style(lambda curve: [Guide.of("nobody or everybody", curve.trivial)]),
+    "ThresholdDistribution": Style(look=threshold_look, prepare=show_thresholds, decorate=draw_choice),
     "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),
 }
 """By the name of the class, so that drawing one kind of curve loads no other."""

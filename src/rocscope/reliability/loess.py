@@ -65,7 +65,7 @@ def _weights(sample: Outcomes, x: Array, radius: Array) -> Array:
     """Return the matrix that turns positives at each level into fitted values at each x."""
     radius = radius[:, None]
     kernel = np.abs(sample.score - x[:, None])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         kernel = np.where(radius > 0, kernel / radius, kernel > 0)
     kernel = _cube(1 - _cube(kernel.clip(max=1, out=kernel)))
     kernel /= (kernel @ sample.total)[:, None]

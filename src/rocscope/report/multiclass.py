@@ -8,7 +8,7 @@ from rocscope import __version__
 from rocscope.core.context import Context
 from rocscope.core.estimate import Estimate
 from rocscope.core.jsonable import jsonable
-from rocscope.errors import InputError
+from rocscope.errors import InputError, OneClassError
 from rocscope.multiclass.auc import VARIANTS, multiclass_auc
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -152,10 +152,15 @@ def multiclass_report(
 
     Raises
     ------
+    OneClassError
+        If all cases are of one class.
     InputError
         If the context has a target prevalence: each class has its own.
     """
     context = context or Context()
+    present = [cls for cls, n in zip(predictions.classes, predictions.support.tolist(), strict=True) if n]
+    if len(present) < 2:
+        raise OneClassError("y_true", expected="cases of two classes or more", got=f"only {present[0]!r}")
     if context.target_prevalence is not None:
         hint = "each class has a prevalence of its own; set it in the page"
         raise InputError("target_prevalence", expected="none with more than two classes", hint=hint)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
@@ -17,6 +18,9 @@ SMALL = 10
 
 POINTS = 60
 """Of each curve: there may be many slices in a file that is to stay small."""
+
+MOST_FOLDS = 50
+"""More folds than these are not shown apart: leaving one out has as many as rows."""
 
 _MOST_NAMED = 8
 
@@ -86,7 +90,11 @@ class Slices:
         ]
         self.made.append(Slice(kind, str(name), models, sure.comparisons))
         for text in sure.warnings:
-            self._said.setdefault(text, []).append(f"{kind} {name}")
+            self.say(text, f"{kind} {name}")
+
+    def say(self, text: str, where: str) -> None:
+        """Warn of what holds in several places."""
+        self._said.setdefault(text, []).append(where)
 
     @property
     def warnings(self) -> list[str]:
@@ -105,9 +113,13 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
     columns: Mapping[str, Any] = {"segment": predictions.segment, "fold": predictions.fold}
     splits = {"segment": predictions.by_segment, "fold": predictions.by_fold}
     for kind, column in columns.items():
-        if column is not None:
-            for name, part in splits[kind]().items():
-                slices.add(kind, name, part)
+        if column is None:
+            continue
+        if kind == "fold" and (folds := len(check.distinct(column))) > MOST_FOLDS:
+            slices.say(f"More than {MOST_FOLDS} folds are not shown apart", f"{folds} folds")
+            continue
+        for name, part in splits[kind]().items():
+            slices.add(kind, name, part)
     return slices
 
 
@@ -124,6 +136,8 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
     fewest = {part.where: min((n, word) for word, n in _classes(part.models[0])) for part in slices}
     few = [f"{where} ({n:g} {word}{'' if n == 1 else 's'})" for where, (n, word) in fewest.items() if n < SMALL]
     bare = [part.where for part in slices if any(_shows_rows(model) for model in part.models)]
+    if slices[0].where in bare and slices[0].kind == "all":
+        bare = bare[:1]
     said = []
     if few:
         said.append(f"Rates are uncertain, with fewer than {SMALL} cases of a class: {_listed(few)}.")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import require_distinct
 from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.reliability.recalibration.base import FORMAT, VERSION, Recalibrator
@@ -150,7 +151,8 @@ def recalibrate(
     Raises
     ------
     InputError
-        If there is no such method, or no such folds; OneClassError if one class is missing.
+        If there is no such method, no such folds, or a row occurs in several repeats: it would be in both parts of a
+        fold. OneClassError if one class is missing.
 
     Notes
     -----
@@ -169,6 +171,7 @@ def recalibrate(
     >>> result.recalibrators["score"].predict([0.5]).round(2)
     array([0.26])
     """
+    require_distinct(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
     folds = None if cv is None else _folds(predictions, cv, seed)
     fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
@@ -184,6 +187,8 @@ def recalibrate(
         sample_weight=predictions.sample_weight,
         fold=predictions.fold,
         segment=predictions.segment,
+        repeat=predictions.repeat,
+        row=predictions.row,
     )
     return Recalibrated(recalibrated, fitted, method, folds is not None)
 

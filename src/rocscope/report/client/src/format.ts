@@ -8,7 +8,7 @@ function formatter(options: Intl.NumberFormatOptions): Format {
   return (value) => format(value).replace("-", "−");
 }
 
-const digits = (most: number): Format => formatter({ maximumSignificantDigits: most, useGrouping: false });
+const digits = (most: number): Format => formatter({ maximumSignificantDigits: most });
 const percents = (places: number): Format =>
   formatter({ style: "percent", minimumFractionDigits: places, maximumFractionDigits: places });
 
@@ -18,7 +18,11 @@ const three = digits(3);
 const percent1 = percents(1);
 const percent2 = percents(2);
 
-export function count(value: number): string {
+/** Without what sums leave behind in the last digits. */
+const tidy = (value: number): number => Math.round(value * 1e12) / 1e12;
+
+export function count(cases: number): string {
+  const value = tidy(cases);
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) >= 100 || Number.isInteger(value)) return grouped(value);
   return Math.abs(value) >= 10 ? value.toFixed(1) : three(value);
@@ -32,11 +36,12 @@ export function number(value: number): string {
   return size !== 0 && size < 1e-4 ? Number(value.toPrecision(3)).toExponential().replace(/^-/, "−") : four(value);
 }
 
-export function percent(value: number): string {
+export function percent(share: number): string {
+  const value = tidy(share);
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (value === 0 || value === 1) return `${value * 100}%`;
-  if (size < 0.0005) return `${three(value * 100)}%`;
+  if (size < 0.0005) return `${number(value * 100)}%`;
   return size < 0.1 || (size > 0.99 && size < 1) ? percent2(value) : percent1(value);
 }
 

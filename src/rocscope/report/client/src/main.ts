@@ -17,7 +17,7 @@ import { count } from "./format";
 import { SMALL } from "./math/levels";
 import { about } from "./panels/about";
 import { campaignCard, decilesCard } from "./panels/campaign";
-import { classesCards } from "./panels/classes";
+import { classesCard, overviewCard } from "./panels/classes";
 import { confusion } from "./panels/confusion";
 import { controls } from "./panels/controls";
 import { modelsTable } from "./panels/models";
@@ -40,6 +40,7 @@ function start(): void {
       copyLink(address.link),
       button("Save decision", () => saveDecision(state), { class: "primary" }),
     ]),
+    ...(report.classes ? [classesCard(state, report.classes)] : []),
     bar,
     h(
       "div",
@@ -49,12 +50,12 @@ function start(): void {
       moneyChart(state),
       winnersChart(state),
       modelsTable(state),
+      ...(report.classes ? [overviewCard(report.classes)] : []),
       calibrationChart(state),
       metricsChart(state),
       confusion(state),
       campaignCard(state),
       decilesCard(state),
-      ...classesCards(state),
       ...about(state),
     ),
   );

@@ -35,7 +35,7 @@ const DARK: Palette = {
 const FORCED: Palette = {
   ink: "CanvasText",
   quiet: "CanvasText",
-  grid: "GrayText",
+  grid: "transparent",
   axis: "CanvasText",
   ghost: "GrayText",
   halo: "Canvas",

@@ -80,5 +80,6 @@ test("numbers are short", () => {
   assert.deepEqual([0.5, 1234567, 3, 45.67].map(count), ["0.5", "1,234,567", "3", "45.7"]);
   assert.deepEqual([0, 1, 0.5, 0.0123, 0.00012].map(percent), ["0%", "100%", "50.0%", "1.23%", "0.012%"]);
   assert.deepEqual([0.2, 1000, 20000, 3e6].map(tick), ["0.2", "1,000", "20k", "3M"]);
+  assert.deepEqual([percent(2e-16), percent(1 - 1e-15), count(79.99999999999999)], ["0%", "100%", "80"]);
   assert.equal(shorten("gradient boosting", 9), "gradi…ing");
 });

@@ -5,21 +5,25 @@ import { line } from "d3-shape";
 import { s } from "../dom";
 import { shorten } from "../format";
 import type { Palette } from "../palette";
-import { type Frame, type Mark, type Scale, type Scene, type Series, type Size, ticksOf } from "./scene";
+import { type Column, type Frame, type Mark, type Scale, type Scene, type Series, type Size, ticksOf } from "./scene";
 
 type Pen = CanvasRenderingContext2D;
 
-/** Draw the path of a series with a pen, or return it as text without one; an area is its outline, there and back. */
-function pathOf({ x, y, base }: Series, frame: Frame, pen: Pen | null): string | null {
+/** Draw the path of a series with a pen, or return it as text without one. */
+function pathOf(series: Series, frame: Frame, pen: Pen | null): string | null {
+  const { x, y } = series.base ? outline(series, series.base) : series;
   const [toX, toY] = [straight(frame.x), straight(frame.y)];
-  const n = x.length;
-  const atX = (i: number): number => x[i < n ? i : 2 * n - 1 - i] ?? NaN;
-  const atY = (i: number): number => (i < n ? y[i] : base?.[2 * n - 1 - i]) ?? NaN;
   const shape = line<number>()
-    .x((i) => toX(atX(i)))
-    .y((i) => toY(atY(i)))
-    .defined((i) => Number.isFinite(atX(i)) && Number.isFinite(atY(i)));
-  return shape.context(pen)(upTo(base ? 2 * n : n)) as string | null;
+    .x((i) => toX(x[i] ?? NaN))
+    .y((i) => toY(y[i] ?? NaN))
+    .defined((i) => Number.isFinite(x[i]) && Number.isFinite(y[i]));
+  return shape.context(pen)(upTo(x.length)) as string | null;
+}
+
+/** The edges of an area as one line, there and back. */
+function outline({ x, y }: Series, base: Column): { x: Column; y: Column } {
+  const round = (there: Column, back: Column): number[] => [...Array.from(there), ...Array.from(back).reverse()];
+  return { x: round(x, x), y: round(y, base) };
 }
 
 /** A scale as one multiplication: a frame draws thousands of points. */
@@ -215,6 +219,6 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
 /** A text cut to a width in pixels, empty where not even a few letters fit. */
 function fitted(text: string, width: number | undefined): string {
   if (width === undefined) return text;
-  const most = Math.floor((width - 10) / 7.5);
+  const most = Math.floor((width - 12) / 8);
   return most < Math.min(4, [...text].length) ? "" : shorten(text, most);
 }

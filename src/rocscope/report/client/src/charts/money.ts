@@ -9,7 +9,7 @@ import { choices } from "../dom";
 import { count, number, percent, tick } from "../format";
 import { prevalenceOf, probabilityThreshold } from "../math/context";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
-import { netBenefit, perfectProfit, profit, randomProfit } from "../math/profit";
+import { netBenefit, perfectProfit, profit, profitOf, randomProfit } from "../math/profit";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
 import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
@@ -65,10 +65,10 @@ function profitAt(state: State, model: Model, level: number): Point {
 function profitColumns(state: State, model: Model): { x: Float64Array; y: Float64Array } {
   const { levels } = model;
   const share = shareOf(state, model);
-  const [context, campaign] = [state.context.value, state.campaign.value];
+  const money = profitOf(state.context.value, state.campaign.value, share);
   return {
-    x: levels.tpr.map((_, i) => depthAt(levels, i, share)),
-    y: levels.tpr.map((tpr, i) => profit(context, campaign, share, tpr, levels.fpr[i] ?? 0)),
+    x: levels.tpr.map((tpr, i) => share * tpr + (1 - share) * (levels.fpr[i] ?? 0)),
+    y: levels.tpr.map((tpr, i) => money(tpr, levels.fpr[i] ?? 0)),
   };
 }
 

@@ -3,7 +3,7 @@
 import { chart } from "../chart/chart";
 import { across, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
-import { number, percent, tick } from "../format";
+import { count, number, percent, tick } from "../format";
 import { slope } from "../math/context";
 import { ratesAt, samplePrevalence, wilson } from "../math/levels";
 import { palette } from "../palette";
@@ -55,7 +55,7 @@ function place({ levels }: Model, level: number): Point {
 function describe(state: State): string {
   const { tpr, fpr } = state.rates.value;
   const { model } = state;
-  const thinned = model.value.deviation > 0 ? ` Drawn from ${model.value.levels.size} of ${model.value.nLevels + 1} points, at most ${percent(model.value.deviation)} off.` : "";
+  const thinned = model.value.deviation > 0 ? ` Drawn from ${count(model.value.levels.size)} of ${count(model.value.nLevels + 1)} points, at most ${percent(model.value.deviation)} off.` : "";
   const m = currentSlope(state);
   return `${model.value.name} at true positive rate ${percent(tpr)} and false positive rate ${percent(fpr)}; the line of equal cost has slope ${number(m)}.${thinned}`;
 }

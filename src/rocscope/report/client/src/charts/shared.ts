@@ -5,7 +5,7 @@ import { effect } from "@preact/signals-core";
 import type { Handle } from "../chart/chart";
 import type { Column, Mark, Point, Series } from "../chart/scene";
 import type { Model } from "../data";
-import { choices } from "../dom";
+import { button } from "../dom";
 import { number, percent } from "../format";
 import { chooseModel, setLevel, type State, stepModel, toBest } from "../state";
 import { palette } from "../palette";
@@ -107,9 +107,9 @@ export function thresholdText(state: State): string {
 
 /** Whether bands are shown: one choice for all charts that have one. */
 export function bandChoice(state: State): HTMLElement {
-  const band = choices("Uncertainty", [["off", "Curve"], ["on", "95% band"]] as const, (value) => (state.band.value = value === "on"));
-  effect(() => band.show(state.band.value ? "on" : "off"));
-  return band.element;
+  const toggle = button("95% band", () => (state.band.value = !state.band.value), { class: "quiet-button" });
+  effect(() => toggle.setAttribute("aria-pressed", String(state.band.value)));
+  return toggle;
 }
 
 /** Make the costs such that predicting positive pays from this slope of the iso-performance line on. */

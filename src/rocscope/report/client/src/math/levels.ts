@@ -113,5 +113,5 @@ export function wilson(hits: number, n: number, z = 1.959963984540054): [number,
   const centre = share + (z * z) / (2 * n);
   const spread = z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
   const scale = 1 + (z * z) / n;
-  return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
+  return [hits > 0 ? (centre - spread) / scale : 0, hits < n ? (centre + spread) / scale : 1];
 }

@@ -16,8 +16,14 @@ export interface Campaign {
  * is b·TP − c·(TP + FP) − fixed cost.
  */
 export function profit(context: Context, campaign: Campaign, prevalence: number, tpr: number, fpr: number): number {
-  const perCase = prevalence * tpr * missCost(context) - (1 - prevalence) * fpr * falseAlarmCost(context);
-  return campaign.population * perCase - campaign.fixedCost;
+  return profitOf(context, campaign, prevalence)(tpr, fpr);
+}
+
+/** The same for many pairs of rates: what does not depend on them is taken once. */
+export function profitOf(context: Context, campaign: Campaign, prevalence: number): (tpr: number, fpr: number) => number {
+  const { population, fixedCost } = campaign;
+  const [gain, loss] = [missCost(context), falseAlarmCost(context)];
+  return (tpr, fpr) => population * (prevalence * tpr * gain - (1 - prevalence) * fpr * loss) - fixedCost;
 }
 
 /** Profit at a depth when cases are contacted at random. */

@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 
 import type { Comparisons, Model } from "../data";
 import { card, h, name, scroller, setText, table } from "../dom";
-import { fixed } from "../format";
+import { count, fixed } from "../format";
 import type { State } from "../state";
 
 export function about(state: State): HTMLElement[] {
@@ -23,7 +23,7 @@ export function about(state: State): HTMLElement[] {
         { class: "provenance" },
         ...Object.entries(report.provenance)
           .filter(([, value]) => value !== null && value !== "")
-          .map(([term, value]) => h("div", {}, h("dt", {}, term.replaceAll("_", " ")), h("dd", {}, String(value)))),
+          .map(([term, value]) => h("div", {}, h("dt", {}, term.replaceAll("_", " ")), h("dd", {}, typeof value === "number" ? count(value) : value!))),
       ),
     ),
   ];

@@ -7,12 +7,7 @@ import { button, card, h, name, scroller, setText, table } from "../dom";
 import { count, percent } from "../format";
 import { pickSlice, type State } from "../state";
 
-export function classesCards(state: State): HTMLElement[] {
-  const { classes } = state.report;
-  return classes ? [matrixCard(state, classes), overviewCard(classes)] : [];
-}
-
-function matrixCard(state: State, classes: Classes): HTMLElement {
+export function classesCard(state: State, classes: Classes): HTMLElement {
   const title = h("h2");
   const box = scroller("Table of classes");
   effect(() => {
@@ -21,11 +16,11 @@ function matrixCard(state: State, classes: Classes): HTMLElement {
   });
   return card(
     "classes",
-    "wide",
+    "above",
     title,
     [],
     box,
-    h("p", { class: "caption" }, "The most probable class is predicted, whatever the costs and the threshold above. Shaded by the share of the actual class."),
+    h("p", { class: "caption" }, "The most probable class is predicted, whatever the costs and the threshold below. Pick a class to see it against the rest."),
   );
 }
 
@@ -70,7 +65,7 @@ function picker(state: State, cls: string): HTMLElement {
   return pick;
 }
 
-function overviewCard({ overview }: Classes): HTMLElement {
+export function overviewCard({ overview }: Classes): HTMLElement {
   const columns = Object.keys(overview[0] ?? {});
   const rows = overview.map((row) => columns.map((column) => name(row[column] ?? "")));
   return card("overview", "wide", "Models over all classes", [], scroller("Table of models over all classes", table(columns, rows)));

@@ -27,8 +27,8 @@ export function cellsOf(state: State): Cells {
 /** Which cells hold so few cases of the sample that what follows from them is uncertain. */
 function fewWords(state: State): string {
   const cells = sampleCells(state);
-  const few = CELLS.filter((key) => cells[key] < SMALL).map((key) => `${count(cells[key])} ${NAMES[key]}`);
-  return few.length ? `Rests on few cases of the sample: ${few.join(", ")}.` : "";
+  const few = CELLS.filter((key) => cells[key] < SMALL).map((key) => `${NAMES[key]} ${count(cells[key])}`);
+  return few.length ? `Few cases in the sample: ${few.join(", ")}.` : "";
 }
 
 export function confusion(state: State): HTMLElement {

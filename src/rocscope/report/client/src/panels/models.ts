@@ -78,7 +78,15 @@ export function modelsTable(state: State): HTMLElement {
     "aria-label": "Save the table as CSV",
   });
   const labelled = h("table", { class: "models" }, h("caption", { class: "unseen" }, "Models at their best points"), h("thead", {}, head), body);
-  return card("models", "wide", "Models at their best points", [csv], scroller("Table of models", labelled));
+  const method = h("p", { class: "caption" });
+  effect(() => setText(method, methods(state)));
+  return card("models", "wide", "Models at their best points", [csv], scroller("Table of models", labelled), method);
+}
+
+/** How the intervals were made; models of few cases may have others than the rest. */
+function methods(state: State): string {
+  const used = new Set(state.models.value.flatMap(({ auc }) => auc.method ?? []));
+  return used.size ? `95% intervals of the AUC: ${[...used].join("; ")}.` : "";
 }
 
 function sorting(sortBy: string): { key: string; ascending: boolean } {
@@ -106,7 +114,7 @@ function ordered(state: State): Model[] {
 
 function row(state: State, model: Model): { model: Model; element: HTMLElement; update: (model: Model) => void } {
   const swatch = s("line", { x1: 1, x2: 25, y1: 6, y2: 6, "stroke-width": 3 });
-  const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false" });
+  const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false", title: model.name });
   pick.append(s("svg", { width: 26, height: 12, "aria-hidden": "true" }, swatch), name(model.name));
   const look = h("select", { "aria-label": `How to show ${model.name}` }, ...(["show", "ghost", "hide"] as const).map((value) => h("option", { value }, value)));
   look.addEventListener("change", () => setLook(state, model.name, look.value as Look));

@@ -1,0 +1,66 @@
+"""The bytes of a CountsSketch: versioned, with a checksum, and refused unless all is as it was stored."""
+
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.jsonable import jsonable
+from rocscope.errors import InputError, SketchError
+
+Array = NDArray[Any]
+
+MAGIC = b"rocscope.sketch\n"
+VERSION = 1
+_HEAD = struct.Struct("<16sIQ")
+_CHECKSUM = 32
+_COLUMNS = ("<u8", "u1", "<i8", "<i8", "<u8", "<u8")
+_ANEW = "count the rows anew"
+
+
+def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
+    """Return facts and the columns of the cells as bytes, the same on every machine."""
+    label = facts["pos_label"]
+    plain = jsonable(label)
+    if not (plain is None or isinstance(plain, str | int | float)):
+        got = repr(label)
+        raise InputError("pos_label", expected="a text, a number or a boolean to be stored", got=got)
+    header = json.dumps(jsonable(facts) | {"cells": int(columns[0].size)}, sort_keys=True).encode()
+    parts = [_HEAD.pack(MAGIC, VERSION, len(header)), header]
+    parts += [column.astype(kind).tobytes() for column, kind in zip(columns, _COLUMNS, strict=True)]
+    content = b"".join(parts)
+    return content + hashlib.sha256(content).digest()
+
+
+def unseal(data: Any) -> tuple[dict[str, Any], list[Array]]:
+    """Return what `seal` was given, or raise SketchError."""
+    content = bytes(cast(bytes, data)) if isinstance(data, bytes | bytearray | memoryview) else b""
+    if len(content) < _HEAD.size or not content.startswith(MAGIC):
+        _refuse("the bytes of a sketch", "something else")
+    _, version, length = _HEAD.unpack_from(content)
+    if version != VERSION:
+        raise SketchError(
+            "sketch",
+            expected=f"version {VERSION}",
+            got=f"version {version}",
+            hint="update rocscope" if version > VERSION else _ANEW,
+        )
+    content, checksum = content[:-_CHECKSUM], content[-_CHECKSUM:]
+    if hashlib.sha256(content).digest() != checksum:
+        _refuse("the bytes that were stored", "bytes that were cut or changed")
+    facts = json.loads(content[_HEAD.size : _HEAD.size + length])
+    begin, columns = _HEAD.size + length, list[Array]()
+    for kind in _COLUMNS:
+        columns.append(np.frombuffer(content, kind, facts["cells"], begin).astype(np.dtype(kind).newbyteorder("=")))
+        begin += columns[-1].nbytes
+    if begin != len(content):
+        _refuse(f"{begin} bytes of content", str(len(content)))
+    return facts, columns
+
+
+def _refuse(expected: str, got: str) -> NoReturn:
+    raise SketchError("sketch", expected=expected, got=got, hint=_ANEW)

@@ -1,0 +1,309 @@
+"""CountsSketch: its bounds hold on any stream, in any memory, merged in any order; exact while all scores fit."""
+
+import json
+from fractions import Fraction
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rocscope as rs
+from binning import bands_hold
+from rocscope import CountsSketch, ThresholdCounts, kernels
+from rocscope.core.sketch import ROW
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, SketchError, WeightError
+from strategies import both_paths, taking
+
+SMALLEST = 4096
+FLOATS = {"allow_nan": False, "allow_infinity": False}
+
+
+def spread(generator, n):
+    return generator.normal(size=n)
+
+
+def rising(generator, n):
+    return np.sort(generator.normal(size=n))
+
+
+def falling(generator, n):
+    return np.arange(n)[::-1]
+
+
+def tied(generator, n):
+    return np.full(n, 0.25)
+
+
+def twins(generator, n):
+    """Two clusters one unit in the last place apart, among a few others."""
+    near = np.where(generator.random(n) < 0.5, 0.3, np.nextafter(0.3, 1))
+    return np.where(generator.random(n) < 0.1, generator.normal(size=n), near)
+
+
+def heavy_tailed(generator, n):
+    return generator.standard_cauchy(n) * 10.0 ** generator.integers(-300, 290, n)
+
+
+def drifting(generator, n):
+    return generator.normal(size=n) * np.linspace(1, 1e-4, n) + np.linspace(0, 3, n)
+
+
+def shrinking(generator, n):
+    """What once was spread gathers in ever smaller intervals."""
+    return 0.3 + generator.normal(size=n) * 10.0 ** -(8 * np.arange(n) // n)
+
+
+def coarse(generator, n):
+    return np.round(generator.normal(size=n), 1)
+
+
+def rare_levels(generator, n):
+    return np.where(generator.random(n) < 0.5, np.round(generator.normal(size=n)), generator.normal(size=n))
+
+
+STREAMS = [spread, rising, falling, tied, twins, heavy_tailed, drifting, shrinking, coarse, rare_levels]
+
+
+@st.composite
+def streams(draw, most=1000):
+    """Draw labels and scores of one of the streams, in one of the types that hold them."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(2, most))
+    stream = draw(st.sampled_from(STREAMS))
+    dtype = draw(st.sampled_from([np.float64, np.int64] if stream is falling else [np.float64, np.float32]))
+    with np.errstate(over="ignore"):
+        score = np.nan_to_num(stream(generator, n).astype(dtype), posinf=1e30, neginf=-1e30)
+    kind = draw(st.sampled_from(["mixed", "rare", "separated", "alternating"]))
+    y = {
+        "mixed": generator.random(n) < 0.4,
+        "rare": generator.random(n) < 0.01,
+        "separated": score > np.median(score),
+        "alternating": np.arange(n) % 2 == 0,
+    }[kind]
+    y[:2] = True, False
+    return y, score
+
+
+def sketch_of(y, score, memory=SMALLEST, batch=100, weight=None):
+    sketch = CountsSketch(memory)
+    for first in range(0, y.size, batch):
+        rows = slice(first, first + batch)
+        sketch.update(y[rows], score[rows], None if weight is None else weight[rows])
+    return sketch
+
+
+def bounds_hold(binned, counts):
+    """Assert all that a sketch promises of the exact counts."""
+    exact = counts.pairs().fraction()
+    low, high = binned.auc_bounds
+    assert Fraction(low) <= exact <= Fraction(high)
+    level = np.searchsorted(-counts.threshold.astype(object), -binned.threshold.astype(object))
+    np.testing.assert_array_equal(counts.threshold[level], binned.threshold)
+    np.testing.assert_array_equal(counts.tp[level], binned.tp)
+    np.testing.assert_array_equal(counts.fp[level], binned.fp)
+    assert np.isin(binned.high, counts.threshold).all()
+    assert (binned.n_pos, binned.n_neg) == (counts.n_pos, counts.n_neg)
+
+
+@both_paths
+@given(stream=streams(), batch=st.integers(1, 3000))
+def test_the_bounds_hold_on_any_stream_in_any_batches(path, stream, batch):
+    y, score = stream
+    batch = max(batch, y.size // 40)
+    with taking(path):
+        sketch = sketch_of(y, score, batch=batch)
+        bounds_hold(sketch.binned(), ThresholdCounts.from_scores(y, score))
+    assert len(sketch._cells) <= sketch.capacity
+
+
+@settings(max_examples=50)
+@given(stream=streams(), data=st.data())
+def test_the_bounds_hold_merged_in_any_order(stream, data):
+    y, score = stream
+    part = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=50))
+    part = np.resize(part, y.size)
+    parts = [sketch_of(y[part == i], score[part == i]) for i in range(5) if (part == i).any()]
+    order = data.draw(st.permutations(parts))
+    merged = order[0]
+    for each in order[1:]:
+        merged = merged + each if data.draw(st.booleans()) else each + merged
+    bounds_hold(merged.binned(), ThresholdCounts.from_scores(y, score))
+
+
+@settings(max_examples=20)
+@given(stream=streams(most=500))
+def test_the_envelope_holds_the_exact_curves(stream):
+    y, score = stream
+    binned, counts = sketch_of(y, score).binned(), ThresholdCounts.from_scores(y, score)
+    for name in ("roc", "gain", "precision_recall"):
+        bands_hold(binned.envelope(name), getattr(rs, name)(counts))
+
+
+@given(stream=streams(most=60), weights=st.booleans(), data=st.data())
+def test_counting_is_exact_and_the_same_in_any_order_while_all_scores_fit(stream, weights, data):
+    y, score = stream
+    weight = 1 + np.arange(y.size) % 3 if weights else None
+    order = np.array(data.draw(st.permutations(range(y.size))))
+    at = data.draw(st.integers(1, y.size - 1))
+    here, there = order[:at], order[at:]
+    merged = sketch_of(y[here], score[here], weight=None if weight is None else weight[here]) + sketch_of(
+        y[there], score[there], weight=None if weight is None else weight[there]
+    )
+    whole = sketch_of(y, score, weight=weight)
+    assert merged.to_bytes() == whole.to_bytes()
+    if whole.n:
+        assert whole.binned().counts() == ThresholdCounts.from_scores(y, score, sample_weight=weight)
+
+
+@settings(max_examples=30)
+@given(stream=streams())
+def test_a_sketch_comes_back_from_its_bytes_and_goes_on(stream):
+    y, score = stream
+    half = y.size // 2
+    sketch = sketch_of(y[:half], score[:half]) if half else CountsSketch(SMALLEST)
+    twin = CountsSketch.from_bytes(sketch.to_bytes())
+    for each in (sketch, twin):
+        each.update(y[half:], score[half:])
+    assert twin.to_bytes() == sketch.to_bytes()
+    assert twin.binned() == sketch.binned()
+
+
+def test_smooth_scores_are_counted_to_less_than_the_share_of_a_cell():
+    generator = np.random.default_rng(3)
+    y = generator.random(60_000) < 0.3
+    for score in (generator.random(y.size), np.exp(4 * (generator.normal(size=y.size) + y))):
+        sketch = CountsSketch(20_000)
+        sketch.update(y, score.astype(np.float32))
+        low, high = sketch.binned().auc_bounds
+        assert high - low < 4 / sketch.capacity
+
+
+def test_a_score_of_many_rows_keeps_its_point():
+    generator = np.random.default_rng(4)
+    score = np.where(generator.random(50_000) < 0.2, 0.5, generator.random(50_000))
+    sketch = sketch_of(score < generator.random(score.size), score, batch=1000)
+    binned = sketch.binned()
+    assert ((binned.low == 0.5) & (binned.high == 0.5)).any()
+
+
+def test_rows_that_gather_in_a_cell_made_before_are_told_apart_again():
+    generator = np.random.default_rng(5)
+    y = generator.random(50_000) < 0.5
+    score = 0.3 + generator.normal(size=y.size) * np.where(np.arange(y.size) < 3000, 1, 1e-6)
+    low, high = sketch_of(y, score, memory=50_000, batch=1000).binned().auc_bounds
+    assert high - low < 0.03
+
+
+def test_memory_is_what_was_allowed():
+    sketch = CountsSketch(1e5)
+    generator = np.random.default_rng(6)
+    for _ in range(12):
+        sketch.update(generator.random(1500) < 0.5, generator.normal(size=1500))
+        kept = sum(column.nbytes for column in sketch._cells.columns())
+        waiting = sum(array.nbytes for batch in sketch._pending for array in batch if array is not None)
+        aside = sum(len(cells) for cells in sketch._aside) * ROW
+        assert kept + waiting + aside <= 1e5
+    assert len(sketch.to_bytes()) <= 1e5
+
+
+def test_a_caller_may_write_to_what_was_counted():
+    y, score = np.array([1, 0]), np.array([0.9, 0.2])
+    sketch = CountsSketch()
+    sketch.update(y, score)
+    y[:], score[:] = 0, 5.0
+    assert sketch.binned().counts() == ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])
+
+
+def test_signs_and_types():
+    sketch = CountsSketch()
+    sketch.update([1, 0, 1, 0], np.array([-1.5, -0.0, 0.0, 2.5], np.float32))
+    assert sketch.binned().counts() == ThresholdCounts(np.array([2.5, 0, -1.5], np.float32), [0, 1, 1], [1, 1, 0])
+    whole = CountsSketch()
+    whole.update([1, 0, 1], np.array([-(2**63), 2**63 - 1, 0]))
+    assert whole.binned().threshold.tolist() == [2**63 - 1, 0, -(2**63)]
+    flags = CountsSketch(pos_label="yes")
+    flags.update(["yes", "no"], [True, False])
+    assert flags.binned().auc_fraction() == 1
+
+
+def test_what_a_sketch_says():
+    sketch = CountsSketch()
+    assert repr(sketch) == "CountsSketch(n_pos=0, n_neg=0)"
+    sketch.update([1, 1], [2, 1])
+    assert repr(sketch) == "CountsSketch(n_pos=2, n_neg=0)"
+    sketch.update([0], [1])
+    assert json.loads(json.dumps(sketch.to_dict()))["auc_bounds"] == [0.75, 0.75]
+    assert sketch._repr_html_() == "<code>CountsSketch(n_pos=2, n_neg=1, auc=0.75)</code>"
+
+
+def test_bad_batches_are_refused_whole():
+    sketch = CountsSketch()
+    sketch.update([1, 0], [0.5, 0.25])
+    before = sketch.to_bytes()
+    for error, batch in (
+        (LabelError, ([1, 2], [0.5, 0.5])),
+        (ScoreError, ([1, 0], [0.5, np.nan])),
+        (ScoreError, ([1, 0], np.array([0.5, 0.25], np.float32))),
+        (ShapeError, ([1, 0], [0.5])),
+        (WeightError, ([1, 0], [0.5, 0.5], [0.5, 0.5])),
+        (WeightError, ([1, 0], [0.5, 0.5], [-1, 1])),
+        (WeightError, ([1, 0], [0.5, 0.5], [2**62, 2**62])),
+    ):
+        with pytest.raises(error):
+            sketch.update(*batch)
+    assert sketch.to_bytes() == before
+
+
+def test_bad_questions_are_refused():
+    with pytest.raises(InputError, match="4096"):
+        CountsSketch(100)
+    with pytest.raises(ShapeError, match="update first"):
+        CountsSketch().binned()
+    floats, whole = CountsSketch(), CountsSketch()
+    floats.update([1], [0.5])
+    whole.update([1], [1])
+    with pytest.raises(ScoreError, match="float64"):
+        floats + whole
+    with pytest.raises(TypeError):
+        floats + 1
+    with pytest.raises(InputError, match="pos_label"):
+        CountsSketch(pos_label=("a", "b")).to_bytes()
+
+
+def test_strange_bytes_are_refused():
+    sketch = CountsSketch()
+    sketch.update([1, 0, 1], [3, 2, 1])
+    data = sketch.to_bytes()
+    newer = data[:16] + (2).to_bytes(4, "little") + data[20:]
+    for strange, words in (
+        (b"", "something else"),
+        (b"PAR1" * 100, "something else"),
+        ("text", "something else"),
+        (data[:-1], "cut or changed"),
+        (data[:40], "cut or changed"),
+        (data + b"x", "cut or changed"),
+        (newer, "version 2.*update rocscope"),
+    ):
+        with pytest.raises(SketchError, match=words):
+            CountsSketch.from_bytes(strange)
+
+
+@given(st.data())
+def test_no_changed_byte_goes_unnoticed(data):
+    sketch = CountsSketch()
+    sketch.update([1, 0, 1], [3.5, 2.5, 1.5])
+    stored = bytearray(sketch.to_bytes())
+    at = data.draw(st.integers(0, len(stored) - 1))
+    stored[at] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(SketchError):
+        CountsSketch.from_bytes(bytes(stored))
+
+
+def test_compiled_batches_give_the_same_as_plain_ones():
+    generator = np.random.default_rng(7)
+    y, score = generator.random(30_000) < 0.5, generator.normal(size=30_000).astype(np.float32)
+    plain = sketch_of(y, score, batch=10_000)
+    with mock.patch.object(kernels, "SMALL", 0):
+        assert sketch_of(y, score, batch=10_000).to_bytes() == plain.to_bytes()
