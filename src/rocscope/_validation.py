@@ -277,6 +277,13 @@ def check_number(
     return value.item() if isinstance(value, np.generic) else value
 
 
+def check_whole(value: Any, name: str, least: int = 1) -> int:
+    """Return a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(name, expected=f"a whole number of at least {least}", got=repr(value))
+    return int(value)
+
+
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):

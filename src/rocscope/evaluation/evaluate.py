@@ -142,10 +142,7 @@ def evaluate(
 
 def check_seed(random_state: Any) -> int | None:
     """Return a seed that gives the same results again, or None."""
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if random_state is not None and not (whole and random_state >= 0):
-        raise InputError("random_state", expected="a whole number of at least 0, or None", got=repr(random_state))
-    return None if random_state is None else int(random_state)
+    return None if random_state is None else check.check_whole(random_state, "random_state", 0)
 
 
 def task_of(

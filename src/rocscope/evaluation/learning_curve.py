@@ -251,8 +251,7 @@ def check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.int
     """
     if isinstance(sizes, str):
         check.check_choice("sizes", sizes, ("geometric", "arithmetic"))
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 2:
-            raise InputError("steps", expected="a whole number of at least 2", got=repr(steps))
+        check.check_whole(steps, "steps", 2)
         low = max(least, min(_FEW, most // 2))
         spaced = np.geomspace(low, most, steps) if sizes == "geometric" else np.linspace(most / steps, most, steps)
         return np.unique(np.maximum(np.rint(spaced), least).astype(np.intp))

@@ -13,7 +13,7 @@ from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.core.jsonable import jsonable
 from rocscope.core.text import number
-from rocscope.errors import ColumnError, InputError
+from rocscope.errors import ColumnError
 from rocscope.evaluation.evaluate import check_seed, predictions_of, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
 from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
@@ -221,8 +221,7 @@ def bootstrap_632(
     True
     """
     check.check_choice("response", response, RESPONSES)
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 1:
-        raise InputError("replicates", expected="a whole number of at least 1", got=repr(replicates))
+    check.check_whole(replicates, "replicates")
     named = named_models(models)
     task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)

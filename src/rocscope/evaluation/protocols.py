@@ -82,8 +82,7 @@ class Folds(Protocol):
     rare_classes: Literal["error", "spread"] = "error"
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 2:
-            raise InputError("cv", expected="at least two folds", got=repr(self.k))
+        check.check_whole(self.k, "cv", 2)
         check.check_choice("rare_classes", self.rare_classes, ("error", "spread"))
 
     @property
@@ -323,8 +322,7 @@ NAMED: dict[str, type[Protocol]] = {
 
 def splits_of(cv: Any, sample: Sample, repeats: int, seed: int | None) -> tuple[list[Split], str]:
     """Return the splits of whatever `cv` may be, and the protocol in words."""
-    if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise InputError("repeats", expected="a whole number of at least 1", got=repr(repeats))
+    check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)
     if repeats > 1 and not protocol.random:
         hint = "repeats would be the same"

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._progress import track
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import OneClassError
 
 Array = NDArray[Any]
 CountsOf = Mapping[str, ThresholdCounts]
@@ -211,8 +212,7 @@ def in_chunks(
     progress: bool,
 ) -> Array:
     """Return what `work` makes of each chunk's own generator and size, one after the other."""
-    if replicates < 1:
-        raise InputError("replicates", expected="at least 1", got=repr(replicates))
+    check.check_whole(replicates, "replicates")
     sizes = [min(chunk, replicates - done) for done in range(0, replicates, chunk)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
 
