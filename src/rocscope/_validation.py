@@ -208,6 +208,13 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
+def require_whole_weights(weight: Array | None) -> None:
+    """Refuse weights that are not counts of rows."""
+    if weight is not None and weight.dtype.kind == "f":
+        hint = "scale them to whole numbers"
+        raise WeightError("sample_weight", expected="whole numbers", got="fractions", hint=hint)
+
+
 def weights_error(count: int, first: int) -> WeightError:
     """Return the error for so many weights that cannot be used, the first of them in row `first`."""
     got = so_many(count, "negative, missing or infinite", first)

@@ -16,7 +16,7 @@ from rocscope.core.pair_bounds import group_sums, product
 from rocscope.core.ranking import decode
 from rocscope.core.sketch_bytes import seal, unseal
 from rocscope.core.text import number
-from rocscope.errors import ScoreError, ShapeError, WeightError
+from rocscope.errors import ScoreError, ShapeError
 
 Array = NDArray[Any]
 
@@ -116,9 +116,7 @@ class CountsSketch:
         positive = check.check_labels(y_true, self.pos_label)
         scores = check.check_scores(y_score, positive.size)
         weight = check.check_weights(sample_weight, positive.size)
-        if weight is not None and weight.dtype.kind == "f":
-            got, hint = "fractions", "scale them to whole numbers"
-            raise WeightError("sample_weight", expected="whole numbers", got=got, hint=hint)
+        check.require_whole_weights(weight)
         self._require_type(scores.dtype)
         self._add_totals(*_totals(positive, weight))
         self.dtype = scores.dtype

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import narwhals as nw
 
+from rocscope import _validation as check
 from rocscope.core.counted import Counted
 from rocscope.engines.question import Progress, Question
-from rocscope.engines.roles import Scores
-from rocscope.errors import InputError
+from rocscope.engines.roles import MISSING, Scores
 
 
 def _is_spark(source: Any) -> bool:
@@ -98,8 +98,7 @@ def read_counts(
     >>> read_counts(rows, label="y", scores="a", segment="region")["s"]["a"]
     ThresholdCounts(n_pos=1, n_neg=1, levels=1)
     """
-    if missing not in ("error", "drop"):
-        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    check.check_choice("missing", missing, MISSING)
     count = import_module(f"rocscope.engines.{_engine(source)}").count
     with _reporting(source, progress) as report:
         asked = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, report, tol)
