@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope.core import cell_loops as loops
+from rocscope.core import cell_kernels
 from rocscope.core.binned import BinnedCounts
 from rocscope.core.cells import ROW, Cells, Coded, ranked_levels
 from rocscope.core.jsonable import jsonable
@@ -176,7 +176,7 @@ class CountsSketch:
     def _place_some(self, levels: tuple[Array, ...]) -> None:
         self._placed += (levels[1].sum(), levels[2].sum())
         cells, (per_pos, per_neg) = self._cells, self._shares()
-        absorb = self._compiled(loops.absorb)
+        absorb = self._compiled(cell_kernels.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
@@ -208,7 +208,7 @@ class CountsSketch:
         self._light = max(self._light, 1 / self.capacity)
         while True:
             sums = (np.concatenate([[0], np.cumsum(column)]) for column in (cells.pos, cells.neg))
-            coarsen = self._compiled(loops.coarsen)
+            coarsen = self._compiled(cell_kernels.coarsen)
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             cells = cells.head(size)
             if size <= most:

@@ -10,11 +10,10 @@ from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance, brief
 from rocscope.engines import columns
+from rocscope.engines.class_columns import Proba, class_predictions, probability_columns
 from rocscope.engines.columns import Column
 from rocscope.engines.opening import open_source
 from rocscope.engines.roles import MISSING, Role, Scores, models_of, roles_of_columns, roles_of_scores
-from rocscope.engines.several import Proba, probability_columns
-from rocscope.engines.several import predictions as predictions_of_several
 from rocscope.engines.source import Source, no_complete_rows, no_rows, require_columns
 from rocscope.errors import InputError
 
@@ -135,7 +134,7 @@ def read(
     if several:
         proba_of, predicted_of = _by_model(found)
         options = {"classes": classes, "normalize": normalize}
-        return predictions_of_several(found[labels].decoded(), proba_of, predicted_of, **options, **others)
+        return class_predictions(found[labels].decoded(), proba_of, predicted_of, **options, **others)
     return Predictions(
         columns.positives(found[labels], pos_label, labels.subject(opened), untyped=opened.untyped),
         {role.model: column.values for role, column in found.items() if role.model is not None},

@@ -11,9 +11,9 @@ from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, LabelError
+from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.data import attributes
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
-from rocscope.evaluation.protocols import splits_of
 from rocscope.evaluation.record import Evaluation
 from rocscope.evaluation.running import in_parallel, unweighted, without_failures
 from rocscope.evaluation.splits import Sample, Split

@@ -17,11 +17,12 @@ from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.rows import model_name
 from rocscope.errors import InputError, ModelError, RocscopeWarning
+from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.evaluate import check_seed, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.out_of_bag import judged
-from rocscope.evaluation.protocols import Holdout, OutOfBag, splits_of
+from rocscope.evaluation.protocols import Holdout, OutOfBag
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.running import in_parallel, unweighted
 from rocscope.evaluation.splits import Split

@@ -14,10 +14,11 @@ from rocscope._progress import Progress
 from rocscope.core.jsonable import jsonable
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
+from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.evaluate import check_seed, predictions_of, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
 from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
-from rocscope.evaluation.protocols import OutOfBag, splits_of
+from rocscope.evaluation.protocols import OutOfBag
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.running import in_parallel, unweighted, without_failures
 from rocscope.evaluation.splits import Split

@@ -10,7 +10,7 @@ from scipy import stats
 
 from rocscope import _validation as check
 from rocscope.core.estimate import Comparison, Comparisons, Estimate
-from rocscope.evaluation.comparison import corrected_covariance
+from rocscope.evaluation.compare_folds import corrected_covariance
 from rocscope.evaluation.fold_scores import FoldScores, fold_scores
 from rocscope.evaluation.measures import Metric
 
