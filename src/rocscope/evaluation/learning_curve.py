@@ -16,7 +16,7 @@ from rocscope.core.curve import figures
 from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.rows import model_name
-from rocscope.errors import InputError, ModelError, RocscopeWarning
+from rocscope.errors import InputError, RocscopeWarning
 from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.evaluate import check_seed, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
@@ -24,7 +24,7 @@ from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.out_of_bag import judged
 from rocscope.evaluation.protocols import Holdout, OutOfBag
 from rocscope.evaluation.record import Failure
-from rocscope.evaluation.running import in_parallel, unweighted
+from rocscope.evaluation.running import in_parallel, raise_first, unweighted
 from rocscope.evaluation.splits import Split
 
 Array = NDArray[Any]
@@ -295,7 +295,7 @@ def _always_failed(name: str, failed: Sequence[Failed], fits: int) -> bool:
 
 def _warn_of(failed: Sequence[Failed], fits: int, models: Mapping[str, Any]) -> None:
     if failed and len(failed) == fits:
-        raise ModelError(f"{failed[0].failure} (and {fits - 1} more failures)") from failed[0].cause
+        raise_first(failed)
     for name in models:
         own = [each.failure for each in failed if each.failure.model == name]
         if own:

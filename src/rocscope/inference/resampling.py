@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._progress import track
+from rocscope._progress import Progress, track
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
 from rocscope.errors import OneClassError
@@ -114,6 +114,10 @@ class Design:
             _draw(rng, self.frequency, stratum, drawn, compiled)
         return drawn
 
+    def worth_compiling(self, replicates: int) -> bool:
+        """Whether so many replicates take longer than loading a compiler."""
+        return self.draws * replicates >= _COMPILED_FROM
+
     @property
     def chunk(self) -> int:
         """Replicates in a chunk."""
@@ -193,7 +197,7 @@ def replicate(
     progress: bool = True,
 ) -> Array:
     """Return the statistic of each replicate, a row each."""
-    compiled = design.draws * replicates >= _COMPILED_FROM
+    compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
         return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
@@ -209,7 +213,7 @@ def in_chunks(
     *,
     seed: Any,
     threads: int | None,
-    progress: bool,
+    progress: Progress,
 ) -> Array:
     """Return what `work` makes of each chunk's own generator and size, one after the other."""
     check.check_whole(replicates, "replicates")
@@ -220,7 +224,7 @@ def in_chunks(
         return work(np.random.Generator(np.random.SFC64(seeds[number])), sizes[number])
 
     parts = _in_threads(one, len(sizes), threads)
-    return np.concatenate(list(track(parts, len(sizes), progress or False, "bootstrap")))
+    return np.concatenate(list(track(parts, len(sizes), progress, "bootstrap")))
 
 
 def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
