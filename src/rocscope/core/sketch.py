@@ -1,6 +1,5 @@
 """CountsSketch: a ranking of any number of rows in fixed memory, with bounds that hold surely."""
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from rocscope.core.cells import ROW, Cells, Coded, ranked_levels
 from rocscope.core.jsonable import jsonable
 from rocscope.core.pair_bounds import group_sums, product
 from rocscope.core.ranking import decode
+from rocscope.core.result import Result
 from rocscope.core.sketch_bytes import seal, unseal
 from rocscope.core.text import number
 from rocscope.errors import ScoreError, ShapeError
@@ -29,7 +29,7 @@ _HEAVIER = 1.25
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
 
 
-class CountsSketch:
+class CountsSketch(Result):
     """Counts rows by score, in batches, in a fixed amount of memory; what it then says holds surely.
 
     Parameters
@@ -294,9 +294,6 @@ class CountsSketch:
     def __repr__(self) -> str:
         area = self.binned().area_fact if self.n else ""
         return f"CountsSketch(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}{area})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.cv import splits_of
@@ -30,7 +31,7 @@ _KEPT = 0.632
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corrected:
+class Corrected(Result):
     """What one model is worth, by the bootstrap.
 
     Attributes
@@ -75,9 +76,6 @@ class Corrected:
     def __repr__(self) -> str:
         facts = ", ".join(f"{name}={value:.4g}" for name, value in vars(self).items() if name != "replicates")
         return f"Corrected({facts})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def relative_overfitting(apparent: float, out_of_bag: float, no_information: float, sign: int = -1) -> float:

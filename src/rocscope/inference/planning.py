@@ -6,7 +6,6 @@ for each positive.
 """
 
 from dataclasses import dataclass
-from html import escape
 from math import ceil, exp, sqrt
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from scipy import special
 
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.proportions import Method, proportion_interval
 
@@ -24,7 +24,7 @@ _MOST_CASES = 10**6
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Result):
     """How many positives and negatives a study needs, and what they give.
 
     Attributes
@@ -53,9 +53,6 @@ class Plan:
     def __repr__(self) -> str:
         power = "" if self.power != self.power else f", power {self.power:.3f}"
         return f"Plan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def auc_variance(auc: float, ratio: float = 1.0) -> float:

@@ -5,7 +5,6 @@ counts at each level of each model. Replicates come in chunks of a size that dep
 own seed, so that they do not depend on how many threads share the work.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._cores import cores
 from rocscope._progress import Progress, track
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
@@ -234,8 +234,7 @@ def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
 
 def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) -> Iterator[Array]:
     """Yield the chunks in order; Python statistics hold the interpreter's lock and gain nothing from threads."""
-    threads = len(os.sched_getaffinity(0)) if threads is None and hasattr(os, "sched_getaffinity") else threads
-    threads = min(threads or os.cpu_count() or 1, chunks)
+    threads = min(threads or cores(), chunks)
     if threads == 1:
         yield from map(work, range(chunks))
         return

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
 from rocscope import _validation as check
+from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
 from rocscope.reliability.bands import draw_positives
 from rocscope.reliability.bins import binned
 from rocscope.reliability.outcomes import Outcomes, outcomes
 from rocscope.reliability.pav import pav_values
-from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 
