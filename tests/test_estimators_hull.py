@@ -163,6 +163,16 @@ def test_rows_of_an_unseen_class_alone_do_not_overflow():
     assert np.isfinite(model.class_weight_).all()
 
 
+def test_a_class_of_one_member_is_no_obstacle_beside_two_others():
+    X, y = three_classes()
+    kept = np.flatnonzero((y != "c") | (np.cumsum(y == "c") == 1))
+    model = rs.ClassWeightClassifier(GaussianNB(var_smoothing=1e-3), method="coordinate", cv=5).fit(X[kept], y[kept])
+    assert model.predictions_.support[2] == 1
+    assert model.predictions_.probabilities()[y[kept] == "c", 2] == 0
+    with pytest.raises(rs.errors.InputError, match="expected two classes of two members or more"):
+        rs.ClassWeightClassifier(GaussianNB()).fit(np.zeros((4, 1)), ["a", "a", "b", "c"])
+
+
 def test_one_class_is_refused():
     for model in (rs.ClassWeightClassifier(GaussianNB()), rs.ThresholdClassifier(GaussianNB())):
         with pytest.raises(rs.errors.OneClassError, match=r"y: expected .* got one class, 1"):

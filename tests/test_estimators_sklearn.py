@@ -167,6 +167,7 @@ def test_a_model_that_takes_no_weights_is_told_of():
     model = rs.ThresholdClassifier(make_pipeline(StandardScaler(), LogisticRegression()), cv=3)
     with pytest.warns(rs.errors.RocscopeWarning, match="Pipeline takes no sample_weight in fit"):
         model.fit(X, y, sample_weight=np.ones(len(y)))
+    assert model.decision_.model == "LogisticRegression"
 
 
 @folded

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rocscope.decisions.zones import HullVertex as HullVertex
     from rocscope.engines.counting import read_counts as read_counts
     from rocscope.engines.reading import read as read
+    from rocscope.engines.sketching import read_sketch as read_sketch
     from rocscope.estimators.auc_tree import AUCTreeClassifier as AUCTreeClassifier
     from rocscope.estimators.class_weights import ClassWeightClassifier as ClassWeightClassifier
     from rocscope.estimators.hull import HullClassifier as HullClassifier
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from rocscope.inference.costs import compare_costs as compare_costs
     from rocscope.inference.crisp import compare_errors as compare_errors
     from rocscope.inference.crisp import mcnemar as mcnemar
+    from rocscope.inference.drift import drift as drift
     from rocscope.inference.multiplicity import adjust_p_values as adjust_p_values
     from rocscope.inference.permutation import compare_curves as compare_curves
     from rocscope.inference.proportions import joint_region as joint_region
@@ -173,6 +175,7 @@ _HOME = {
     "decompose": "reliability.scores",
     "det": "curves.detection",
     "estimate_prevalence": "decisions.prior_shift",
+    "drift": "inference.drift",
     "friedman": "evaluation.ranks",
     "evaluate": "evaluation.evaluate",
     "from_estimator": "evaluation.fitted",
@@ -208,6 +211,7 @@ _HOME = {
     "rate_intervals": "inference.proportions",
     "read": "engines.reading",
     "read_counts": "engines.counting",
+    "read_sketch": "engines.sketching",
     "recalibrate": "reliability.recalibration.cross",
     "recalibrator": "reliability.recalibration.cross",
     "reweight": "decisions.prior_shift",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
-from math import inf, nextafter
+from math import inf
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts, dot
 from rocscope.core.envelope import Boxes, envelope
 from rocscope.core.jsonable import jsonable
-from rocscope.core.pair_bounds import group_sums, product, total, whole_counts, wins_within
+from rocscope.core.pair_bounds import group_sums, product, rounded, total, whole_counts, wins_within
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, count_at_least, without_signed_zeros
 from rocscope.core.text import number
@@ -193,7 +193,7 @@ class BinnedCounts:
         """
         most = 2 * self.n_pos * self.n_neg
         low, high = self.right_bounds
-        return _rounded(Fraction(low, most), -inf), _rounded(Fraction(high, most), inf)
+        return rounded(Fraction(low, most), -inf), rounded(Fraction(high, most), inf)
 
     @property
     def is_exact_area(self) -> bool:
@@ -379,10 +379,3 @@ class BinnedCounts:
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
-
-
-def _rounded(exact: Fraction, towards: float) -> float:
-    """Return the nearest float on one side of an exact value."""
-    value = float(exact)
-    wrong = value > exact if towards < 0 else value < exact
-    return nextafter(value, towards) if wrong else value

@@ -1,6 +1,8 @@
 """Bounds of the pairs that bins hold, as whole numbers of any size."""
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import nextafter
 from typing import Any, cast
 
 import numpy as np
@@ -66,3 +68,10 @@ def group_sums(values: Array, starts: Array, most: int) -> Array:
 def total(values: Array, most: int) -> int:
     """Return the sum of pairs, which is at most `most`."""
     return sum(values.tolist()) if most > _INT64_MAX else int(values.sum())
+
+
+def rounded(exact: Fraction, towards: float) -> float:
+    """Return the nearest float on one side of an exact value."""
+    value = float(exact)
+    wrong = value > exact if towards < 0 else value < exact
+    return nextafter(value, towards) if wrong else value

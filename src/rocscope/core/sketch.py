@@ -1,6 +1,5 @@
 """CountsSketch: a ranking of any number of rows in fixed memory, with bounds that hold surely."""
 
-from dataclasses import dataclass, fields
 from html import escape
 from typing import Any
 
@@ -9,11 +8,12 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope.core import cells as loops
+from rocscope.core import cell_loops as loops
 from rocscope.core.binned import BinnedCounts
+from rocscope.core.cells import ROW, Cells, Coded, ranked_levels
 from rocscope.core.jsonable import jsonable
 from rocscope.core.pair_bounds import group_sums, product
-from rocscope.core.ranking import KINDS, decode, encode, rank
+from rocscope.core.ranking import decode
 from rocscope.core.sketch_bytes import seal, unseal
 from rocscope.core.text import number
 from rocscope.errors import ScoreError, ShapeError, WeightError
@@ -22,56 +22,11 @@ Array = NDArray[Any]
 
 _ROW_BYTES = 20
 _ASIDE = 8
+_APART = 4
 _FILLED = 0.7
 _GROWTH = 4
 _HEAVIER = 1.25
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Nested cells of the score in order, with the rows of each that no cell inside it holds; see `core.cells`."""
-
-    start: Array
-    shift: Array
-    pos: Array
-    neg: Array
-    low: Array
-    high: Array
-
-    @classmethod
-    def of_levels(cls, code: Array, pos: Array, neg: Array) -> "Cells":
-        """Return a cell for each distinct score, given in increasing order."""
-        return cls(code, np.zeros(code.size, np.uint8), pos, neg, code, code)
-
-    def columns(self) -> list[Array]:
-        """Return the arrays."""
-        return [getattr(self, field.name) for field in fields(self)]
-
-    def __len__(self) -> int:
-        return self.start.size
-
-    def head(self, size: int) -> "Cells":
-        """Return the first cells, in memory of their own."""
-        return Cells(*(column[:size].copy() for column in self.columns()))
-
-    def __add__(self, other: "Cells") -> "Cells":
-        start, shift, pos, neg, low, high = map(np.concatenate, zip(self.columns(), other.columns(), strict=True))
-        order = np.lexsort((-shift.astype(np.int64), start))
-        start, shift = start[order], shift[order]
-        first = np.flatnonzero(np.concatenate([[True], (np.diff(start) > 0) | (shift[1:] != shift[:-1])]))
-        pos, neg = (np.add.reduceat(column[order], first) for column in (pos, neg))
-        low, high = np.minimum.reduceat(low[order], first), np.maximum.reduceat(high[order], first)
-        return Cells(start[first], shift[first], pos, neg, low, high)
-
-    def insert(self, levels: "Cells") -> "Cells":
-        """Return these cells with levels that none of them is."""
-        at = np.searchsorted(self.start, levels.start, side="right")
-        return Cells(*(np.insert(m, at, t) for m, t in zip(self.columns(), levels.columns(), strict=True)))
-
-
-ROW = sum(np.dtype(kind).itemsize for kind in ("u8", "u1", "i8", "i8", "u8", "u8"))
-"""Bytes of a cell."""
 
 
 class CountsSketch:
@@ -204,10 +159,26 @@ class CountsSketch:
     def _count(self, positive: Array, scores: Array, weight: Array | None) -> None:
         if weight is not None and not weight.any():
             return
-        levels = _levels(positive, scores, weight)
-        self._placed += _totals(positive, weight)
+        self._place(ranked_levels(positive, scores, weight))
+
+    def add_levels(self, dtype: np.dtype[Any], levels: Coded) -> None:
+        """Count a batch that is ranked already: codes of scores of such a type, decreasing, and their counts."""
+        self._require_type(dtype)
+        self._add_totals(int(levels[1].sum()), int(levels[2].sum()))
+        self.dtype = dtype
+        self._place(levels)
+
+    def _place(self, levels: Coded) -> None:
+        """Give levels a cell; while each gets one of its own, a few at a time, spread evenly, to save memory."""
+        stride = 1 if self._light else max(_APART * levels[0].size // self.capacity, 1)
+        for first in range(stride):
+            some = (np.ascontiguousarray(column[first::stride]) for column in levels)
+            self._place_some((*some,) if stride > 1 else levels)
+
+    def _place_some(self, levels: tuple[Array, ...]) -> None:
+        self._placed += (levels[1].sum(), levels[2].sum())
         cells, (per_pos, per_neg) = self._cells, self._shares()
-        absorb = _compiled(loops.absorb, len(cells) + levels[0].size)
+        absorb = self._compiled(loops.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
@@ -222,6 +193,10 @@ class CountsSketch:
             self._cells = self._cells.insert(sum(others, first))
         self._fit()
 
+    def _compiled(self, kernel: kernels.Kernel) -> Any:
+        """Few rows in all are counted sooner than a compiler is loaded."""
+        return kernel if self.n >= kernels.SMALL else kernel.python
+
     def _shares(self) -> tuple[float, float]:
         """What one row is of the positives, and of the negatives, that have been given a cell so far."""
         pos, neg = np.maximum(self._placed, 1).tolist()
@@ -235,7 +210,7 @@ class CountsSketch:
         self._light = max(self._light, 1 / self.capacity)
         while True:
             sums = (np.concatenate([[0], np.cumsum(column)]) for column in (cells.pos, cells.neg))
-            coarsen = _compiled(loops.coarsen, len(cells))
+            coarsen = self._compiled(loops.coarsen)
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             cells = cells.head(size)
             if size <= most:
@@ -331,28 +306,6 @@ def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:
         pos = int(np.count_nonzero(positive))
         return pos, positive.size - pos
     return int(weight[positive].sum()), int(weight[~positive].sum())
-
-
-def _levels(positive: Array, scores: Array, weight: Array | None) -> tuple[Array, Array, Array]:
-    """Return the codes of the distinct scores, decreasing, with their positives and negatives."""
-    if weight is not None or scores.size < kernels.SMALL:
-        levels = rank(positive, scores, weight).levels()
-        return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
-    bits = scores.view(f"u{scores.itemsize}")
-    keys = np.empty_like(bits)
-    border, _ = kernels.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
-    spare = np.empty_like(keys)
-    code, pos, neg = (np.empty(keys.size, kind) for kind in ("u8", "i8", "i8"))
-    size = 0
-    for half, bit in ((slice(border, None), 8 * scores.itemsize - 1), (slice(0, border), None)):
-        ranked = loops.sort_digits(keys[half], spare[half])
-        high_bit = np.uint64(0 if bit is None else 1 << bit)
-        size = loops.count_levels(ranked, high_bit, size, code, pos, neg)
-    return code[:size], pos[:size], neg[:size]
-
-
-def _compiled(kernel: kernels.Kernel, size: int) -> Any:
-    return kernel if size >= kernels.SMALL else kernel.python
 
 
 def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.core.provenance import brief
+from rocscope.core.provenance import Provenance, brief
 from rocscope.engines import columns
 from rocscope.engines.columns import Column
 from rocscope.engines.piles import Packed, pack
@@ -161,6 +161,10 @@ class Tally:
     def failed(self) -> bool:
         """Whether it is known already that nothing will be returned."""
         return bool(self.incomplete and not self.reader.drop) or self.bad_weights is not None
+
+    def provenance(self, where: str | None) -> Provenance:
+        """Return where the rows came from, and how many were left out."""
+        return Provenance(self.reader.source.origin, self.rows, self.rows - self.kept, where)
 
     def check(self, where: str | None) -> None:
         """Raise what `rocscope.read` raises of the same rows."""

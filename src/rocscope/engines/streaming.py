@@ -1,6 +1,7 @@
 """Counts of columns that come in batches, of which none is kept but as what will be sorted."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -11,7 +12,6 @@ import pyarrow as pa
 from rocscope import _validation as check
 from rocscope.core.counted import Counted
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.provenance import Provenance
 from rocscope.engines import columns
 from rocscope.engines.batches import Batch, Reader, Tally
 from rocscope.engines.memory import memory_limit
@@ -29,6 +29,21 @@ _PART = 4  # parts on disk that would fill the memory
 def count(source: Any, question: Question) -> Counted:
     """Answer a question about any source that `read` takes."""
     limit = memory_limit(question.memory)
+    with reading(source, question) as (reader, stream):
+        tally, piles = _read(reader, stream, limit, question.progress)
+        tally.check(question.where)
+    provenance = tally.provenance(question.where)
+    models = models_of_reader(reader)
+    by_segment = {
+        segment: Counted(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
+        for segment, pile in piles.in_order()
+    }
+    return by_segment[None] if question.segment is None else Counted(by_segment, provenance)
+
+
+@contextmanager
+def reading(source: Any, question: Question) -> Iterator[tuple[Reader, Stream]]:
+    """Open a source, and yield how its batches are to be taken, and the batches."""
     with open_source(source, format=question.format) as opened:
         others = {name: getattr(question, name) for name in ("weight", "segment")}
         roles = roles_of_columns(opened, question.label, **others) + roles_of_scores(opened, question.scores)
@@ -37,16 +52,12 @@ def count(source: Any, question: Question) -> Counted:
         names = list(dict.fromkeys(role.column for role in roles))
         stream = opened.stream(names, question.where)
         kinds = _kinds(opened, roles, stream.schema, partial(opened.stream, names, question.where))
-        reader = Reader(opened, roles, kinds, question.pos_label, question.missing == "drop")
-        tally, piles = _read(reader, stream, limit, question.progress)
-        tally.check(question.where)
-    provenance = Provenance(opened.origin, tally.rows, tally.rows - tally.kept, question.where)
-    models = [str(role.model) for role in roles if role.argument == "score"]
-    by_segment = {
-        segment: Counted(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
-        for segment, pile in piles.in_order()
-    }
-    return by_segment[None] if question.segment is None else Counted(by_segment, provenance)
+        yield Reader(opened, roles, kinds, question.pos_label, question.missing == "drop"), stream
+
+
+def models_of_reader(reader: Reader) -> list[str]:
+    """Return the names of the models, in the order of what a batch holds of them."""
+    return [str(role.model) for role in reader.roles if role.argument == "score"]
 
 
 def _counts(piles: Sequence[Pile], limit: int) -> list[ThresholdCounts]:
@@ -77,14 +88,19 @@ class _Piles:
 
     def in_order(self) -> list[tuple[Hashable, list[Pile]]]:
         """Return the piles by segment, as `Predictions.by_segment` orders them."""
-        if None in self.by_segment:
-            return list(self.by_segment.items())
-        names = list(self.by_segment)
-        column = np.array(names)
-        if column.dtype.kind not in "biufmM":
-            column = np.empty(len(names), dtype=object)
-            column[:] = names
-        return [(name, self.by_segment[name]) for name in check.distinct(column)]
+        return by_segment_in_order(self.by_segment)
+
+
+def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable, Any]]:
+    """Return what there is of each segment, as `Predictions.by_segment` orders them."""
+    if None in by_segment:
+        return list(by_segment.items())
+    names = list(by_segment)
+    column = np.array(names)
+    if column.dtype.kind not in "biufmM":
+        column = np.empty(len(names), dtype=object)
+        column[:] = names
+    return [(name, by_segment[name]) for name in check.distinct(column)]
 
 
 def _new_pile(packed: Packed) -> Pile:

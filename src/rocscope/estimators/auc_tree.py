@@ -53,7 +53,8 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Splits are of the form x ≤ c, with c halfway between values that occur; the published trees also had a branch for
     each value of a nominal attribute. Rows count by their weights: an integer weight equals repeated rows, and rows
-    of weight 0 change nothing. O(d·n log n) a level of the tree.
+    of weight 0 change nothing. O(d·n log n) a level of the tree, and
+    memory for a few times n·d·k numbers.
 
     References
     ----------

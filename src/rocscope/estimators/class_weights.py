@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from rocscope.errors import OneClassError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import all_probabilities, response_method
-from rocscope.estimators.wrapping import WrappingClassifier, check_rows, take_over_features
+from rocscope.estimators.wrapping import WrappingClassifier, check_rows, label_of, take_over_features
 from rocscope.multiclass.costs import CostMatrix
 from rocscope.multiclass.objective import Name
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -56,11 +56,12 @@ class ClassWeightClassifier(WrappingClassifier):
     OneClassError
         If there is one class only.
     InputError
-        If a class has a single member, or the model has no predict_proba.
+        If not even two classes have a second member, or the model has no predict_proba.
 
     Notes
     -----
-    Probability 0 stands for a class that is absent from the training rows of a fold. Weights of rows are treated as in
+    Probability 0 stands for a class that is absent from the training rows of a fold, as one of a single member is where
+    it is tested. Weights of rows are treated as in
     `ThresholdClassifier`.
 
     References
@@ -120,7 +121,7 @@ class ClassWeightClassifier(WrappingClassifier):
         found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
         self.predictions_ = MulticlassPredictions(
             y[found.row],
-            {type(self.estimator).__name__: found.responses[0]},
+            {label_of(self.estimator): found.responses[0]},
             classes=self.classes_,
             sample_weight=None if weight is None else weight[found.row],
             fold=found.fold,

@@ -43,17 +43,22 @@ def splits(cv: Any, X: Any, y: Array, random_state: Any, split_params: Mapping[s
     Raises
     ------
     InputError
-        If a class has one member only, so that no model can be fitted without it, or a fold has no rows.
+        If there are not two classes of which a member can be left out; or a fold has no rows, or tests what
+        it trains on.
     """
     if isinstance(cv, int | np.integer):
         fold = deal(y, int(cv), random_state)
         return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(fold.max() + 1)]
     splitter: Any = check_cv(cv, y)
     made = list(splitter.split(X, y, **split_params))
-    for fold, pair in enumerate(made):
-        for part, rows in zip(("training", "test"), pair, strict=True):
+    for fold, (train, test) in enumerate(made):
+        for part, rows in (("training", train), ("test", test)):
             if not len(rows):
                 raise InputError("cv", expected=f"{part} rows in every fold", got=f"none in fold {fold}")
+        both = np.intersect1d(train, test)
+        if both.size:
+            got = f"{both.size} in both, such as row {both[0]}, in fold {fold}"
+            raise InputError("cv", expected="no row in training and test", got=got)
     return made
 
 
@@ -65,10 +70,10 @@ def deal(y: Array, folds: int, random_state: Any) -> NDArray[np.intp]:
     if folds < 2:
         raise InputError("cv", expected="at least 2 folds", got=str(folds))
     classes, code, size = np.unique(y, return_inverse=True, return_counts=True)
-    if size.min() < 2:
+    if (size > 1).sum() < 2:
         raise InputError(
             "y",
-            expected="at least two members of each class",
+            expected="at least two members of each class" if size.size == 2 else "two classes of two members or more",
             got=f"one class, {classes[size.argmin()].item()!r}, with 1 sample",
             hint="no model can be fitted without it",
         )

@@ -23,10 +23,10 @@ from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import positive_scores, response_method
 from rocscope.estimators.wrapping import (
     FoldedClassifier,
+    check_aim,
     check_rows,
     check_two_classes,
     take_over_features,
-    treats_alike,
     two_labels,
 )
 
@@ -72,7 +72,8 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
     Attributes
     ----------
     decision_ : Decision
-        The model and threshold, with counts and costs out of fold.
+        The model and threshold, with counts and costs out of fold; where a mixture decides, what it stands beside:
+        the choice of highest accuracy.
     mixture_ : Mixture or None
     hull_ : Hull
         The ROC hull of all models out of fold: which of them is best where.
@@ -238,7 +239,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
     @property
     def _is_symmetric(self) -> bool:
         """Whether the choice treats both classes alike."""
-        return self.mixture is None and treats_alike(self.context, self.criterion, self.where)
+        return check_aim(self.context, self.criterion, self.where) and self.mixture is None
 
     def _decide(self) -> None:
         if self.mixture is not None and (self.context, self.criterion, constraints_of(self.where)) != (None, None, ()):

@@ -21,10 +21,11 @@ from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import positive_scores, response_method
 from rocscope.estimators.wrapping import (
     WrappingClassifier,
+    check_aim,
     check_rows,
     check_two_classes,
+    label_of,
     take_over_features,
-    treats_alike,
     two_labels,
 )
 
@@ -144,7 +145,7 @@ class ThresholdClassifier(WrappingClassifier):
             Passed on by metadata routing.
         """
         X, y, weight = check_rows(X, y, sample_weight)
-        alike = treats_alike(self.context, self.criterion, self.where)
+        alike = check_aim(self.context, self.criterion, self.where)
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = response_method(self.estimator, self.response_method)
         routed = self._routed(sample_weight, params)
@@ -153,7 +154,7 @@ class ThresholdClassifier(WrappingClassifier):
         found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
         self.predictions_ = Predictions(
             y[found.row] == self.pos_label_,
-            {type(self.estimator).__name__: found.responses[0]},
+            {label_of(self.estimator): found.responses[0]},
             sample_weight=None if weight is None else weight[found.row],
             fold=found.fold,
         )

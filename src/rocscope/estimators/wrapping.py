@@ -15,7 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from rocscope import _validation as check
+from rocscope.core.context import Context
 from rocscope.decisions.constraints import constraints_of
+from rocscope.decisions.criteria import criterion_of
+from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning
 
 Array = NDArray[Any]
@@ -113,9 +116,18 @@ class WrappingClassifier(FoldedClassifier):
 _SYMMETRIC = {None, "accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
 
 
-def treats_alike(context: Any, criterion: Any, where: Any) -> bool:
-    """Return whether a choice is the same whichever of two classes is called the positive one."""
-    return context is None and criterion in _SYMMETRIC and not constraints_of(where)
+def check_aim(context: Any, criterion: Any, where: Any) -> bool:
+    """Return whether a choice is the same whichever of two classes is called the positive one.
+
+    Raises
+    ------
+    InputError
+        If context, criterion or constraints are not what `rocscope.choose` takes; before anything is fitted.
+    """
+    if not isinstance(context, Context | UncertainContext | None):
+        raise InputError("context", expected="a Context or an UncertainContext", got=repr(context))
+    criterion_of(criterion)
+    return not constraints_of(where) and context is None and criterion in _SYMMETRIC
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
@@ -149,6 +161,12 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
     if not symmetric:
         check.check_labels(y)
     return classes, classes[1]
+
+
+def label_of(model: Any) -> str:
+    """Return the class of a model, or of the last step of a pipeline."""
+    steps = getattr(model, "steps", None)
+    return label_of(steps[-1][1]) if steps else type(model).__name__
 
 
 def take_over_features(wrapper: Any, fitted: Any) -> None:

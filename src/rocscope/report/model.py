@@ -132,6 +132,8 @@ def report_data(
     """
     context = context or Context()
     counts = by_model(predictions)
+    for name, levels in counts.items():
+        levels.require_both_classes(name)
     decision = choose(counts, context)
     title = title or " · ".join(counts)
     detailed = (isinstance(predictions, Predictions) or is_small(counts)) if detailed is None else detailed

@@ -1,0 +1,119 @@
+"""read_sketch: from any source, in one pass, to sketches of a fixed size."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rocscope.core.cells import Coded, levels_of_keys, ranked_levels, sorted_keys
+from rocscope.core.counted import Counted
+from rocscope.core.sketch import CountsSketch
+from rocscope.engines.batches import Batch, Reader, Tally
+from rocscope.engines.piles import Packed
+from rocscope.engines.pipeline import in_order
+from rocscope.engines.question import Progress, Question
+from rocscope.engines.roles import Scores
+from rocscope.engines.streaming import by_segment_in_order, models_of_reader, reading
+from rocscope.errors import InputError, WeightError
+
+Array = NDArray[Any]
+
+
+def read_sketch(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: Scores | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    segment: str | None = None,
+    pos_label: Any = None,
+    missing: Literal["error", "drop"] = "error",
+    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    memory: float = 16e6,
+    progress: Progress | None = None,
+) -> Counted:
+    """Sketch of each model's counts, from rows read once and never held.
+
+    Parameters
+    ----------
+    source, label, scores, where, segment, pos_label, missing, format, progress : see `rocscope.read_counts`
+    weight : str, optional
+        Column of whole numbers.
+    memory : float
+        Bytes of each sketch.
+
+    Returns
+    -------
+    dict from model to CountsSketch, or from segment to such a dict where `segment` is given
+        Its ``.source`` says where the rows came from and how many were left out.
+
+    Raises
+    ------
+    InputError
+        As `rocscope.read_counts`.
+
+    Notes
+    -----
+    Batches are decoded and ranked on all cores; where that is faster than one core places them, it sets the pace.
+
+    Examples
+    --------
+    >>> rows = {"y": [1, 1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.4, 0.2]}
+    >>> read_sketch(rows, label="y", scores="a")
+    {'a': CountsSketch(n_pos=3, n_neg=2, auc=0.916667)}
+    """
+    if missing not in ("error", "drop"):
+        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    question = Question(label, scores, weight, where, segment, pos_label, missing, format)
+    with reading(source, question) as (reader, stream):
+        models, tally = models_of_reader(reader), Tally(reader)
+        sketches: dict[Hashable, list[CountsSketch]] = {}
+        for batch in in_order(stream.pieces, _Ranker(reader)):
+            tally.add(batch)
+            for name, parts in batch.parts.items() if not tally.failed else ():
+                own = sketches.setdefault(name, [CountsSketch(memory, pos_label=pos_label) for _ in models])
+                for sketch, rows in zip(own, parts, strict=True):
+                    if rows.size:
+                        sketch.add_levels(rows.dtype, _levels(rows))
+            if progress is not None:
+                progress(tally.rows, stream.rows)
+        tally.check(where)
+    found = tally.provenance(where)
+    of_segment = {
+        name: Counted(dict(zip(models, own, strict=True)), found) for name, own in by_segment_in_order(sketches)
+    }
+    return of_segment[None] if segment is None else Counted(of_segment, found)
+
+
+@dataclass(frozen=True)
+class _Ranker:
+    """Checks batches and ranks their rows, in any thread."""
+
+    reader: Reader
+
+    def __call__(self, table: pa.Table) -> Batch:
+        batch = self.reader.take(table)
+        return replace(batch, parts={name: [_ranked(rows) for rows in models] for name, models in batch.parts.items()})
+
+
+def _ranked(rows: Packed) -> Packed:
+    """Sort keys, which is most of the work; their levels would take more memory while they wait."""
+    if rows.lower is None or rows.upper is None:
+        return rows
+    return replace(rows, lower=sorted_keys(rows.lower), upper=sorted_keys(rows.upper))
+
+
+def _levels(packed: Packed) -> Coded:
+    if packed.lower is not None and packed.upper is not None:
+        return levels_of_keys(packed.lower, packed.upper)
+    scores, column = packed.columns
+    if not packed.weighted:
+        return ranked_levels(column.astype(np.bool_), scores, None)
+    if column.dtype.kind == "f":
+        got, hint = "fractions", "scale them to whole numbers"
+        raise WeightError("sample_weight", expected="whole numbers", got=got, hint=hint)
+    return ranked_levels(column > 0, scores, np.abs(column))
