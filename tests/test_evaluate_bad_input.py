@@ -206,10 +206,14 @@ def test_intervals_count_rows_once():
     """Five equal repeats say no more than one: the standard error is that of the rows, not smaller by √5."""
     rng = np.random.default_rng(1)
     y, score, row = rng.integers(0, 2, 200), rng.normal(size=200), np.arange(200)
-    once = rs.Predictions(y, {"a": score, "b": score + rng.normal(size=200)}, row=row)
-    many = rs.Predictions(np.tile(y, 5), {name: np.tile(s, 5) for name, s in once.scores.items()}, row=np.tile(row, 5))
+    once = rs.Predictions(y, {"a": score, "b": score + rng.normal(size=200)}, row=row, fold=row % 2)
+    five = {name: np.tile(score, 5) for name, score in once.scores.items()}
+    many = rs.Predictions(
+        np.tile(y, 5), five, row=np.tile(row, 5), fold=np.repeat(range(5), 200) + np.tile(row % 2, 5) / 2
+    )
     for of in (
         lambda preds: rs.auc_interval(preds, model="a").standard_error,
+        lambda preds: rs.auc_interval(preds, model="a", folds="mean").standard_error,
         lambda preds: rs.compare(preds)["a", "b"].difference.standard_error,
         lambda preds: rs.compare_costs(preds, rs.Context(cost_fn=2), thresholds=0)["a", "b"].difference.standard_error,
         lambda preds: rs.bootstrap(preds.select(models=["a"]), rs.auc, replicates=500).standard_error,

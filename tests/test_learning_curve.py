@@ -49,7 +49,8 @@ def curve(data):
 def test_training_rows_are_nested_and_test_rows_the_same(cv):
     X, y = np.arange(90)[:, None], np.r_[np.ones(9), np.zeros(81)].astype(int)
     Seen.calls = ()
-    rs.learning_curve(Seen(), X, y, sizes=[4, 20, 50], cv=cv, repeats=2 if cv == "holdout" else 1)
+    curve = rs.learning_curve(Seen(), X, y, sizes=[4, 20, 50], cv=cv)
+    assert curve.runs == (20 if cv == "holdout" else 3)
     for run in range(0, len(Seen.calls), 3):
         (small, test, few), (middle, same, some), (large, again, _) = Seen.calls[run : run + 3]
         assert set(small) < set(middle) < set(large)

@@ -94,10 +94,10 @@ def test_the_matrix_of_all_classes_is_that_of_the_model_and_picks_classes(page):
 
 def test_the_class_is_in_the_link_and_can_be_undone(page):
     page.page.click("text=Reset")
-    pick(page, CLASSES[2])
-    page.page.wait_for_timeout(500)  # what follows at once is undone with it
-    page.set(cost_fn=7, prevalence=20)
-    page.page.wait_for_timeout(500)
+    for change in (lambda: pick(page, CLASSES[2]), lambda: page.set(cost_fn=7)):
+        page.page.wait_for_timeout(600)  # what follows at once is undone with it
+        change()
+    page.page.wait_for_timeout(600)
     link, verdict = page.page.evaluate("location.href"), page.page.text_content(".verdict")
     other = page.page.context.new_page()
     other.goto(link)

@@ -18,7 +18,12 @@ from rocscope.errors import ColumnError, EngineError, InputError, LabelError, Sc
 from rocscope.geometry import pool
 
 pytest.importorskip("pyspark", reason="pyspark is not installed (extra: spark)")
-pytestmark = pytest.mark.xdist_group("spark")  # one session for all
+pytestmark = [
+    pytest.mark.xdist_group("spark"),  # one session for all
+    # Spark leaves the sockets that it fetches rows through to be collected; older ones are heard.
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
+]
 
 ROWS = 3_000
 SETTINGS = {

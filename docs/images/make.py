@@ -2,15 +2,17 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 import rocscope as rs
 
 HERE = Path(__file__).parent
-SEEN = {"width": 1440, "height": 1060}
+SEEN: ViewportSize = {"width": 1440, "height": 1060}
 
 
 def scored(rng: np.random.Generator, y: np.ndarray, far: float, wide: float) -> np.ndarray:
@@ -45,7 +47,7 @@ def irises() -> rs.Report:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
 
-    data = load_iris()
+    data: Any = load_iris()
     learners = {"Logistic regression": LogisticRegression(), "Random forest": RandomForestClassifier(random_state=0)}
     proba = {
         name: cross_val_predict(learner, data.data[:, :2], data.target, cv=10, method="predict_proba")
@@ -56,11 +58,17 @@ def irises() -> rs.Report:
     return rs.Report(preds, title="Irises by their sepals")
 
 
-def picture(browser: Browser, report: rs.Report, name: str, prepare, **options: str) -> None:
+def picture(
+    browser: Browser,
+    report: rs.Report,
+    name: str,
+    prepare: Callable[[Page], None],
+    scheme: Literal["light", "dark"] = "light",
+) -> None:
     """Save what is seen of a report once it was prepared."""
     with tempfile.TemporaryDirectory() as folder:
         path = report.save(Path(folder) / "report.html")
-        page = browser.new_page(viewport=SEEN, **options)
+        page = browser.new_page(viewport=SEEN, color_scheme=scheme)
         page.goto(path.as_uri())
         prepare(page)
         page.mouse.move(0, 0)
@@ -88,6 +96,6 @@ if __name__ == "__main__":
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         picture(chromium, loans(), "report.png", as_it_opens)
-        picture(chromium, many(), "report-dark.png", lift_and_benefit, color_scheme="dark")
+        picture(chromium, many(), "report-dark.png", lift_and_benefit, scheme="dark")
         picture(chromium, irises(), "report-classes.png", classes)
         chromium.close()

@@ -1,6 +1,7 @@
 """The data sets of both papers: from a folder of CSV files, from rocscope, or from OpenML, whichever has them."""
 
 import csv
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -196,7 +197,9 @@ def _of_openml(task: Task, network: bool) -> Table | str:
     from sklearn.datasets import fetch_openml
 
     try:
-        data = fetch_openml(task.openml, version=1, as_frame=True, parser="auto")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="A network error occurred")  # the answer below says so
+            data = fetch_openml(task.openml, version=1, as_frame=True, parser="auto", n_retries=1, delay=0.1)
     except Exception as error:  # noqa: BLE001  what a network can raise has no end
         return f"OpenML did not answer ({type(error).__name__})"
     columns = {name: data.data[name].astype(object).to_numpy() for name in data.data.columns}

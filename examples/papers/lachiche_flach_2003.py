@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from data import LACHICHE_FLACH, Table
 from naive_bayes import BinnedNaiveBayes
-from rows import Row, print_disagreements, read_published
+from rows import Row, print_disagreements, print_signed_ranks, read_published
 from running import (
     fold_probabilities,
     folds,
@@ -36,7 +36,11 @@ INNER_FOLDS = 5
 CLEAR = 1.0
 """Points of published change from which on its sign is compared."""
 
-REASONS: dict[str, str] = {}
+REASONS = {
+    "flare2 moderate": "both end at the share of the commonest class, 96.6 %, and ours starts higher",
+    "segmentation": "not known; our bins of its 19 numbers need not be the paper's",
+    "mushroom": "0.2 points, but more than the choice of folds explains with 8124 cases; not known",
+}
 
 
 def trial(table: Table, seed: int) -> dict[str, float]:
@@ -93,10 +97,13 @@ def show(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
         print(f"  {method:9} {gain:+.2f}   {same} of {len(clear)} rows")
         for row in clear:
             if row.mean("change") * row.published["change"] <= 0:
-                print(f"            other sign: {row.name}; {row.reason or 'reason not known'}")
+                print(f"            other sign: {row.name}; {row.why}")
     first = next(iter(rows.values()))
     summary["published"] = float(np.mean([row.published["change"] for row in first]))
     print(f"  published {summary['published']:+.2f}")
+    if len(first) > 1:
+        print("\nMedian gain over targets (Hodges–Lehmann):")
+        print_signed_ranks(first, "default", "optimal", "greedy")
     print_disagreements(first)
     return summary
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+import rocscope as rs
+
 PUBLISHED = Path(__file__).with_name("published")
 
 
@@ -65,6 +67,11 @@ class Row:
         low, high = self.interval()
         return low <= self.published["change"] <= high
 
+    @property
+    def why(self) -> str:
+        """The likely reason for a change that is not the published one."""
+        return self.reason or ("no more than another seed of ours would change" if self.agrees else "reason not known")
+
     def to_dict(self) -> dict[str, Any]:
         """Return ours, theirs and what lies between, for JSON."""
         return {
@@ -75,7 +82,7 @@ class Row:
             "difference": {figure: self.difference(figure) for figure in self.published},
             "change_interval": self.interval(),
             "agrees": self.agrees,
-            "reason": self.reason,
+            "why": self.why,
             "seeds": {figure: list(values) for figure, values in self.ours.items()},
         }
 
@@ -84,6 +91,17 @@ def read_published(name: str) -> list[dict[str, str]]:
     """Return the rows of a published table, as text."""
     with (PUBLISHED / name).open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def print_signed_ranks(rows: Sequence[Row], default: str, chosen: str, what: str) -> None:
+    """Print the signed-rank test of two figures over data sets, for the published ones and for ours."""
+    for whose, figures in (
+        ("published", [row.published for row in rows]),
+        ("ours", [{name: row.mean(name) for name in (default, chosen)} for row in rows]),
+    ):
+        values = {name: [each[name] for each in figures] for name in (default, chosen)}
+        found = rs.compare_datasets(values).pairs[0]
+        print(f"  {what}, {whose}: {found.difference.words}, Wilcoxon p={found.p_value:.3g}")
 
 
 def print_disagreements(rows: Sequence[Row]) -> None:
@@ -97,4 +115,4 @@ def print_disagreements(rows: Sequence[Row]) -> None:
         low, high = row.interval()
         digits = 3 if row.unit == 1 else 1
         facts = f"published {row.published['change']:+.{digits}f}, ours {low:+.{digits}f} to {high:+.{digits}f}"
-        print(f"  {row.name}: {facts}; {row.reason or 'reason not known'}")
+        print(f"  {row.name}: {facts}; {row.why}")

@@ -18,7 +18,7 @@ from data import VUK_CURK, Table
 from multiway_tree import MultiwayTree
 from naive_bayes import BinnedNaiveBayes
 from numpy.typing import NDArray
-from rows import Row, print_disagreements, read_published
+from rows import Row, print_disagreements, print_signed_ranks, read_published
 from running import folds, load_all, options, print_missing, print_table, run_all, save
 
 import rocscope as rs
@@ -29,7 +29,16 @@ LEARNERS = ("naive Bayes", "tree")
 TREES = ("binary", "multiway")
 FIGURES = ("auc", "accuracy_default", "accuracy_optimal", "change", "mean_threshold")
 
-REASONS: dict[tuple[str, str], str] = {}
+_OTHER_TREE = "the paper's tree has a branch for each name and is pruned; see --tree multiway"
+REASONS = {
+    ("promoters", "naive Bayes"): "106 cases, and ours is right on 0.90 of them at 0.5 already, theirs on 0.87",
+    (
+        "voting",
+        "naive Bayes",
+    ): "not known; neither leaving missing votes out nor cutting between two scores explains it",
+    ("titanic", "naive Bayes"): "14 different scores, so that a fold that takes the next one loses a whole group",
+    **{(name, "binary tree"): _OTHER_TREE for name in ("monks-1", "monks-2", "monks-3", "tic_tac_toe", "adult_sample")},
+}
 
 
 def learner_of(name: str, tree: str, table: Table, seed: int) -> tuple[Any, Array]:
@@ -59,11 +68,12 @@ def trial(table: Table, learner: str, seed: int, inner_folds: int, tree: str) ->
     return {**means, "auc_pooled": rs.auc(y, proba), "threshold_sd": spread, "probability": proba, "fold": fold}
 
 
-def row_of(published: Mapping[str, str], n: int, runs: Sequence[Mapping[str, Any]]) -> Row:
+def row_of(published: Mapping[str, str], n: int, runs: Sequence[Mapping[str, Any]], tree: str) -> Row:
     """Return the published row beside the runs of its data set and learner."""
     key = published["dataset"], published["classifier"]
     ours = {figure: [run[figure] for run in runs] for figure in (*FIGURES, "auc_pooled", "threshold_sd")}
-    return Row(", ".join(key), n, ours, {f: float(published[f]) for f in FIGURES}, REASONS.get(key, ""))
+    reason = REASONS.get((key[0], f"{tree} tree" if key[1] == "tree" else key[1]), "")
+    return Row(", ".join(key), n, ours, {f: float(published[f]) for f in FIGURES}, reason)
 
 
 def show(rows: Sequence[Row]) -> dict[str, Any]:
@@ -88,6 +98,11 @@ def show(rows: Sequence[Row]) -> dict[str, Any]:
         print(f"  {learner or 'all':12} {theirs:+.4f} / {ours:+.4f}   {close} of {len(part)} rows")
     gains = sum(row.mean("change") > 0 for row in rows)
     print(f"Better with the chosen threshold: published 15 of 28, ours {gains} of {len(rows)} rows.")
+    print("\nMedian change over data sets (Hodges–Lehmann):")
+    for learner in LEARNERS:
+        part = [row for row in rows if row.name.endswith(learner)]
+        if len(part) > 1:
+            print_signed_ranks(part, "accuracy_default", "accuracy_optimal", learner)
     print_disagreements(rows)
     return summary
 
@@ -109,13 +124,13 @@ def draw(runs: Mapping[tuple[str, str], Mapping[str, Any]], tables: Mapping[str,
     axes = {}
     if "tic_tac_toe" in tables:
         axes["figure_09"] = rs.plot_roc(predictions("tic_tac_toe", LEARNERS[:1]))
-        axes["figure_09"].set_title("tic_tac_toe, positive class p (paper: figure 9)", loc="left")
+        axes["figure_09"].set_title("tic_tac_toe, positive class p (paper: figure 9)", loc="left", fontsize="medium")
     if "promoters" in tables:
         promoters = predictions("promoters", LEARNERS)
         axes["figure_10"] = rs.plot_calibration(promoters, method="loess")
-        axes["figure_10"].set_title("promoters, positive class pp (paper: figure 10)", loc="left")
+        axes["figure_10"].set_title("promoters, positive class pp (paper: figure 10)", loc="left", fontsize="medium")
         axes["figure_11"] = rs.plot_roc(promoters)
-        axes["figure_11"].set_title("promoters, positive class pp (paper: figure 11)", loc="left")
+        axes["figure_11"].set_title("promoters, positive class pp (paper: figure 11)", loc="left", fontsize="medium")
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, ax in axes.items():
@@ -133,7 +148,7 @@ def main(arguments: argparse.Namespace) -> None:
     calls = [(tables[label], learner, seed, inner_folds, arguments.tree) for label, learner, seed in keys]
     runs = dict(zip(keys, run_all(trial, calls, "Vuk & Curk 2006", arguments.jobs), strict=True))
     rows = [
-        row_of(p, tables[p["dataset"]].y.size, [runs[p["dataset"], p["classifier"], seed] for seed in seeds])
+        row_of(p, tables[p["dataset"]].y.size, [runs[p["dataset"], p["classifier"], s] for s in seeds], arguments.tree)
         for p in read_published("vuk_curk_2006_table4.csv")
         if p["dataset"] in tables
     ]

@@ -41,6 +41,7 @@ def campaign(
     where: opt.Where = None,
     missing: opt.Missing = "error",
     file_format: opt.Format = None,
+    memory: opt.Memory = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=1000, help="Rows of the table.")] = 10,
     plot: opt.Plot = None,
     json: opt.Json = False,
@@ -56,7 +57,7 @@ def campaign(
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
     check_figure(plot, force=force)
-    predictions = opt.read_predictions(
+    predictions = opt.read_sample(
         file,
         label=label,
         scores=score,
@@ -65,6 +66,7 @@ def campaign(
         where=where,
         missing=missing,
         format=file_format,
+        memory=memory,
     )
     plan = plan_campaign(predictions, planned)
     if json:

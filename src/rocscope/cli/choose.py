@@ -39,6 +39,7 @@ def choose(
     where: opt.Where = None,
     missing: opt.Missing = "error",
     file_format: opt.Format = None,
+    memory: opt.Memory = None,
     cost_fp: opt.CostFp = 1,
     cost_fn: opt.CostFn = 1,
     cost_tp: opt.CostTp = 0,
@@ -121,7 +122,7 @@ def choose(
     if at_most is not None:
         constraints.append(Constraint.capacity(at_most))
     check_figure(plot, force=force)
-    predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns)
+    predictions = opt.read_sample(file, scores=score, pos_label=pos_label, memory=memory, **columns)
     across = hull(predictions, negate=negate)
     decision = decide(across, context, criterion=criterion, where=constraints, population=population)
     if output == "-":

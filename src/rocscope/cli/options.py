@@ -84,6 +84,15 @@ Format = Annotated[
         "--format", help="Format of stdin or of a file without a telling name: csv, tsv, jsonl, parquet, arrow."
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        envvar="ROCSCOPE_MEMORY",
+        help="Count without holding rows, as is done by itself beyond 5 million rows of Parquet or 250 MB of other "
+        "files; ranks beyond so much memory, such as '2 GB', go to a temporary file. By default half of what is free.",
+    ),
+]
 CostFp = Annotated[
     float,
     typer.Option("--cost-fp", envvar="ROCSCOPE_COST_FP", help="Cost of a false positive.", rich_help_panel=_CONTEXT),
@@ -130,6 +139,17 @@ def read_predictions(file: str, *, label: str | None, scores: list[str] | None, 
     from rocscope.engines import read
 
     return read(file, label=label, scores=scores or None, **options)
+
+
+def read_sample(file: str, *, label: str | None, scores: list[str] | None, memory: str | None, **options: Any) -> Any:
+    """Read the predictions; of a large file, only their counts, which are exact too."""
+    from rocscope.engines.size import is_large
+
+    if memory is None and not is_large(file, format=options.get("format")):
+        return read_predictions(file, label=label, scores=scores, **options)
+    from rocscope.engines.counting import read_counts
+
+    return read_counts(file, label=label, scores=scores or None, memory=memory, progress=True, **options)
 
 
 def read_multiclass(

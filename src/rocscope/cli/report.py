@@ -21,6 +21,7 @@ def report(
     where: opt.Where = None,
     missing: opt.Missing = "error",
     file_format: opt.Format = None,
+    memory: opt.Memory = None,
     cost_fp: opt.CostFp = 1,
     cost_fn: opt.CostFn = 1,
     cost_tp: opt.CostTp = 0,
@@ -47,7 +48,7 @@ def report(
         several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
         page = Report(several, context=context, title=title or file, notes=notes)
     else:
-        predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns)
+        predictions = opt.read_sample(file, scores=score, pos_label=pos_label, memory=memory, **columns)
         page = Report(predictions, context=context, title=title or file, notes=notes)
     if output == "-":
         typer.echo(page.html)

@@ -42,6 +42,7 @@ def summary(
     where: opt.Where = None,
     missing: opt.Missing = "error",
     file_format: opt.Format = None,
+    memory: opt.Memory = None,
     cost_fp: opt.CostFp = 1,
     cost_fn: opt.CostFn = 1,
     cost_tp: opt.CostTp = 0,
@@ -63,7 +64,7 @@ def summary(
     Example: rocscope summary scores.parquet --label y --score a --score b
     """
     from rocscope.core.context import Context
-    from rocscope.report.model import report_data
+    from rocscope.report.model import LEFT_OUT, is_small, report_data
 
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
@@ -75,8 +76,8 @@ def summary(
         summarise(several, title=file, detailed=detailed, json=json, markdown=markdown)
         return
     context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
-    predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns)
-    detailed = len(predictions) <= MOST_DETAILED if detail is None else detail
+    predictions = opt.read_sample(file, scores=score, pos_label=pos_label, memory=memory, **columns)
+    detailed = is_small(predictions) if detail is None else detail
     data = report_data(predictions, context=context, title=file, detailed=detailed)
     if json:
         print_json("summary", data.to_dict())
@@ -85,7 +86,7 @@ def summary(
     else:
         _print(data)
         if not detailed:
-            note(f"Intervals and calibration are left out beyond {MOST_DETAILED:,} rows; --detail adds them.")
+            note(f"{LEFT_OUT} --detail adds what can be had.")
 
 
 def _rows(data: Any) -> list[list[str]]:

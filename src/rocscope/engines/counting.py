@@ -1,6 +1,7 @@
 """read_counts: from any source straight to counts, by the engine that suits it."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any, Literal
 
@@ -43,7 +44,7 @@ def read_counts(
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: int | str | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress = False,
     tol: float | None = None,
 ) -> Counted:
     """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
@@ -53,10 +54,12 @@ def read_counts(
     source, label, scores, weight, where, pos_label, missing, format : see `rocscope.read`
     segment : str, optional
         Column of groups that are counted apart.
-    memory : int, optional
-        Bytes.
-    progress : function of two numbers, optional
-        Called now and then with the rows done and the rows in all, None where that is not known.
+    memory : int or str, optional
+        What ranked rows may take, in bytes or as in ``"2 GB"``; half of what is free by default. Beyond it they go to
+        a temporary file and stay there, part by part, as long as the counts are used. The rest takes some 300 MB.
+    progress : bool, or function of two numbers
+        True shows a bar with rows, rows a second and the time left on stderr, where that is a terminal. A function is
+        called now and then with the rows done and the rows in all, None where that is not known.
     tol : float, optional
         For tables of a database and lazy frames with very many distinct scores: count them in ranges that leave at
         most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.
@@ -66,8 +69,24 @@ def read_counts(
     dict from model to ThresholdCounts, or from segment to such a dict where `segment` is given
         Its ``.source`` says where the rows came from and how many were left out.
 
+    Raises
+    ------
+    ColumnError, EngineError, LabelError, ScoreError, WeightError, InputError, MissingDependencyError
+        As `rocscope.read` does. EngineError also where there is no room for the temporary file.
+
     Notes
     -----
+    Exact: the counts equal those of `rocscope.read`, scores keep their type, and no row is kept but as what is sorted.
+    For each model that is one integer a row as wide as the score, 4 bytes for float32; with `weight`, score and
+    weight, and three times as much while they are ranked. Parquet files are read by Arrow, group of rows by group of
+    rows on all cores; other files, and any with `where`, by DuckDB.
+
+    The temporary file (in ``TMPDIR``) has no name, so that nothing is left of it however the process ends. Scores of
+    which there are many in the first rows are counted there without taking any room. From counts on disk, areas, hulls,
+    single points and summaries are computed in passes over the file; arrays such as ``.tp`` are made in memory.
+
+    See docs/large-files.md for time and memory.
+
     A Spark DataFrame is counted on its cluster, in one shuffle. A model of more than 100,000 distinct scores comes back
     from there as `BinnedCounts` whose area, hull and choices by cost are exact.
 
@@ -81,6 +100,22 @@ def read_counts(
     """
     if missing not in ("error", "drop"):
         raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
-    question = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, progress, tol)
-    module = next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming")
-    return import_module(f"rocscope.engines.{module}").count(source, question)
+    count = import_module(f"rocscope.engines.{_engine(source)}").count
+    with _reporting(source, progress) as report:
+        asked = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, report, tol)
+        return count(source, asked)
+
+
+def _engine(source: Any) -> str:
+    return next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming")
+
+
+def _reporting(source: Any, progress: bool | Progress) -> AbstractContextManager[Progress | None]:
+    """Return a context that yields what the engine reports its progress to."""
+    if not isinstance(progress, bool):
+        return nullcontext(progress)
+    if not progress:
+        return nullcontext()
+    from rocscope.engines.progress import progress_bar
+
+    return progress_bar(f"Reading {source}" if isinstance(source, str) else "Reading")

@@ -90,14 +90,14 @@ class Relation:
         """Return the same in batches; DuckDB uses all cores by itself."""
         relation = self._project(names, where)
         with one_line_errors(brief(self.origin)):
-            reader = relation.fetch_arrow_reader(BATCH_ROWS)
+            schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.4
 
         def batches() -> Iterator[pa.Table]:
             with one_line_errors(brief(self.origin)):
-                for batch in reader:
+                for batch in read(BATCH_ROWS):
                     yield pa.Table.from_batches([batch]).rename_columns(list(names))
 
-        schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
         return Stream(schema, [batches])
 
     def _project(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:

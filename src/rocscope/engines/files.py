@@ -76,11 +76,12 @@ def _is_data(inside: Path, format: str | None, file: Path) -> bool:
     """Tell data from what writers of data sets leave beside it: _SUCCESS, .crc files, a README."""
     if any(part.startswith((".", "_")) for part in inside.parts) or not file.is_file():
         return False
-    known = _format_of(inside)
+    known = format_of(inside)
     return known is not None if format is None else known in (format, None)
 
 
-def _format_of(path: Path) -> str | None:
+def format_of(path: Path) -> str | None:
+    """Return the format that the name of a file tells, if it does."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
@@ -90,7 +91,7 @@ def _format_of(path: Path) -> str | None:
 def _common_format(paths: Sequence[str]) -> str:
     by_format: dict[str | None, str] = {}
     for path in paths:
-        by_format.setdefault(_format_of(Path(path)), path)
+        by_format.setdefault(format_of(Path(path)), path)
     if None in by_format:
         hint = f"give format= {' | '.join(_OPENERS)}"
         raise EngineError(f"{by_format[None]}: the name does not tell the format", hint=hint)

@@ -66,16 +66,17 @@ class ParquetFiles:
             rows = sum(self._open(number).metadata.num_rows for number in range(len(self._paths)))
         return Stream(schema, self._pieces(schema), rows)
 
-    def _open(self, number: int) -> pq.ParquetFile:
+    def _open(self, number: int, footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
         with one_line_errors(self.origin[number]):
-            return pq.ParquetFile(self._paths[number])
+            return pq.ParquetFile(self._paths[number], metadata=footer)
 
     def _pieces(self, schema: pa.Schema) -> Iterator[partial[Iterator[pa.Table]]]:
         for number in range(len(self._paths)):
             with self._open(number) as file:
                 self._require_types(file.schema_arrow, schema, number)
-                groups = file.num_row_groups
-            yield from (partial(self._batches, number, group, schema.names) for group in range(groups))
+                footer = file.metadata
+            groups = range(footer.num_row_groups)
+            yield from (partial(self._batches, number, footer, group, schema.names) for group in groups)
 
     def _require_types(self, here: pa.Schema, expected: pa.Schema, number: int) -> None:
         """Raise what DuckDB would, in its own names of types, if columns are not those of the first file."""
@@ -89,8 +90,8 @@ class ParquetFiles:
             files.fetch(names)
             raise EngineError(f"{self.origin[number]}: column {names[0]!r} is not of one type in all files")
 
-    def _batches(self, number: int, group: int, names: list[str]) -> Iterator[pa.Table]:
-        with one_line_errors(self.origin[number]), self._open(number) as file:
+    def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Iterator[pa.Table]:
+        with one_line_errors(self.origin[number]), self._open(number, footer) as file:
             for batch in file.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False):
                 yield pa.Table.from_batches([batch]).select(names)
 

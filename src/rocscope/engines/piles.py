@@ -94,7 +94,8 @@ class _Growing:
     def extend(self, values: Array) -> None:
         needed = self.size + values.size
         if needed > self._array.size:
-            self._array.resize(max(needed, self.size + self.size // 8 + _LEAST_GROWTH), refcheck=False)
+            growth = max(self.size // 8, min(self.size, _LEAST_GROWTH))
+            self._array.resize(max(needed, self.size + growth), refcheck=False)
         self._array[self.size : needed] = values
         self.size = needed
 

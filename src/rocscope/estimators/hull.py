@@ -72,7 +72,8 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
     Attributes
     ----------
     decision_ : Decision
-        The model and threshold, with counts and costs out of fold.
+        The model and threshold, with counts and costs out of fold; where a mixture decides, what it stands beside:
+        the choice of highest accuracy.
     mixture_ : Mixture or None
     hull_ : Hull
         The ROC hull of all models out of fold: which of them is best where.

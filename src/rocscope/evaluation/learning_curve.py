@@ -21,7 +21,7 @@ from rocscope.evaluation.evaluate import check_seed, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.out_of_bag import judged
-from rocscope.evaluation.protocols import splits_of
+from rocscope.evaluation.protocols import Holdout, OutOfBag, splits_of
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.running import in_parallel, unweighted
 from rocscope.evaluation.splits import Split
@@ -141,7 +141,7 @@ def learning_curve(
     metric: Metric = "auc",
     larger_is_better: bool = True,
     cv: Any = "holdout",
-    repeats: int = 20,
+    repeats: int | None = None,
     groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
@@ -161,7 +161,7 @@ def learning_curve(
         Number of sizes of a schedule.
     metric, larger_is_better : see `bootstrap_632`
     cv, repeats : see `evaluate`
-        Each split is one run.
+        Each split is one run; left out, there are 20 repeats of a holdout or bootstrap and one of anything else.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def learning_curve(
     task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     sample = sample_of(task, groups)
-    splits, title = splits_of(cv, sample, repeats, task.seed)
+    splits, title = splits_of(cv, sample, _repeats(cv) if repeats is None else repeats, task.seed)
     rows = check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))
     unweighted(named, task.weight is not None)
     calls = [
@@ -234,6 +234,11 @@ def learning_curve(
         title,
         tuple(each.failure for each in failed),
     )
+
+
+def _repeats(cv: Any) -> int:
+    named = isinstance(cv, str) and cv in ("holdout", "out_of_bag")
+    return 20 if named or isinstance(cv, Holdout | OutOfBag) else 1
 
 
 def check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.intp]:

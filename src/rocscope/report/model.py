@@ -10,6 +10,7 @@ from typing import Any
 
 from rocscope import __version__
 from rocscope.core.context import Context
+from rocscope.core.counted import Counted
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
@@ -90,13 +91,18 @@ class ReportData:
         return jsonable(vars(self) | plain)
 
 
+MOST_DETAILED = 1_000_000
+LEFT_OUT = f"Intervals, comparisons and calibration are left out beyond {MOST_DETAILED:,} rows or distinct scores."
+NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by row, and only counts were read."
+
+
 def report_data(
     predictions: Sample,
     *,
     context: Context | None = None,
     title: str = "",
     notes: str = "",
-    detailed: bool = True,
+    detailed: bool | None = None,
 ) -> ReportData:
     """Summarise each model and the decision between them.
 
@@ -105,9 +111,9 @@ def report_data(
     predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
     context : Context, optional
     title, notes : str
-    detailed : bool
+    detailed : bool, optional
         Whether to add intervals, comparisons, calibration, slices and the hash, which take most of the time where
-        there are millions of rows.
+        there are millions of rows. By default not for counts of more than a million distinct scores.
 
     Returns
     -------
@@ -126,11 +132,15 @@ def report_data(
     """
     context = context or Context()
     counts = by_model(predictions)
+    for name, levels in counts.items():
+        levels.require_both_classes(name)
     decision = choose(counts, context)
     title = title or " · ".join(counts)
+    detailed = (isinstance(predictions, Predictions) or is_small(counts)) if detailed is None else detailed
     if not detailed:
         figures = [summarise(name, levels, context, calibrated=False) for name, levels in counts.items()]
-        return ReportData(title, context, figures, decision, _sizes(counts), notes=notes)
+        provenance = _sizes(counts) | source_of(predictions)
+        return ReportData(title, context, figures, decision, provenance, warnings=[LEFT_OUT], notes=notes)
     sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
     models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
     slices = by_rows(predictions, context) if isinstance(predictions, Predictions) else Slices(context)
@@ -144,7 +154,15 @@ def report_data(
         comparisons=sure.comparisons,
         notes=notes,
     )
-    return replace(data, warnings=[*sure.warnings, *slices.warnings, *small_cells(data.views)])
+    unpaired = [NOT_COMPARED] if isinstance(predictions, Counted) and len(counts) > 1 else []
+    return replace(data, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(data.views)])
+
+
+def is_small(predictions: Predictions | Mapping[str, ThresholdCounts]) -> bool:
+    """Whether intervals and calibration take no longer than anyone waits: up to a million rows, or distinct scores."""
+    if isinstance(predictions, Predictions):
+        return len(predictions) <= MOST_DETAILED
+    return all(len(counts) <= MOST_DETAILED for counts in predictions.values())
 
 
 def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:

@@ -1,0 +1,158 @@
+"""Exact AUC and hull of a Parquet file: time and peak memory beside the exact SQL of DuckDB and Polars.
+
+``python benchmarks/bench_files.py --rows 1e8`` writes a file (float32 score, int8 label, zstd; about 4.3 bytes a row)
+to a temporary folder, row group by row group, runs every contender in a process of its own, and removes the file.
+Times are of the work with all imports and compiled code loaded from the cache, and of the whole process; the peak is
+the largest resident set of the process. Every contender must find the same AUC.
+
+The file can be kept and used again with ``--keep FILE``. Beyond 2·10⁸ rows the others are left out unless asked for.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+BYTES_A_ROW = 4.6
+GROUP = 1 << 20
+MOST_FOR_PEERS = 2e8
+
+
+def write(path: Path, rows: int) -> None:
+    """Write scores of two overlapping classes, a group of rows at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    generator = np.random.default_rng(0)
+    schema = pa.schema([("y", pa.int8()), ("score", pa.float32())])
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for start in range(0, rows, GROUP):
+            size = min(GROUP, rows - start)
+            y = generator.random(size, dtype=np.float32) < 0.3
+            logits = generator.standard_normal(size, dtype=np.float32) * 1.5 + 2 * y - 1
+            score = (1 / (1 + np.exp(-logits))).astype(np.float32)
+            writer.write_table(pa.table({"y": y.astype(np.int8), "score": score}, schema=schema))
+
+
+def rocscope(path: str, memory: str | None = None) -> float:
+    """AUC and hull."""
+    import rocscope as rs
+
+    counts = rs.read_counts(path, label="y", scores="score", memory=memory)["score"]
+    curve = rs.roc(counts)
+    assert curve.hull().threshold.size
+    return curve.auc
+
+
+def duckdb(path: str) -> float:
+    """AUC only."""
+    import duckdb
+
+    found = duckdb.execute(
+        """
+        WITH levels AS (SELECT score, sum(y)::BIGINT AS pos, count(*) - sum(y)::BIGINT AS neg
+                        FROM read_parquet($path) GROUP BY score),
+             ranked AS (SELECT pos, neg, sum(pos) OVER (ORDER BY score DESC) - pos AS above FROM levels)
+        SELECT sum(neg * (above + pos / 2)) / (sum(pos)::DOUBLE * sum(neg)) FROM ranked
+        """,
+        {"path": path},
+    ).fetchone()
+    assert found is not None
+    return float(found[0])
+
+
+def polars(path: str) -> float:
+    """AUC only."""
+    import polars as pl
+
+    pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
+    levels = pl.scan_parquet(path).group_by("score").agg(pos=pl.col("y").cast(pl.Int64).sum(), rows=pl.len())
+    ranked = levels.with_columns(neg=pl.col("rows") - pl.col("pos")).sort("score", descending=True)
+    area = (neg * (pos.cum_sum() - pos / 2)).sum() / (pos.sum() * neg.sum())
+    return ranked.select(area).collect(engine="streaming").item()
+
+
+TASKS = {
+    "rocscope": rocscope,
+    "rocscope, parted on disk": lambda path: rocscope(path, os.environ["BENCH_MEMORY"]),
+    "DuckDB": duckdb,
+    "Polars": polars,
+}
+
+
+def task(name: str, path: str) -> None:
+    """Run one contender, after a run on few rows, and print what it took as JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder, "small.parquet")
+        write(small, 100_000)
+        TASKS[name](str(small))
+    begin, cpu = time.perf_counter(), time.process_time()
+    area = TASKS[name](path)
+    took = {"auc": area, "wall": time.perf_counter() - begin, "cpu": time.process_time() - cpu}
+    unit = 1 if sys.platform == "darwin" else 1024
+    print(json.dumps(took | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}))
+
+
+def run(name: str, path: Path, memory: int) -> dict[str, float]:
+    """Run one contender in a process of its own."""
+    begin = time.perf_counter()
+    command = [sys.executable, __file__, "--task", name, "--keep", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"BENCH_MEMORY": str(memory)})
+    if done.returncode:
+        print(f"{name}: failed\n{done.stderr[-2000:]}")
+        return {}
+    return json.loads(done.stdout) | {"process": time.perf_counter() - begin}
+
+
+def show(results: dict[str, dict[str, float]]) -> None:
+    """Print a table; ratios are to rocscope's own."""
+    first = results["rocscope"]
+    print(f"{'':26}{'wall':>9}{'process':>10}{'CPU':>9}{'peak':>11}{'times rocscope':>17}")
+    for name, took in results.items():
+        if took:
+            assert abs(took["auc"] - first["auc"]) < 1e-9, (name, took["auc"], first["auc"])
+            numbers = f"{took['wall']:8.2f}s{took['process']:9.2f}s{took['cpu']:8.2f}s{took['peak'] / 1e6:8.0f} MB"
+            print(f"{name:26}{numbers}{took['wall'] / first['wall']:17.1f}")
+    print(f"AUC {first['auc']:.9f}, the same for all")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=float, default=1e7)
+    parser.add_argument("--repeat", type=int, default=1, help="turns; the fastest of each counts")
+    parser.add_argument("--only", nargs="+", choices=TASKS, help="contenders; rocscope is always one")
+    parser.add_argument("--keep", help="file to write, or to use if it is there")
+    parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.task:
+        task(options.task, options.keep)
+        return
+    rows = int(options.rows)
+    peers = list(TASKS) if rows <= MOST_FOR_PEERS else ["rocscope", "rocscope, parted on disk"]
+    names = [name for name in TASKS if name in {"rocscope", *(options.only or peers)}]
+    with tempfile.TemporaryDirectory(prefix="rocscope-bench-") as folder:
+        path = Path(options.keep or Path(folder, "scores.parquet"))
+        needed, free = rows * (BYTES_A_ROW + 4), shutil.disk_usage(path.parent).free
+        if not path.exists():
+            if needed > free:
+                parser.error(f"{needed / 1e9:.1f} GB of disk are needed in {path.parent}, {free / 1e9:.1f} are free")
+            write(path, rows)
+        print(f"{rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB, {os.cpu_count()} cores")
+        turns = [{name: run(name, path, rows) for name in names} for _ in range(options.repeat)]
+    fastest = {
+        name: min((turn[name] for turn in turns if turn[name]), key=lambda took: took["wall"], default={})
+        for name in names
+    }
+    show(fastest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The sort of the engines beside NumPy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocscope import kernels
+from rocscope.engines import sorting
+
+SHAPES = {
+    "uniform": lambda generator, n, top: generator.integers(0, top, n, endpoint=True),
+    "one value": lambda generator, n, top: np.full(n, top),
+    "two values": lambda generator, n, top: np.where(generator.random(n) < 0.5, 0, top),
+    "small": lambda generator, n, top: generator.integers(0, min(top, 100), n),
+    "sorted": lambda generator, n, top: np.sort(generator.integers(0, top, n)),
+    "a large bucket": lambda generator, n, top: np.where(
+        generator.random(n) < 0.9, generator.integers(0, top // 4096 + 1, n), generator.integers(0, top, n)
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_as_numpy_sorts(monkeypatch, dtype, shape, threads):
+    monkeypatch.setattr(sorting, "_LARGEST", 20_000)
+    top = int(np.iinfo(dtype).max)
+    values = SHAPES[shape](np.random.default_rng(0), sorting._FEW + 1, min(top, 2**63 - 1)).astype(dtype)
+    expected = np.sort(values)
+    assert sorting.sort(values, threads) is values
+    assert np.array_equal(values, expected)
+
+
+@given(st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=60), st.integers(0, 12))
+def test_buckets_on_plain_python(values, bits):
+    keys = np.array(values, np.uint16)
+    lowest, shift = keys.min(), np.uint16(bits)
+    bounds = np.empty((int(keys.max() - lowest) >> bits) + 2, np.int64)
+    kernels.part.python(keys, lowest, shift, bounds)
+    assert bounds[0] == 0
+    assert bounds[-1] == keys.size
+    for bucket in range(bounds.size - 1):
+        assert ((keys[bounds[bucket] : bounds[bucket + 1]] - lowest) >> shift == bucket).all()
+    kernels.sort_buckets.python(keys, lowest, shift, bounds, 100)
+    assert keys.tolist() == sorted(values)
