@@ -9,6 +9,7 @@ import narwhals as nw
 
 from rocscope import _validation as check
 from rocscope.core.counted import Counted
+from rocscope.engines.memory import memory_limit
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.roles import MISSING, Scores
 
@@ -99,9 +100,10 @@ def read_counts(
     ThresholdCounts(n_pos=1, n_neg=1, levels=1)
     """
     check.check_choice("missing", missing, MISSING)
+    limit = None if memory is None else memory_limit(memory)
     count = import_module(f"rocscope.engines.{_engine(source)}").count
     with _reporting(source, progress) as report:
-        asked = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, report, tol)
+        asked = Question(label, scores, weight, where, segment, pos_label, missing, format, limit, report, tol)
         return count(source, asked)
 
 
