@@ -19,7 +19,6 @@ from rocscope.core.provenance import Provenance
 from rocscope.core.ranking import collapse
 from rocscope.engines import columns
 from rocscope.engines.lazy_cells import count_cells, extremes, scores_of, totals_by
-from rocscope.engines.memory import memory_limit
 from rocscope.engines.question import Question
 from rocscope.engines.roles import Role, roles_of_columns, roles_of_scores
 from rocscope.engines.source import no_complete_rows, no_rows, one_line_errors, require_columns
@@ -194,7 +193,7 @@ def _count_one(
     table: _Table, rows: nw.LazyFrame[Any], role: Role, question: Question
 ) -> ThresholdCounts | BinnedCounts:
     """Return the counts of one model: score by score, or with `tol` in ranges of scores."""
-    most = MOST_LEVELS if question.memory is None else max(2, memory_limit(question.memory) // _BYTES_A_LEVEL)
+    most = MOST_LEVELS if question.memory is None else max(2, question.memory // _BYTES_A_LEVEL)
     subject = role.subject(table)
     if question.tol is not None:
         low, high = (scores_of(table.fetch(end).column("score"), subject) for end in extremes(rows))
