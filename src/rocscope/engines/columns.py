@@ -188,13 +188,23 @@ def _plain(column: pa.ChunkedArray) -> Column:
     if pa.types.is_null(column.type):
         return Column(np.zeros(len(column)), _or_none(np.ones(len(column), dtype=np.bool_)))
     if pa.types.is_floating(column.type):
-        values = column.to_numpy()  # nulls become NaN
+        values = _to_numpy(column.fill_null(float("nan")) if column.null_count else column)
         return Column(values, _or_none(~np.isfinite(values)))
     missing = None
     if column.null_count:
-        missing = column.is_null().to_numpy()
+        missing = _to_numpy(column.is_null())
         column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
-    return Column(column.to_numpy(), missing)
+    return Column(_to_numpy(column), missing)
+
+
+def _to_numpy(column: pa.ChunkedArray) -> Array:
+    """Return numbers or truth values, none of them null; Arrow's own way there would load pandas."""
+    if pa.types.is_boolean(column.type):
+        return _to_numpy(column.cast(pa.uint8())).view(np.bool_)
+    chunks = [np.from_dlpack(chunk) for chunk in column.chunks]
+    if len(chunks) == 1:
+        return chunks[0]
+    return np.concatenate(chunks) if chunks else np.zeros(0, column.type.to_pandas_dtype())
 
 
 def _encoded(column: pa.ChunkedArray, subject: str) -> Column:

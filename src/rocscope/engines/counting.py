@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from os import PathLike
 from typing import Any, Literal
-
-import narwhals as nw
 
 from rocscope.core.counted import Counted
 from rocscope.engines.question import Progress, Question
@@ -22,6 +21,10 @@ def _is_lazy(source: Any) -> bool:
 
     DuckDB is left out: it works in this process, and streaming its rows is faster than its sort.
     """
+    if isinstance(source, str | PathLike | list | tuple):
+        return False
+    import narwhals as nw
+
     narwhal = nw.from_native(source, pass_through=True)
     return isinstance(narwhal, nw.LazyFrame) and narwhal.implementation is not nw.Implementation.DUCKDB
 

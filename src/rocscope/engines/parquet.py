@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocscope.engines.database import Relation, connect, literal_path, text
 from rocscope.engines.source import BATCH_ROWS, Source, Stream, one_line_errors
 from rocscope.errors import EngineError
+
+if TYPE_CHECKING:
+    from rocscope.engines.database import Relation
 
 _MOST_COUNTED = 1_000  # files whose rows are counted beforehand
 
@@ -40,17 +43,11 @@ class ParquetFiles:
         self.columns: Sequence[str] = self._relation.columns if self._partitioned else schema.names
 
     @cached_property
-    def _relation(self) -> Relation:
-        connection = connect(self._paths)
-        schemas: list[dict[str, str]] = []
-        for path, name in zip(self._paths, self.origin, strict=True):
-            with one_line_errors(name):
-                relation = connection.sql(_parquet([path], partitioned=False))
-                schemas.append(dict(zip(pq.read_schema(path).names, map(str, relation.types), strict=True)))
-        with one_line_errors(self.origin[0]):
-            relation = connection.sql(_parquet(self._paths, partitioned=self._partitioned))
-        conflicts = _conflicts(self.origin, schemas)
-        return Relation(self.origin, relation, columns=self._schema.names, conflicts=conflicts, connection=connection)
+    def _relation(self) -> "Relation":
+        # DuckDB takes as much memory as a batch, and most files are streamed without it.
+        from rocscope.engines.parquet_relation import relation_of
+
+        return relation_of(self._paths, self.origin, self._schema.names, partitioned=self._partitioned)
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
@@ -106,23 +103,7 @@ def _is_plain(schema: pa.Schema, name: str) -> bool:
     return any(check(kind) for check in checks)
 
 
-def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
-    files = ", ".join(text(literal_path(path)) for path in paths)
-    return f"FROM read_parquet([{files}], hive_partitioning = {partitioned})"
-
-
 def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:
     """Whether folders named key=value add columns that the files do not hold themselves."""
     keys = {part.split("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part}
     return bool(keys) and not keys & set(columns)
-
-
-def _conflicts(origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the columns that are not of one type in all files: DuckDB would cast them to that of the first."""
-    conflicts: dict[str, str] = {}
-    for name, expected in schemas[0].items():
-        for path, schema in zip(origin, schemas, strict=True):
-            if name not in conflicts and schema.get(name) != expected:
-                found = f"type {schema[name]}" if name in schema else "none"
-                conflicts[name] = f"{path}: column {name!r} has type {expected} in {origin[0]}, but {found} here"
-    return conflicts
