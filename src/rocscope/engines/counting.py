@@ -1,12 +1,12 @@
 """read_counts: from any source straight to counts, by the engine that suits it."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from os import PathLike
 from typing import Any, Literal
 
 from rocscope.core.counted import Counted
+from rocscope.engines.progress import reporting
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.roles import Scores
 from rocscope.errors import InputError
@@ -104,21 +104,10 @@ def read_counts(
     if missing not in ("error", "drop"):
         raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
     count = import_module(f"rocscope.engines.{_engine(source)}").count
-    with _reporting(source, progress) as report:
+    with reporting(source, progress) as report:
         asked = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, report, tol)
         return count(source, asked)
 
 
 def _engine(source: Any) -> str:
     return next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming")
-
-
-def _reporting(source: Any, progress: bool | Progress) -> AbstractContextManager[Progress | None]:
-    """Return a context that yields what the engine reports its progress to."""
-    if not isinstance(progress, bool):
-        return nullcontext(progress)
-    if not progress:
-        return nullcontext()
-    from rocscope.engines.progress import progress_bar
-
-    return progress_bar(f"Reading {source}" if isinstance(source, str) else "Reading")
