@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.errors import InputError, LabelError
 
 Array = NDArray[Any]
-
-_compute: Any = pyarrow.compute  # its functions are made when it is imported, unseen by type checkers
 
 _MOST_LABELS = 30  # more are listed by nobody
 _NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
@@ -242,8 +239,11 @@ def _parsed(
 
 def _blanked(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return text without the spaces around it, and nothing in place of words for "not available"."""
-    column = _compute.utf8_trim_whitespace(column)
-    return _compute.if_else(_compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
+    from pyarrow import compute as module  # which takes ten megabytes
+
+    compute: Any = module  # its functions are made when it is imported, unseen by type checkers
+    column = compute.utf8_trim_whitespace(column)
+    return compute.if_else(compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
 
 
 def _casts(values: Any, kind: pa.DataType) -> bool:
