@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import rocscope as rs
@@ -30,9 +32,14 @@ ROWS = "y, s = [1, 1, 0, 1, 0] * 200, [0.9, 0.6, 0.4, 0.4, 0.2] * 200"
 
 def loaded_by(*statements):
     """Return the top-level packages that a fresh interpreter has loaded after the statements."""
+    return {name.partition(".")[0] for name in modules_after(*statements)}
+
+
+def modules_after(*statements):
+    """Return the modules that a fresh interpreter has loaded after the statements."""
     script = "\n".join([*statements, "import json, sys", "print(json.dumps([*sys.modules]))"])
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return {name.partition(".")[0] for name in json.loads(run.stdout.splitlines()[-1])}
+    return set(json.loads(run.stdout.splitlines()[-1]))
 
 
 def test_importing_loads_nothing_heavier_than_numpy():
@@ -61,6 +68,18 @@ def test_a_first_small_call_loads_nothing_heavy(call):
 @pytest.mark.parametrize("call", ["rs.choose(rs.Predictions(y, s))", "rs.calibration(y, s)"])
 def test_a_first_small_decision_waits_for_no_compiler(call):
     assert "numba" not in loaded_by("import rocscope as rs", ROWS, call)
+
+
+@pytest.mark.parametrize("read", ["read_counts", "read_sketch"])
+@pytest.mark.parametrize(("rows", "needed"), [(1_000, {"pyarrow"}), (120_000, {"pyarrow", "numba", "scipy"})])
+def test_plain_parquet_is_counted_without_what_it_does_not_need(tmp_path, read, rows, needed):
+    """numba imports SciPy for its linear algebra, and nothing else of it is there."""
+    path = tmp_path / "rows.parquet"
+    score = np.arange(rows, dtype=np.float32) % 700
+    pq.write_table(pa.table({"y": np.arange(rows, dtype=np.int8) % 2, "s": score}), path)
+    loaded = modules_after("import rocscope as rs", f"rs.{read}({str(path)!r}, label='y', scores=['s'])")
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == needed
+    assert not {"scipy.optimize", "scipy.special", "scipy.stats", "pyarrow.compute"} & loaded
 
 
 def test_large_calls_do_load_the_compiler():

@@ -39,8 +39,12 @@ class Cells:
         return self.start.size
 
     def head(self, size: int) -> "Cells":
-        """Return the first cells, in memory of their own."""
-        return Cells(*(column[:size].copy() for column in self.columns()))
+        """Return the first cells, in the same memory."""
+        return Cells(*(column[:size] for column in self.columns()))
+
+    def copy(self) -> "Cells":
+        """Return the cells in memory of their own."""
+        return Cells(*(column.copy() for column in self.columns()))
 
     def __add__(self, other: "Cells") -> "Cells":
         if not (len(self) and len(other)):

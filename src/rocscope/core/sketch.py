@@ -204,17 +204,18 @@ class CountsSketch(Result):
         """Join cells until they fit, and leave some room."""
         if len(self._cells) <= self.capacity:
             return
-        cells, most = self._cells, int(_FILLED * self.capacity)
+        most = int(_FILLED * self.capacity)
         self._light = max(self._light, 1 / self.capacity)
+        coarsen = self._compiled(cell_kernels.coarsen)
         while True:
-            sums = (np.concatenate([[0], np.cumsum(column)]) for column in (cells.pos, cells.neg))
-            coarsen = self._compiled(cell_kernels.coarsen)
+            cells = self._cells
+            sums = map(_running_sums, (cells.pos, cells.neg))
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
-            cells = cells.head(size)
+            self._cells = cells.head(size)
             if size <= most:
                 break
             self._light *= _HEAVIER
-        self._cells = cells
+        self._cells = self._cells.copy()
 
     def __add__(self, other: object) -> "CountsSketch":
         if not isinstance(other, CountsSketch):
@@ -294,6 +295,12 @@ class CountsSketch(Result):
     def __repr__(self) -> str:
         area = self.binned().area_fact if self.n else ""
         return f"CountsSketch(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}{area})"
+
+
+def _running_sums(counts: Array) -> Array:
+    sums = np.zeros(counts.size + 1, np.int64)
+    np.cumsum(counts, out=sums[1:])
+    return sums
 
 
 def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:

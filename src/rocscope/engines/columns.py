@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.errors import InputError, LabelError
 
 Array = NDArray[Any]
-
-_compute: Any = pyarrow.compute  # its functions are made when it is imported, unseen by type checkers
 
 _MOST_LABELS = 30  # more are listed by nobody
 _NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
@@ -188,13 +185,23 @@ def _plain(column: pa.ChunkedArray) -> Column:
     if pa.types.is_null(column.type):
         return Column(np.zeros(len(column)), _or_none(np.ones(len(column), dtype=np.bool_)))
     if pa.types.is_floating(column.type):
-        values = column.to_numpy()  # nulls become NaN
+        values = _to_numpy(column.fill_null(float("nan")) if column.null_count else column)
         return Column(values, _or_none(~np.isfinite(values)))
     missing = None
     if column.null_count:
-        missing = column.is_null().to_numpy()
+        missing = _to_numpy(column.is_null())
         column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
-    return Column(column.to_numpy(), missing)
+    return Column(_to_numpy(column), missing)
+
+
+def _to_numpy(column: pa.ChunkedArray) -> Array:
+    """Return numbers or truth values, none of them null; Arrow's own way there would load pandas."""
+    if pa.types.is_boolean(column.type):
+        return _to_numpy(column.cast(pa.uint8())).view(np.bool_)
+    chunks = [np.from_dlpack(chunk) for chunk in column.chunks]
+    if len(chunks) == 1:
+        return chunks[0]
+    return np.concatenate(chunks) if chunks else np.zeros(0, column.type.to_pandas_dtype())
 
 
 def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
@@ -232,8 +239,11 @@ def _parsed(
 
 def _blanked(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return text without the spaces around it, and nothing in place of words for "not available"."""
-    column = _compute.utf8_trim_whitespace(column)
-    return _compute.if_else(_compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
+    from pyarrow import compute as module  # which takes ten megabytes
+
+    compute: Any = module  # its functions are made when it is imported, unseen by type checkers
+    column = compute.utf8_trim_whitespace(column)
+    return compute.if_else(compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
 
 
 def _casts(values: Any, kind: pa.DataType) -> bool:

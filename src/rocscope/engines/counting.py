@@ -1,15 +1,14 @@
 """read_counts: from any source straight to counts, by the engine that suits it."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from os import PathLike
 from typing import Any, Literal
-
-import narwhals as nw
 
 from rocscope import _validation as check
 from rocscope.core.counted import Counted
 from rocscope.engines.memory import memory_limit
+from rocscope.engines.progress import reporting
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.roles import MISSING, Scores
 
@@ -23,6 +22,10 @@ def _is_lazy(source: Any) -> bool:
 
     DuckDB is left out: it works in this process, and streaming its rows is faster than its sort.
     """
+    if isinstance(source, str | PathLike | list | tuple):
+        return False
+    import narwhals as nw
+
     narwhal = nw.from_native(source, pass_through=True)
     return isinstance(narwhal, nw.LazyFrame) and narwhal.implementation is not nw.Implementation.DUCKDB
 
@@ -102,21 +105,10 @@ def read_counts(
     check.check_choice("missing", missing, MISSING)
     limit = None if memory is None else memory_limit(memory)
     count = import_module(f"rocscope.engines.{_engine(source)}").count
-    with _reporting(source, progress) as report:
+    with reporting(source, progress) as report:
         asked = Question(label, scores, weight, where, segment, pos_label, missing, format, limit, report, tol)
         return count(source, asked)
 
 
 def _engine(source: Any) -> str:
     return next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming")
-
-
-def _reporting(source: Any, progress: bool | Progress) -> AbstractContextManager[Progress | None]:
-    """Return a context that yields what the engine reports its progress to."""
-    if not isinstance(progress, bool):
-        return nullcontext(progress)
-    if not progress:
-        return nullcontext()
-    from rocscope.engines.progress import progress_bar
-
-    return progress_bar(f"Reading {source}" if isinstance(source, str) else "Reading")

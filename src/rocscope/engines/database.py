@@ -91,7 +91,7 @@ class Relation:
         relation = self._project(names, where)
         with one_line_errors(brief(self.origin)):
             schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
-        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.4
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.5
 
         def batches() -> Iterator[pa.Table]:
             with one_line_errors(brief(self.origin)):

@@ -6,15 +6,12 @@ CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet in `parquet`.
 import glob
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from rocscope.engines import text_files
-from rocscope.engines.arrow import open_ipc
-from rocscope.engines.parquet import open_parquet
 from rocscope.engines.source import Source, one_line_errors
 from rocscope.errors import EngineError
 
@@ -45,7 +42,8 @@ def open_files(paths: Sequence[str], format: str | None = None, *, origin: Seque
             empty = not file.read(1)
         if empty:
             raise EngineError(f"{name}: the file is empty")
-    return _OPENERS[format or _common_format(paths)](list(paths), origin)
+    module, opener = _OPENERS[format or _common_format(paths)]
+    return getattr(import_module(f"rocscope.engines.{module}"), opener)(list(paths), origin)
 
 
 def find_files(place: str, format: str | None = None) -> list[str]:
@@ -116,10 +114,11 @@ def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
         yield str(path)
 
 
-_OPENERS: dict[str, Callable[[list[str], tuple[str, ...]], Source]] = {
-    "csv": text_files.open_csv,
-    "tsv": partial(text_files.open_csv, delimiters="\t"),
-    "jsonl": text_files.open_json,
-    "parquet": open_parquet,
-    "arrow": open_ipc,
+_OPENERS = {
+    "csv": ("text_files", "open_csv"),
+    "tsv": ("text_files", "open_tsv"),
+    "jsonl": ("text_files", "open_json"),
+    "parquet": ("parquet", "open_parquet"),
+    "arrow": ("arrow", "open_ipc"),
 }
+"""The module of each format, loaded when it is asked for, and what opens its files."""

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocscope.engines.database import Relation, connect, literal_path, text
 from rocscope.engines.source import BATCH_ROWS, Source, Stream, one_line_errors
 from rocscope.errors import EngineError
 
+if TYPE_CHECKING:
+    from rocscope.engines.database import Relation
+
 _MOST_COUNTED = 1_000  # files whose rows are counted beforehand
+_DECODED_ROWS = 1 << 15  # Arrow takes 40 MB on two cores for batches of this size, and 70 for larger ones
+_READ_AHEAD = 1 << 18  # bytes of a column; by default a group of rows is read as a whole, however large
 
 
 def open_parquet(paths: list[str], origin: tuple[str, ...]) -> Source:
@@ -40,17 +46,11 @@ class ParquetFiles:
         self.columns: Sequence[str] = self._relation.columns if self._partitioned else schema.names
 
     @cached_property
-    def _relation(self) -> Relation:
-        connection = connect(self._paths)
-        schemas: list[dict[str, str]] = []
-        for path, name in zip(self._paths, self.origin, strict=True):
-            with one_line_errors(name):
-                relation = connection.sql(_parquet([path], partitioned=False))
-                schemas.append(dict(zip(pq.read_schema(path).names, map(str, relation.types), strict=True)))
-        with one_line_errors(self.origin[0]):
-            relation = connection.sql(_parquet(self._paths, partitioned=self._partitioned))
-        conflicts = _conflicts(self.origin, schemas)
-        return Relation(self.origin, relation, columns=self._schema.names, conflicts=conflicts, connection=connection)
+    def _relation(self) -> "Relation":
+        # DuckDB takes as much memory as a batch, and most files are streamed without it.
+        from rocscope.engines.parquet_relation import relation_of
+
+        return relation_of(self._paths, self.origin, self._schema.names, partitioned=self._partitioned)
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
@@ -68,7 +68,7 @@ class ParquetFiles:
 
     def _open(self, number: int, footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
         with one_line_errors(self.origin[number]):
-            return pq.ParquetFile(self._paths[number], metadata=footer)
+            return pq.ParquetFile(self._paths[number], metadata=footer, buffer_size=_READ_AHEAD, pre_buffer=False)
 
     def _pieces(self, schema: pa.Schema) -> Iterator[partial[Iterator[pa.Table]]]:
         for number in range(len(self._paths)):
@@ -92,8 +92,10 @@ class ParquetFiles:
 
     def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Iterator[pa.Table]:
         with one_line_errors(self.origin[number]), self._open(number, footer) as file:
-            for batch in file.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False):
-                yield pa.Table.from_batches([batch]).select(names)
+            batches = file.iter_batches(_DECODED_ROWS, row_groups=[group], columns=names, use_threads=False)
+            while some := list(islice(batches, BATCH_ROWS // _DECODED_ROWS)):
+                yield pa.Table.from_batches(some).select(names)
+        pa.default_memory_pool().release_unused()  # or the pool keeps what this thread used while others take more
 
 
 def _is_plain(schema: pa.Schema, name: str) -> bool:
@@ -106,23 +108,7 @@ def _is_plain(schema: pa.Schema, name: str) -> bool:
     return any(check(kind) for check in checks)
 
 
-def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
-    files = ", ".join(text(literal_path(path)) for path in paths)
-    return f"FROM read_parquet([{files}], hive_partitioning = {partitioned})"
-
-
 def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:
     """Whether folders named key=value add columns that the files do not hold themselves."""
     keys = {part.split("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part}
     return bool(keys) and not keys & set(columns)
-
-
-def _conflicts(origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the columns that are not of one type in all files: DuckDB would cast them to that of the first."""
-    conflicts: dict[str, str] = {}
-    for name, expected in schemas[0].items():
-        for path, schema in zip(origin, schemas, strict=True):
-            if name not in conflicts and schema.get(name) != expected:
-                found = f"type {schema[name]}" if name in schema else "none"
-                conflicts[name] = f"{path}: column {name!r} has type {expected} in {origin[0]}, but {found} here"
-    return conflicts

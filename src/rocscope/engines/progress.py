@@ -1,12 +1,25 @@
 """A progress bar on stderr, where that is a terminal: rows done, rows a second, time left."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from os import PathLike, fspath
 from typing import Any
+
+from rocscope.engines.question import Progress
+
+
+def reporting(source: Any, progress: bool | Progress | None) -> AbstractContextManager[Progress | None]:
+    """Return a context that yields what an engine reports its progress to; None where nobody watches."""
+    if not isinstance(progress, bool):
+        return nullcontext(progress)
+    if not progress or not sys.stderr.isatty():  # FORCE_COLOR makes rich take anything for one
+        return nullcontext()
+    return progress_bar(f"Reading {fspath(source)}" if isinstance(source, str | PathLike) else "Reading")
 
 
 @contextmanager
-def progress_bar(what: str, console: Any = None) -> Iterator[Callable[[int, int | None], None] | None]:
+def progress_bar(what: str, console: Any = None) -> Iterator[Progress | None]:
     """Yield what `read_counts` reports its progress to; None where nobody watches."""
     from rich.console import Console
 
@@ -14,7 +27,8 @@ def progress_bar(what: str, console: Any = None) -> Iterator[Callable[[int, int 
     if not console.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
     parts = (
         SpinnerColumn(),
@@ -24,7 +38,7 @@ def progress_bar(what: str, console: Any = None) -> Iterator[Callable[[int, int 
         TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*parts, console=console, transient=True) as bars:
+    with Bars(*parts, console=console, transient=True) as bars:
         task = bars.add_task(what, total=None, rows="0", speed="")
 
         def report(done: int, total: int | None) -> None:

@@ -15,6 +15,7 @@ from rocscope.core.sketch import CountsSketch
 from rocscope.engines.batches import Batch, Reader, Tally
 from rocscope.engines.piles import Packed
 from rocscope.engines.pipeline import in_order
+from rocscope.engines.progress import reporting
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.roles import MISSING, Scores
 from rocscope.engines.streaming import by_segment_in_order, models_of_reader, reading
@@ -34,7 +35,7 @@ def read_sketch(
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: float = 16e6,
-    progress: Progress | None = None,
+    progress: bool | Progress = False,
 ) -> Counted:
     """Sketch of each model's counts, from rows read once and never held.
 
@@ -68,7 +69,7 @@ def read_sketch(
     """
     check.check_choice("missing", missing, MISSING)
     question = Question(label, scores, weight, where, segment, pos_label, missing, format)
-    with reading(source, question) as (reader, stream):
+    with reporting(source, progress) as report, reading(source, question) as (reader, stream):
         models, tally = models_of_reader(reader), Tally(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
         for batch in in_order(stream.pieces, _Ranker(reader)):
@@ -78,8 +79,8 @@ def read_sketch(
                 for sketch, rows in zip(own, parts, strict=True):
                     if rows.size:
                         sketch.add_levels(rows.dtype, _levels(rows))
-            if progress is not None:
-                progress(tally.rows, stream.rows)
+            if report is not None:
+                report(tally.rows, stream.rows)
         tally.check(where)
     found = tally.provenance(where)
     of_segment = {

@@ -39,7 +39,7 @@ class Named(Protocol):
         ...
 
 
-BATCH_ROWS = 1 << 18
+BATCH_ROWS = 1 << 17
 """Rows of a batch: few enough for the cache, many enough that Python's share does not count."""
 
 

@@ -127,7 +127,8 @@ def _kinds(
         kind = schema.field(role.column).type
         return columns.kinds_of(table.column(role.column), kind, untyped=source.untyped)
 
-    numbers = {role: possible(role, schema.empty_table()) for role in roles if role.argument in ("score", "weight")}
+    none = pa.Table.from_batches([], schema)  # Schema.empty_table() would load pandas
+    numbers = {role: possible(role, none) for role in roles if role.argument in ("score", "weight")}
     left = {role: kinds for role, kinds in numbers.items() if kinds}
     for piece in again().pieces if left else ():
         for table in piece():

@@ -40,6 +40,11 @@ def open_csv(paths: list[str], origin: tuple[str, ...], *, delimiters: str = ",;
     return Relation(origin, relation, columns=columns, untyped=True, connection=connection)
 
 
+def open_tsv(paths: list[str], origin: tuple[str, ...]) -> Source:
+    """Open files of fields between tabs."""
+    return open_csv(paths, origin, delimiters="\t")
+
+
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str]:
     """Return the fields of the first row, and the delimiter that makes most of them."""
     with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
