@@ -59,7 +59,12 @@ Fold = Annotated[
 ]
 Segment = Annotated[
     str | None,
-    typer.Option("--segment", envvar="ROCSCOPE_SEGMENT", help="Column of the segment.", rich_help_panel=_COLUMNS),
+    typer.Option(
+        "--segment",
+        envvar="ROCSCOPE_SEGMENT",
+        help="Column of the segment, such as a region.",
+        rich_help_panel=_COLUMNS,
+    ),
 ]
 PosLabel = Annotated[
     str | None,
