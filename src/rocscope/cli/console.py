@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from rocscope import __version__
 
@@ -50,9 +50,8 @@ def _fitting(table: Table, console: Console) -> Table:
 
 def _on_its_side(table: Table) -> Table:
     names, *others = table.columns
-    turned = Table(names.header)
-    for name in names.cells:
-        turned.add_column(name, justify="right", overflow="fold")
+    models = (Column(header=name, justify="right", overflow="fold") for name in names.cells)
+    turned = Table(Column(header=names.header), *models)
     for column in others:
         turned.add_row(column.header, *column.cells)
     return turned
