@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import rocscope as rs
 from binning import binned_samples, bins_of
 from rocscope import BinnedCounts, Context
-from rocscope.core.known import KnownPoints
+from rocscope.core.known_points import KnownPoints
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
 from rocscope.geometry import pool
 from strategies import samples

@@ -285,7 +285,11 @@ def test_replicates_without_a_number_are_counted_and_reported():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: rs.bootstrap(ONE, rs.auc, replicates=0), InputError, "replicates: expected at least 1, got 0"),
+        (
+            lambda: rs.bootstrap(ONE, rs.auc, replicates=0),
+            InputError,
+            "replicates: expected a whole number of at least 1, got 0",
+        ),
         (lambda: rs.bootstrap(ONE, rs.auc, level=1.0), InputError, "level"),
         (lambda: rs.bootstrap(ONE, rs.auc, method="bcaa"), InputError, "closest: 'bca'"),
         (lambda: rs.bootstrap(ONE, rs.auc, cluster=[1, 2]), InputError, "cluster"),

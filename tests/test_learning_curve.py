@@ -15,7 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, ModelError, RocscopeWarning
-from rocscope.evaluation.learning_curve import LearningCurve, check_sizes
+from rocscope.evaluation.learning_curve import check_sizes
+from rocscope.evaluation.learning_curve_result import LearningCurve
 
 
 class Seen(ClassifierMixin, BaseEstimator):

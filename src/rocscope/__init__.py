@@ -57,14 +57,14 @@ if TYPE_CHECKING:
     from rocscope.estimators.smoothed_tree import SmoothedTreeClassifier as SmoothedTreeClassifier
     from rocscope.estimators.threshold import ThresholdClassifier as ThresholdClassifier
     from rocscope.evaluation import protocols as protocols
-    from rocscope.evaluation.averaging import average_curve as average_curve
-    from rocscope.evaluation.comparison import compare_folds as compare_folds
+    from rocscope.evaluation.average_curve import average_curve as average_curve
+    from rocscope.evaluation.compare_datasets import compare_datasets as compare_datasets
+    from rocscope.evaluation.compare_folds import compare_folds as compare_folds
     from rocscope.evaluation.evaluate import evaluate as evaluate
     from rocscope.evaluation.fitted import from_estimator as from_estimator
     from rocscope.evaluation.learning_curve import learning_curve as learning_curve
     from rocscope.evaluation.optimism import optimism as optimism
     from rocscope.evaluation.out_of_bag import bootstrap_632 as bootstrap_632
-    from rocscope.evaluation.over_datasets import compare_datasets as compare_datasets
     from rocscope.evaluation.practical import practical_equivalence as practical_equivalence
     from rocscope.evaluation.ranks import friedman as friedman
     from rocscope.inference import planning as planning
@@ -151,7 +151,7 @@ _HOME = {
     "adjust_p_values": "inference.multiplicity",
     "auc": "curves.roc",
     "auc_interval": "inference.auc",
-    "average_curve": "evaluation.averaging",
+    "average_curve": "evaluation.average_curve",
     "band": "inference.bands",
     "bootstrap": "inference.bootstrap",
     "bootstrap_632": "evaluation.out_of_bag",
@@ -166,9 +166,9 @@ _HOME = {
     "compare": "inference.compare",
     "compare_costs": "inference.costs",
     "compare_curves": "inference.permutation",
-    "compare_datasets": "evaluation.over_datasets",
+    "compare_datasets": "evaluation.compare_datasets",
     "compare_errors": "inference.crisp",
-    "compare_folds": "evaluation.comparison",
+    "compare_folds": "evaluation.compare_folds",
     "correct_probabilities": "decisions.prior_shift",
     "cost_curve": "curves.cost",
     "cox_calibration": "reliability.cox",

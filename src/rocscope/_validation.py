@@ -212,6 +212,13 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
+def require_whole_weights(weight: Array | None) -> None:
+    """Refuse weights that are not counts of rows."""
+    if weight is not None and weight.dtype.kind == "f":
+        hint = "scale them to whole numbers"
+        raise WeightError("sample_weight", expected="whole numbers", got="fractions", hint=hint)
+
+
 def weights_error(count: int, first: int) -> WeightError:
     """Return the error for so many weights that cannot be used, the first of them in row `first`."""
     got = so_many(count, "negative, missing or infinite", first)
@@ -279,6 +286,13 @@ def check_number(
     if not (is_number(value) and math.isfinite(value) and value >= least and value > above):
         raise InputError(name, expected=expected, got=repr(value))
     return value.item() if isinstance(value, np.generic) else value
+
+
+def check_whole(value: Any, name: str, least: int = 1) -> int:
+    """Return a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(name, expected=f"a whole number of at least {least}", got=repr(value))
+    return int(value)
 
 
 def check_share(value: Any, name: str) -> float:

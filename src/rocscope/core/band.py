@@ -1,7 +1,6 @@
 """Band: an interval of y for each x, as it is drawn around a curve."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,11 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Band:
+class Band(Result):
     """Lower and upper ends of y over x.
 
     Parameters
@@ -56,6 +56,3 @@ class Band:
 
     def __repr__(self) -> str:
         return f"Band({self.x.size} points, {self.label})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from math import inf
 from typing import Any, cast
 
@@ -19,6 +18,7 @@ from rocscope.core.jsonable import jsonable
 from rocscope.core.pair_bounds import group_sums, product, rounded, total, whole_counts, wins_within
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, count_at_least, without_signed_zeros
+from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import InexactCountsError, InputError, OneClassError, ScoreError, ShapeError
 
@@ -26,7 +26,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinnedCounts:
+class BinnedCounts(Result):
     """How many positives and negatives have scores in each of some ranges, and what that leaves open.
 
     Parameters
@@ -376,6 +376,3 @@ class BinnedCounts:
             return ""
         low, high = self.auc_bounds
         return f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.9g} to {high:.9g}"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"

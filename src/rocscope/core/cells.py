@@ -1,4 +1,4 @@
-"""Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `cell_loops`."""
+"""Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `cell_kernels`."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope.core import cell_loops as loops
+from rocscope.core import cell_kernels
 from rocscope.core.ranking import KINDS, encode, rank
 
 Array = NDArray[Any]
@@ -76,7 +76,7 @@ def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded
 
 def sorted_keys(keys: Array) -> Array:
     """Return packed rows (see `kernels.pack`) in increasing order; the array given may be overwritten."""
-    return loops.sort_digits(keys, np.empty_like(keys))
+    return cell_kernels.sort_digits(keys, np.empty_like(keys))
 
 
 def levels_of_keys(lower: Array, upper: Array) -> Coded:
@@ -84,5 +84,5 @@ def levels_of_keys(lower: Array, upper: Array) -> Coded:
     code, pos, neg = (np.empty(lower.size + upper.size, kind) for kind in ("u8", "i8", "i8"))
     size = 0
     for keys, high_bit in ((upper, 1 << (8 * upper.itemsize - 1)), (lower, 0)):
-        size = loops.count_levels(keys, np.uint64(high_bit), size, code, pos, neg)
+        size = cell_kernels.count_levels(keys, np.uint64(high_bit), size, code, pos, neg)
     return code[:size], pos[:size], neg[:size]

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from operator import mul
 from typing import Any, Literal, cast
 
@@ -16,6 +15,7 @@ from rocscope import kernels
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, rank, without_signed_zeros
+from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
 
@@ -57,7 +57,7 @@ class Pairs:
         return Fraction(right) / Fraction(total)
 
 
-class ThresholdCounts:
+class ThresholdCounts(Result):
     """How many positives and negatives have each distinct score: all that any curve needs to know.
 
     Parameters
@@ -363,9 +363,6 @@ class ThresholdCounts:
 
     def __repr__(self) -> str:
         return f"ThresholdCounts(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def _check_counts(values: Any, name: str, n: int) -> Array:

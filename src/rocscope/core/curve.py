@@ -14,7 +14,7 @@ from rocscope.core.binned import BinnedCounts
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
-from rocscope.core.known import KnownPoints, known_points
+from rocscope.core.known_points import KnownPoints, known_points
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.sketch import CountsSketch

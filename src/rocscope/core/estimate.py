@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.errors import ColumnError
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate:
+class Estimate(Result):
     """A value with a confidence interval.
 
     Parameters
@@ -72,12 +73,9 @@ class Estimate:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.words}, {self.method}, n={self.n:g})"
 
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
-
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Result):
     """The difference of two models in one quantity, its interval and its test.
 
     Parameters
@@ -126,9 +124,6 @@ class Comparison:
         margin = f" by {self.margin:g}" if self.margin else ""
         test = f"p={self.p_value:.3g}{adjusted}, {self.alternative}{margin}, {self.method}"
         return f"Comparison({self.second} − {self.first}: {self.difference.words}, {test})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

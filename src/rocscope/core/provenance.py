@@ -1,14 +1,14 @@
 """Provenance: where the rows of Predictions came from, and how many were left out on the way."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 
 
 @dataclass(frozen=True, repr=False)
-class Provenance:
+class Provenance(Result):
     """Source of predictions that were read, and what became of its rows.
 
     Parameters
@@ -45,9 +45,6 @@ class Provenance:
     def __repr__(self) -> str:
         condition = "" if self.where is None else f", where {self.where!r}"
         return f"Provenance({self.name}{condition}, rows_read={self.rows_read}, rows_dropped={self.rows_dropped})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def brief(origin: tuple[str, ...]) -> str:

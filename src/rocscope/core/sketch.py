@@ -1,6 +1,5 @@
 """CountsSketch: a ranking of any number of rows in fixed memory, with bounds that hold surely."""
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -8,15 +7,16 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope.core import cell_loops as loops
+from rocscope.core import cell_kernels
 from rocscope.core.binned import BinnedCounts
 from rocscope.core.cells import ROW, Cells, Coded, ranked_levels
 from rocscope.core.jsonable import jsonable
 from rocscope.core.pair_bounds import group_sums, product
 from rocscope.core.ranking import decode
+from rocscope.core.result import Result
 from rocscope.core.sketch_bytes import seal, unseal
 from rocscope.core.text import number
-from rocscope.errors import ScoreError, ShapeError, WeightError
+from rocscope.errors import ScoreError, ShapeError
 
 Array = NDArray[Any]
 
@@ -29,7 +29,7 @@ _HEAVIER = 1.25
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
 
 
-class CountsSketch:
+class CountsSketch(Result):
     """Counts rows by score, in batches, in a fixed amount of memory; what it then says holds surely.
 
     Parameters
@@ -116,9 +116,7 @@ class CountsSketch:
         positive = check.check_labels(y_true, self.pos_label)
         scores = check.check_scores(y_score, positive.size)
         weight = check.check_weights(sample_weight, positive.size)
-        if weight is not None and weight.dtype.kind == "f":
-            got, hint = "fractions", "scale them to whole numbers"
-            raise WeightError("sample_weight", expected="whole numbers", got=got, hint=hint)
+        check.require_whole_weights(weight)
         self._require_type(scores.dtype)
         self._add_totals(*_totals(positive, weight))
         self.dtype = scores.dtype
@@ -178,7 +176,7 @@ class CountsSketch:
     def _place_some(self, levels: tuple[Array, ...]) -> None:
         self._placed += (levels[1].sum(), levels[2].sum())
         cells, (per_pos, per_neg) = self._cells, self._shares()
-        absorb = self._compiled(loops.absorb)
+        absorb = self._compiled(cell_kernels.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
@@ -210,7 +208,7 @@ class CountsSketch:
         self._light = max(self._light, 1 / self.capacity)
         while True:
             sums = (np.concatenate([[0], np.cumsum(column)]) for column in (cells.pos, cells.neg))
-            coarsen = self._compiled(loops.coarsen)
+            coarsen = self._compiled(cell_kernels.coarsen)
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             cells = cells.head(size)
             if size <= most:
@@ -296,9 +294,6 @@ class CountsSketch:
     def __repr__(self) -> str:
         area = self.binned().area_fact if self.n else ""
         return f"CountsSketch(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}{area})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:

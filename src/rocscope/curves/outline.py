@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import CountCurve, Curve, cumulative
-from rocscope.core.known import KnownPoints
+from rocscope.core.known_points import KnownPoints
 from rocscope.geometry import distance_to_chord, pool, simplify, thin
 
 Array = NDArray[Any]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope.core.campaign import Campaign
 from rocscope.core.context import decimal
 from rocscope.core.counts import ThresholdCounts
@@ -185,8 +186,7 @@ class ProfitCurve(CountCurve):
         ----------
         Hernández-Orallo 2004, mail campaign design.
         """
-        if not isinstance(steps, int) or steps < 1:
-            raise InputError("steps", expected="a whole number of at least 1", got=repr(steps))
+        check.check_whole(steps, "steps")
         rows, before = [], Fraction(0)
         for step in range(steps + 1):
             depth = Fraction(step, steps)

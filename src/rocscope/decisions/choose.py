@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.known import KnownPoints
+from rocscope.core.known_points import KnownPoints
 from rocscope.core.point import OperatingPoint
 from rocscope.decisions.admissible import Admissible, admissible
 from rocscope.decisions.constraints import Constraint, constraints_of

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from rocscope import _validation as check
 from rocscope.core.context import decimal
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
 from rocscope.decisions.models import predict, scores_of
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError, PairingError
@@ -23,7 +23,7 @@ _HASH_BITS = 64
 
 
 @dataclass(frozen=True, repr=False)
-class Mixture:
+class Mixture(Result):
     """A random combination of two classifiers, whose point lies on the straight line between theirs.
 
     Made by `rocscope.mixture` and `Hull.mixture`.
@@ -112,9 +112,6 @@ class Mixture:
         parts = ((1 - self.weight, self.first), (self.weight, self.second))
         shares = " + ".join(f"{share:.4g} × {_rule(end)} of {end.model}" for share, end in parts)
         return f"Mixture({shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def _rule(end: HullVertex) -> str:

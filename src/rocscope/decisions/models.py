@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.binned import BinnedCounts
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.known import KnownPoints, known_points
+from rocscope.core.known_points import KnownPoints, known_points
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.sketch import CountsSketch

@@ -1,7 +1,6 @@
 """The map of contexts: which choice is best for each pair of cost ratio and prevalence."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.decisions.zones import HullVertex, Zones
 from rocscope.errors import InputError
 
@@ -18,7 +18,7 @@ _DECADES, _STEPS = 3, 121
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RegionMap:
+class RegionMap(Result):
     """Which vertex of a hull is best, over cost ratio and prevalence.
 
     Made by `Hull.region_map`.
@@ -67,9 +67,6 @@ class RegionMap:
     def __repr__(self) -> str:
         models = list(dict.fromkeys(self.model.ravel().tolist()))
         return f"RegionMap({self.cost_ratio.size} cost ratios × {self.prevalence.size} prevalences, models={models})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def region_map(zones: Zones, cost_ratio: Any, prevalence: Any) -> RegionMap:

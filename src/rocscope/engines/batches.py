@@ -14,8 +14,8 @@ from rocscope.engines import columns
 from rocscope.engines.columns import Column
 from rocscope.engines.piles import Packed, pack
 from rocscope.engines.roles import Role
-from rocscope.engines.source import Source
-from rocscope.errors import InputError, ShapeError
+from rocscope.engines.source import Source, no_complete_rows, no_rows
+from rocscope.errors import InputError
 
 Array = NDArray[Any]
 Bad = tuple[int, int]
@@ -171,14 +171,13 @@ class Tally:
         source = self.reader.source
         name = brief(source.origin)
         if not self.rows:
-            raise ShapeError(name, expected="at least one row", got="none" if where is None else f"none where {where}")
+            raise no_rows(name, where)
         if self.incomplete and not self.reader.drop:
             role = next(role for role in self.reader.roles if role in self.incomplete)
             count, first = self.incomplete[role]
             raise role.incomplete(source, check.so_many(count, "missing or infinite", first))
         if not self.kept:
-            expected = "a row without missing or infinite values"
-            raise ShapeError(name, expected=expected, got=f"none of {self.rows}")
+            raise no_complete_rows(name, self.rows)
         label = self.reader.role("label")
         assert label is not None
         columns.check_sighted(self.labels, self.reader.pos_label, label.subject(source), untyped=source.untyped)

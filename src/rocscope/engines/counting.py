@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import narwhals as nw
 
+from rocscope import _validation as check
 from rocscope.core.counted import Counted
 from rocscope.engines.memory import memory_limit
 from rocscope.engines.question import Progress, Question
-from rocscope.engines.roles import Scores
-from rocscope.errors import InputError
+from rocscope.engines.roles import MISSING, Scores
 
 
 def _is_spark(source: Any) -> bool:
@@ -99,8 +99,7 @@ def read_counts(
     >>> read_counts(rows, label="y", scores="a", segment="region")["s"]["a"]
     ThresholdCounts(n_pos=1, n_neg=1, levels=1)
     """
-    if missing not in ("error", "drop"):
-        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    check.check_choice("missing", missing, MISSING)
     limit = None if memory is None else memory_limit(memory)
     count = import_module(f"rocscope.engines.{_engine(source)}").count
     with _reporting(source, progress) as report:

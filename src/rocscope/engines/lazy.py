@@ -19,12 +19,11 @@ from rocscope.core.provenance import Provenance
 from rocscope.core.ranking import collapse
 from rocscope.engines import columns
 from rocscope.engines.lazy_cells import count_cells, extremes, scores_of, totals_by
-from rocscope.engines.memory import memory_limit
 from rocscope.engines.question import Question
 from rocscope.engines.roles import Role, roles_of_columns, roles_of_scores
-from rocscope.engines.source import one_line_errors, require_columns
+from rocscope.engines.source import no_complete_rows, no_rows, one_line_errors, require_columns
 from rocscope.engines.zoom import refine
-from rocscope.errors import EngineError, InputError, ScoreError, ShapeError, WeightError
+from rocscope.errors import EngineError, InputError, ScoreError, WeightError
 
 Array = NDArray[Any]
 
@@ -52,11 +51,7 @@ class _Table:
 def count(source: Any, question: Question) -> Counted:
     """Answer a question about a lazy frame or a table of a database."""
     table = _open(source)
-    for name, hint in (("format", ""), ("where", "filter the table itself: table.filter(...)")):
-        if getattr(question, name) is not None:
-            raise InputError(
-                name, expected=f"none for a {table.origin[0]}", got=repr(getattr(question, name)), hint=hint
-            )
+    question.refuse(table.origin[0], format="", where="filter the table itself: table.filter(...)")
     others = {"weight": question.weight, "segment": question.segment}
     roles = [*roles_of_columns(table, question.label, **others), *roles_of_scores(table, question.scores)]
     for role in roles:
@@ -111,13 +106,12 @@ def _complete_rows(table: _Table, roles: Sequence[Role], *, drop: bool) -> tuple
     sums = table.fetch(table.frame.select(**marks).select(nw.col(*marks).sum())).to_pylist()[0]
     rows, dropped = int(sums["row"] or 0), int(sums["dropped"] or 0)
     if not rows:
-        raise ShapeError(table.origin[0], expected="at least one row", got="none")
+        raise no_rows(table.origin[0])
     for i, role in enumerate(roles):
         if sums[f"bad{i}"] and not drop:
             raise role.incomplete(table, f"{sums[f'bad{i}']} of {rows} missing or infinite")
     if dropped == rows:
-        got = f"none of {rows}"
-        raise ShapeError(table.origin[0], expected="a row without missing or infinite values", got=got)
+        raise no_complete_rows(table.origin[0], rows)
     return rows, dropped
 
 
@@ -199,7 +193,7 @@ def _count_one(
     table: _Table, rows: nw.LazyFrame[Any], role: Role, question: Question
 ) -> ThresholdCounts | BinnedCounts:
     """Return the counts of one model: score by score, or with `tol` in ranges of scores."""
-    most = MOST_LEVELS if question.memory is None else max(2, memory_limit(question.memory) // _BYTES_A_LEVEL)
+    most = MOST_LEVELS if question.memory is None else max(2, question.memory // _BYTES_A_LEVEL)
     subject = role.subject(table)
     if question.tol is not None:
         low, high = (scores_of(table.fetch(end).column("score"), subject) for end in extremes(rows))

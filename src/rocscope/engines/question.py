@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocscope.engines.roles import Scores
+from rocscope.errors import InputError
 
 Progress = Callable[[int, int | None], None]
 
@@ -30,3 +31,17 @@ class Question:
     memory: int | None = None
     progress: Progress | None = None
     tol: float | None = None
+
+    def refuse(self, origin: str, **hints: str) -> None:
+        """Raise InputError for arguments that mean nothing to an engine; `hints` say of each how to go on.
+
+        Examples
+        --------
+        >>> Question("y", "score", format="csv").refuse("Spark DataFrame", format="")
+        Traceback (most recent call last):
+        rocscope.errors.InputError: format: expected none for a Spark DataFrame, got 'csv'
+        """
+        for name, hint in hints.items():
+            given = getattr(self, name)
+            if given is not None:
+                raise InputError(name, expected=f"none for a {origin}", got=repr(given), hint=hint)

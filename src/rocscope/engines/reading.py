@@ -10,13 +10,12 @@ from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance, brief
 from rocscope.engines import columns
+from rocscope.engines.class_columns import Proba, class_predictions, probability_columns
 from rocscope.engines.columns import Column
 from rocscope.engines.opening import open_source
-from rocscope.engines.roles import Role, Scores, models_of, roles_of_columns, roles_of_scores
-from rocscope.engines.several import Proba, probability_columns
-from rocscope.engines.several import predictions as predictions_of_several
-from rocscope.engines.source import Source, require_columns
-from rocscope.errors import InputError, ShapeError
+from rocscope.engines.roles import MISSING, Role, Scores, models_of, roles_of_columns, roles_of_scores
+from rocscope.engines.source import Source, no_complete_rows, no_rows, require_columns
+from rocscope.errors import InputError
 
 _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment"}
 
@@ -107,8 +106,7 @@ def read(
     >>> preds.source
     Provenance(dict of columns, rows_read=4, rows_dropped=1)
     """
-    if missing not in ("error", "drop"):
-        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    check.check_choice("missing", missing, MISSING)
     several = proba is not None or predicted is not None
     with open_source(source, format=format) as opened:
         roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment)
@@ -121,8 +119,7 @@ def read(
             require_columns(opened, [role.column], role.argument)
         table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
     if not table.num_rows:
-        got = "none" if where is None else f"none where {where}"
-        raise ShapeError(brief(opened.origin), expected="at least one row", got=got)
+        raise no_rows(brief(opened.origin), where)
     found = {role: role.convert(opened, table) for role in roles}
     rows = table.num_rows
     del table
@@ -137,7 +134,7 @@ def read(
     if several:
         proba_of, predicted_of = _by_model(found)
         options = {"classes": classes, "normalize": normalize}
-        return predictions_of_several(found[labels].decoded(), proba_of, predicted_of, **options, **others)
+        return class_predictions(found[labels].decoded(), proba_of, predicted_of, **options, **others)
     return Predictions(
         columns.positives(found[labels], pos_label, labels.subject(opened), untyped=opened.untyped),
         {role.model: column.values for role, column in found.items() if role.model is not None},
@@ -189,7 +186,6 @@ def _complete(source: Source, found: dict[Role, Column], *, drop: bool) -> tuple
     if complete is None:
         return found, 0
     if not complete.any():
-        got = f"none of {complete.size}"
-        raise ShapeError(brief(source.origin), expected="a row without missing or infinite values", got=got)
+        raise no_complete_rows(brief(source.origin), complete.size)
     kept = {role: column.keep(complete) for role, column in found.items()}
     return kept, complete.size - int(complete.sum())

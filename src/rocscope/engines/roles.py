@@ -13,6 +13,8 @@ from rocscope.engines.columns import Column
 from rocscope.engines.source import Named, Source
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, WeightError
 
+MISSING = ("error", "drop")
+"""What to do about rows with a missing or infinite value."""
 Scores = str | Sequence[str] | Mapping[str, str]
 
 _ERRORS: dict[str, type[InputError]] = {
@@ -50,12 +52,13 @@ class Role:
 
     def incomplete(self, source: Named, got: str) -> InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""
-        return _ERRORS[self.argument](
-            self.subject(source),
-            expected="a finite value in every row",
-            got=got,
-            hint="leave such rows out with missing='drop'",
-        )
+        return incomplete(self.argument, self.subject(source), got)
+
+
+def incomplete(argument: str, subject: str, got: str) -> InputError:
+    """Return the error for missing or infinite values in a column that is used as `argument` says."""
+    hint = "leave such rows out with missing='drop'"
+    return _ERRORS[argument](subject, expected="a finite value in every row", got=got, hint=hint)
 
 
 def roles_of_columns(source: Named, label: str | None, **others: str | None) -> list[Role]:

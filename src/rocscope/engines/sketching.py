@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope.core.cells import Coded, levels_of_keys, ranked_levels, sorted_keys
 from rocscope.core.counted import Counted
 from rocscope.core.sketch import CountsSketch
@@ -15,9 +16,8 @@ from rocscope.engines.batches import Batch, Reader, Tally
 from rocscope.engines.piles import Packed
 from rocscope.engines.pipeline import in_order
 from rocscope.engines.question import Progress, Question
-from rocscope.engines.roles import Scores
+from rocscope.engines.roles import MISSING, Scores
 from rocscope.engines.streaming import by_segment_in_order, models_of_reader, reading
-from rocscope.errors import InputError, WeightError
 
 Array = NDArray[Any]
 
@@ -66,8 +66,7 @@ def read_sketch(
     >>> read_sketch(rows, label="y", scores="a")
     {'a': CountsSketch(n_pos=3, n_neg=2, auc=0.916667)}
     """
-    if missing not in ("error", "drop"):
-        raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    check.check_choice("missing", missing, MISSING)
     question = Question(label, scores, weight, where, segment, pos_label, missing, format)
     with reading(source, question) as (reader, stream):
         models, tally = models_of_reader(reader), Tally(reader)
@@ -113,7 +112,5 @@ def _levels(packed: Packed) -> Coded:
     scores, column = packed.columns
     if not packed.weighted:
         return ranked_levels(column.astype(np.bool_), scores, None)
-    if column.dtype.kind == "f":
-        got, hint = "fractions", "scale them to whole numbers"
-        raise WeightError("sample_weight", expected="whole numbers", got=got, hint=hint)
+    check.require_whole_weights(column)
     return ranked_levels(column > 0, scores, np.abs(column))

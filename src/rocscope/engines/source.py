@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from rocscope import _validation as check
 from rocscope.core.provenance import brief
-from rocscope.errors import ColumnError, EngineError, MissingDependencyError
+from rocscope.errors import ColumnError, EngineError, MissingDependencyError, ShapeError
 
 _LONGEST = 300
 _EXTRAS = ("pandas", "polars")
@@ -107,6 +107,16 @@ def require_columns(source: Named, names: Sequence[str], role: str) -> None:
                 got=str(found),
                 hint="give each column a name of its own",
             )
+
+
+def no_rows(origin: str, where: str | None = None) -> ShapeError:
+    """Return the error for a source without rows, or without any for which the condition holds."""
+    return ShapeError(origin, expected="at least one row", got="none" if where is None else f"none where {where}")
+
+
+def no_complete_rows(origin: str, rows: int) -> ShapeError:
+    """Return the error for a source of so many rows that are all to be left out."""
+    return ShapeError(origin, expected="a row without missing or infinite values", got=f"none of {rows}")
 
 
 def mentioned(columns: Sequence[str], where: str) -> list[str]:

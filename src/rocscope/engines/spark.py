@@ -24,6 +24,8 @@ from rocscope.core.provenance import Provenance
 from rocscope.engines import columns
 from rocscope.engines import spark_tasks as tasks
 from rocscope.engines.question import Question
+from rocscope.engines.roles import incomplete
+from rocscope.engines.source import no_complete_rows, no_rows
 from rocscope.engines.spark_frame import (
     ORIGIN,
     Input,
@@ -34,7 +36,7 @@ from rocscope.engines.spark_frame import (
     setting,
 )
 from rocscope.engines.spark_tasks import Facts, Group
-from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
+from rocscope.errors import InputError, WeightError
 
 Array = NDArray[Any]
 
@@ -51,14 +53,10 @@ _ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_WEIGHT = 2.0**62
 
-_ERRORS = {"label": LabelError, "score": ScoreError, "weight": WeightError, "segment": InputError}
-
 
 def count(source: Any, question: Question) -> Counted:
     """Answer a question about a Spark DataFrame."""
-    for name, hint in (("format", ""), ("memory", "Spark's own settings say what a worker may use")):
-        if getattr(question, name) is not None:
-            raise InputError(name, expected=f"none for a {ORIGIN}", got=repr(getattr(question, name)), hint=hint)
+    question.refuse(ORIGIN, format="", memory="Spark's own settings say what a worker may use")
     with one_line_errors():
         require_running(source)
         return answer(open_input(source, question), question, source.sparkSession)
@@ -133,18 +131,13 @@ def _survey(runs: Any, data: Input) -> tuple[Facts, list[_Found]]:
 def _check(facts: Facts, data: Input, pos_label: Any) -> None:
     """Refuse what `rocscope.read` would."""
     if not facts.rows:
-        raise ShapeError(ORIGIN, expected="at least one row", got="none")
+        raise no_rows(ORIGIN)
     for name, rows in facts.bad.items():
         if rows and not data.layout.drop:
-            raise _ERRORS[name.rstrip("0123456789")](
-                data.subject(name),
-                expected="a finite value in every row",
-                got=f"{rows} of {facts.rows} missing or infinite",
-                hint="leave such rows out with missing='drop'",
-            )
+            got = f"{rows} of {facts.rows} missing or infinite"
+            raise incomplete(name.rstrip("0123456789"), data.subject(name), got)
     if facts.dropped == facts.rows:
-        got = f"none of {facts.rows}"
-        raise ShapeError(ORIGIN, expected="a row without missing or infinite values", got=got)
+        raise no_complete_rows(ORIGIN, facts.rows)
     if facts.negative:
         raise WeightError(data.subject("weight"), expected="weights of at least 0", got=f"{facts.negative} negative")
     if data.layout.weighted and not 0 < facts.weight <= _MOST_WEIGHT:

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from rocscope.errors import OneClassError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import all_probabilities, response_method
-from rocscope.estimators.wrapping import WrappingClassifier, check_rows, label_of, take_over_features
+from rocscope.estimators.wrapping import WrappingClassifier, check_rows, take_over_features
+from rocscope.evaluation.fitting import class_name
 from rocscope.multiclass.costs import CostMatrix
 from rocscope.multiclass.objective import Name
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -121,7 +122,7 @@ class ClassWeightClassifier(WrappingClassifier):
         found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
         self.predictions_ = MulticlassPredictions(
             y[found.row],
-            {label_of(self.estimator): found.responses[0]},
+            {class_name(self.estimator): found.responses[0]},
             classes=self.classes_,
             sample_weight=None if weight is None else weight[found.row],
             fold=found.fold,

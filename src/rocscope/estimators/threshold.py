@@ -24,10 +24,10 @@ from rocscope.estimators.wrapping import (
     check_aim,
     check_rows,
     check_two_classes,
-    label_of,
     take_over_features,
     two_labels,
 )
+from rocscope.evaluation.fitting import class_name
 
 Array = NDArray[Any]
 
@@ -154,7 +154,7 @@ class ThresholdClassifier(WrappingClassifier):
         found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
         self.predictions_ = Predictions(
             y[found.row] == self.pos_label_,
-            {label_of(self.estimator): found.responses[0]},
+            {class_name(self.estimator): found.responses[0]},
             sample_weight=None if weight is None else weight[found.row],
             fold=found.fold,
         )

@@ -163,12 +163,6 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
     return classes, classes[1]
 
 
-def label_of(model: Any) -> str:
-    """Return the class of a model, or of the last step of a pipeline."""
-    steps = getattr(model, "steps", None)
-    return label_of(steps[-1][1]) if steps else type(model).__name__
-
-
 def take_over_features(wrapper: Any, fitted: Any) -> None:
     """Give a wrapper the number and names of the features that a fitted model has seen."""
     for name in ("n_features_in_", "feature_names_in_"):

@@ -11,9 +11,9 @@ from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, LabelError
+from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.data import attributes
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
-from rocscope.evaluation.protocols import splits_of
 from rocscope.evaluation.record import Evaluation
 from rocscope.evaluation.running import in_parallel, unweighted, without_failures
 from rocscope.evaluation.splits import Sample, Split
@@ -142,10 +142,7 @@ def evaluate(
 
 def check_seed(random_state: Any) -> int | None:
     """Return a seed that gives the same results again, or None."""
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if random_state is not None and not (whole and random_state >= 0):
-        raise InputError("random_state", expected="a whole number of at least 0, or None", got=repr(random_state))
-    return None if random_state is None else int(random_state)
+    return None if random_state is None else check.check_whole(random_state, "random_state", 0)
 
 
 def task_of(

@@ -75,7 +75,7 @@ def named_models(models: Any) -> dict[str, Any]:
             raise InputError("models", expected="a different name for each", got="names that are equal as text")
     else:
         each = list(models) if isinstance(models, list | tuple) else [models]
-        named = dict(zip(_distinct([_class_name(model) for model in each]), each, strict=True))
+        named = dict(zip(_distinct([class_name(model) for model in each]), each, strict=True))
     if not named:
         raise InputError("models", expected="at least one model", got="none")
     for name, model in named.items():
@@ -86,7 +86,7 @@ def named_models(models: Any) -> dict[str, Any]:
     return named
 
 
-def _class_name(model: Any) -> str:
+def class_name(model: Any) -> str:
     """Return the name of a model's class; of a pipeline that of its last step."""
     while getattr(model, "steps", None) and not isinstance(model, type):
         model = model.steps[-1][1]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,24 @@ class FoldScores:
             hint = "0.1 for ten-fold cross-validation; or pass arrays of repeats × folds"
             raise InputError("test_share", expected="the share of the rows that a fold tests", hint=hint)
         return self.test_share
+
+    @property
+    def variance_factor(self) -> float:
+        """By what the variance over folds is multiplied for that of their mean, as they share training rows.
+
+        1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003).
+        """
+        share = self.require_test_share()
+        return 1 / self.values.shape[1] + share / (1 - share)
+
+    def mean_difference(self, i: int, j: int) -> tuple[float, float]:
+        """Return the mean over folds of model j less model i, and its standard error.
+
+        It is of the differences themselves, so that equal ones have exactly none.
+        """
+        difference = self.values[j] - self.values[i]
+        variance = difference.var(ddof=1) * self.variance_factor if np.ptp(difference) else 0.0
+        return float(difference.mean()), sqrt(variance)
 
 
 def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = None) -> FoldScores:

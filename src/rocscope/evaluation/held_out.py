@@ -76,8 +76,7 @@ def _drawn(predictions: Predictions, folds: int, repeats: int, cluster: Any, see
     if not 2 <= folds <= size:
         raise InputError("folds", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))
     kind = np.bincount(unit, predictions.y_true, minlength=size) > 0
-    if repeats < 1:
-        raise InputError("repeats", expected="at least 1", got=repr(repeats))
+    check.check_whole(repeats, "repeats")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
     for _ in range(repeats):
         order = rng.permutation(size)

@@ -18,7 +18,7 @@ from rocscope.errors import InputError
 from rocscope.evaluation.evaluate import evaluate
 from rocscope.evaluation.held_out import held_out
 from rocscope.evaluation.optimism_result import Optimism
-from rocscope.evaluation.replicates import Replicates, Sample, draw
+from rocscope.evaluation.replicates import Observed, Replicates, draw
 from rocscope.evaluation.threshold_choice import Rule
 from rocscope.inference.bootstrap import BootstrapEstimate, design_of
 from rocscope.inference.placements import WeightKind
@@ -121,7 +121,7 @@ def optimism(
     decision = choose(predictions, context, criterion=criterion)
     rule = Rule(criterion_of(criterion or ("accuracy" if context is None else "min_cost")), decision.context)
     design = design_of(predictions, stratified=stratified, cluster=cluster, weights=weights)
-    sample = Sample.of(design, rule, decision)
+    sample = Observed.of(design, rule, decision)
     judged = held_out(predictions, sample.rule, folds=folds, repeats=repeats, cluster=cluster, level=level, seed=seed)
     drawn = draw(design, sample, replicates, seed, progress)
     in_sample = sample.at(sample.worth, drawn)
@@ -148,7 +148,7 @@ def optimism(
     )
 
 
-def _threshold(sample: Sample, drawn: Replicates, level: float, design: Design) -> BootstrapEstimate:
+def _threshold(sample: Observed, drawn: Replicates, level: float, design: Design) -> BootstrapEstimate:
     """Return the threshold chosen, among those of the replicates that choose its model: always observed scores."""
     same = drawn.model == sample.model
     values = sample.at(sample.thresholds, drawn)[same]

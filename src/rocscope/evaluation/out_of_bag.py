@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.core.text import number
-from rocscope.errors import ColumnError, InputError
+from rocscope.errors import ColumnError
+from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.evaluate import check_seed, predictions_of, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
 from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
-from rocscope.evaluation.protocols import OutOfBag, splits_of
+from rocscope.evaluation.protocols import OutOfBag
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.running import in_parallel, unweighted, without_failures
 from rocscope.evaluation.splits import Split
@@ -29,7 +31,7 @@ _KEPT = 0.632
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corrected:
+class Corrected(Result):
     """What one model is worth, by the bootstrap.
 
     Attributes
@@ -74,9 +76,6 @@ class Corrected:
     def __repr__(self) -> str:
         facts = ", ".join(f"{name}={value:.4g}" for name, value in vars(self).items() if name != "replicates")
         return f"Corrected({facts})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def relative_overfitting(apparent: float, out_of_bag: float, no_information: float, sign: int = -1) -> float:
@@ -221,8 +220,7 @@ def bootstrap_632(
     True
     """
     check.check_choice("response", response, RESPONSES)
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 1:
-        raise InputError("replicates", expected="a whole number of at least 1", got=repr(replicates))
+    check.check_whole(replicates, "replicates")
     named = named_models(models)
     task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)

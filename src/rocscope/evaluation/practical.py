@@ -5,14 +5,14 @@ from itertools import combinations
 from math import nan, sqrt
 from typing import Any
 
-import numpy as np
 from scipy import stats
 
 from rocscope import _validation as check
-from rocscope.core.estimate import Comparison, Comparisons, Estimate
-from rocscope.evaluation.comparison import corrected_covariance
+from rocscope.core.estimate import Comparison, Comparisons
+from rocscope.evaluation.compare_folds import corrected_covariance
 from rocscope.evaluation.fold_scores import FoldScores, fold_scores
 from rocscope.evaluation.measures import Metric
+from rocscope.inference.hypothesis import Hypothesis
 
 _METHOD = "Bayesian correlated t"
 
@@ -32,6 +32,7 @@ class PracticalComparison(Comparison):
 
     Examples
     --------
+    >>> from rocscope import Estimate
     >>> gain = Estimate(0.02, 0.0, 0.04, level=0.95, method="Bayesian correlated t", n=10)
     >>> PracticalComparison("a", "b", gain, nan, nan, gain.method, rope=0.01, equivalent=0.2, second_better=0.8)
     PracticalComparison(b − a: 0.02, 95 % interval 0 to 0.04; a better 0, equivalent (±0.01) 0.2, b better 0.8)
@@ -98,33 +99,26 @@ def practical_equivalence(
     PracticalComparison(bayes − tree: 0.1, 95 % interval 0.0007698 to 0.1992; tree better 0.0193,
     equivalent (±0.01) 0.0122, bayes better 0.968)
     """
-    check.check_level(level)
+    hypothesis = Hypothesis(level=level)
     check.check_number(rope, "rope", "a number of at least 0", least=0)
     found = fold_scores(scores, metric, test_share)
     n = found.values.shape[1]
     covariance = corrected_covariance(found)
-    pairs = [_pair(found, i, j, float(rope), level) for i, j in combinations(range(len(found.models)), 2)]
+    pairs = [_pair(found, i, j, float(rope), hypothesis) for i, j in combinations(range(len(found.models)), 2)]
     estimates = {
-        name: _interval(float(found.values[i].mean()), sqrt(covariance[i, i]), n, level)
+        name: hypothesis.wald(float(found.values[i].mean()), sqrt(covariance[i, i]), n, _METHOD, df=n - 1)
         for i, name in enumerate(found.models)
     }
     return Comparisons(found.quantity, estimates, covariance, pairs, "none")
 
 
-def _interval(value: float, spread: float, n: int, level: float) -> Estimate:
-    reach = float(stats.t(n - 1).ppf((1 + level) / 2)) * spread
-    return Estimate(value, value - reach, value + reach, level, _METHOD, n, spread)
-
-
-def _pair(found: FoldScores, i: int, j: int, rope: float, level: float) -> PracticalComparison:
-    d = found.values[j] - found.values[i]
-    share = found.require_test_share()
-    spread = sqrt(d.var(ddof=1) * (1 / d.size + share / (1 - share))) if np.ptp(d) else 0.0
-    mean = float(d.mean())
-    below, above = (_tail(sign * mean - rope, spread, d.size - 1) for sign in (-1, 1))
+def _pair(found: FoldScores, i: int, j: int, rope: float, hypothesis: Hypothesis) -> PracticalComparison:
+    mean, spread = found.mean_difference(i, j)
+    n = found.values.shape[1]
+    below, above = (_tail(sign * mean - rope, spread, n - 1) for sign in (-1, 1))
     if not rope and not spread and not mean:
         below = above = 0.5
-    difference = _interval(mean, spread, d.size, level)
+    difference = hypothesis.wald(mean, spread, n, _METHOD, df=n - 1)
     return PracticalComparison(
         found.models[i],
         found.models[j],
@@ -132,7 +126,7 @@ def _pair(found: FoldScores, i: int, j: int, rope: float, level: float) -> Pract
         nan,
         nan,
         _METHOD,
-        df=d.size - 1,
+        df=n - 1,
         rope=rope,
         first_better=below,
         equivalent=max(1 - below - above, 0.0) if rope else 0.0,

@@ -5,8 +5,7 @@ numbers as `cv`.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
-from copy import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -14,10 +13,11 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.errors import InputError
-from rocscope.evaluation.splits import Part, Sample, Split, name_list, numbered, repeats_of
+from rocscope.evaluation.splits import Part, Sample, name_list
 
 __all__ = ["Folds", "Holdout", "LeaveOneOut", "OutOfBag", "Protocol", "ThreeParts", "TimeOrder"]
 
+_MOST_DRAWS = 1000
 _ROUGHLY_EVEN = "The least populated class"
 _GROUPS_IGNORED = "The groups parameter is ignored"  # which the check of each split finds out
 
@@ -38,7 +38,7 @@ class Protocol:
         raise NotImplementedError
 
 
-def _of_splitter(splitter: Any, sample: Sample) -> Iterator[Part]:
+def of_splitter(splitter: Any, sample: Sample) -> Iterator[Part]:
     """Yield the parts of a splitter of scikit-learn; its errors become ours."""
     X = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
@@ -82,8 +82,7 @@ class Folds(Protocol):
     rare_classes: Literal["error", "spread"] = "error"
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 2:
-            raise InputError("cv", expected="at least two folds", got=repr(self.k))
+        check.check_whole(self.k, "cv", 2)
         check.check_choice("rare_classes", self.rare_classes, ("error", "spread"))
 
     @property
@@ -97,7 +96,7 @@ class Folds(Protocol):
             self._check_classes(sample)
         grouped = sample.groups is not None
         kind = f"{'Stratified' * self.stratified}{'Group' * grouped}KFold"
-        return _of_splitter(getattr(splitters, kind)(int(self.k), shuffle=True, random_state=seed), sample)
+        return of_splitter(getattr(splitters, kind)(int(self.k), shuffle=True, random_state=seed), sample)
 
     def _check_classes(self, sample: Sample) -> None:
         sizes = np.bincount(sample.y)
@@ -138,7 +137,7 @@ class Holdout(Protocol):
         return f"holdout of {100 * self.test:.3g} %" + ", stratified" * self.stratified
 
     def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
-        return _of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
+        return of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
 
 
 def _one_split(test: float, stratified: bool, sample: Sample, seed: int) -> Any:
@@ -197,11 +196,11 @@ class ThreeParts(Protocol):
         return f"training, {shares}" + ", stratified" * self.stratified
 
     def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
-        (outer,) = _of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
+        (outer,) = of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
         groups = None if sample.groups is None else sample.groups[outer.train]
         rest = Sample(None, sample.y[outer.train], sample.classes, groups)
         share = self.validation / (1 - self.test)
-        (inner,) = _of_splitter(_one_split(share, self.stratified, rest, seed), rest)
+        (inner,) = of_splitter(_one_split(share, self.stratified, rest, seed), rest)
         judged = [outer.train[inner.test], outer.test]
         names = np.repeat(["validation", "test"], [rows.size for rows in judged])
         yield Part(outer.train[inner.train], np.concatenate(judged), names)
@@ -231,7 +230,7 @@ class LeaveOneOut(Protocol):
         from sklearn import model_selection as splitters
 
         grouped = sample.groups is not None
-        return _of_splitter(splitters.LeaveOneGroupOut() if grouped else splitters.LeaveOneOut(), sample)
+        return of_splitter(splitters.LeaveOneGroupOut() if grouped else splitters.LeaveOneOut(), sample)
 
 
 @dataclass(frozen=True)
@@ -266,7 +265,7 @@ class TimeOrder(Protocol):
             splitter = TimeSeriesSplit(self.k, gap=self.gap, max_train_size=self.most_training)
         except (ValueError, TypeError) as error:
             raise InputError(f"cv: {error}") from error
-        return _of_splitter(splitter, sample)
+        return of_splitter(splitter, sample)
 
 
 @dataclass(frozen=True)
@@ -307,89 +306,3 @@ class OutOfBag(Protocol):
         strata = sample.y if self.stratified else np.zeros(sample.n, np.intp)
         rows = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
         return np.sort(np.concatenate([rng.choice(own, own.size) for own in rows]))
-
-
-_MOST_DRAWS = 1000
-
-NAMED: dict[str, type[Protocol]] = {
-    "holdout": Holdout,
-    "three_parts": ThreeParts,
-    "leave_one_out": LeaveOneOut,
-    "time_order": TimeOrder,
-    "out_of_bag": OutOfBag,
-}
-"""Protocols by the names that `cv` takes."""
-
-
-def splits_of(cv: Any, sample: Sample, repeats: int, seed: int | None) -> tuple[list[Split], str]:
-    """Return the splits of whatever `cv` may be, and the protocol in words."""
-    if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise InputError("repeats", expected="a whole number of at least 1", got=repr(repeats))
-    protocol = _protocol(cv)
-    if repeats > 1 and not protocol.random:
-        hint = "repeats would be the same"
-        raise InputError("repeats", expected=f"1 for {protocol.title}", got=str(repeats), hint=hint)
-    if isinstance(protocol, Splitter) and repeats == 1:
-        return numbered(protocol.numbered(sample, _seed(seed, 0)), sample), protocol.title
-    drawn = ((r, part) for r in range(repeats) for part in protocol.parts(sample, _seed(seed, r)))
-    return numbered(drawn, sample), protocol.title
-
-
-def _seed(seed: int | None, repeat: int) -> int:
-    """Return the seed of a repeat, below 2^32 as scikit-learn takes it."""
-    return int(np.random.SeedSequence(seed, spawn_key=(0, repeat)).generate_state(1)[0])
-
-
-def _protocol(cv: Any) -> Protocol:
-    if isinstance(cv, Protocol):
-        return cv
-    if isinstance(cv, str):
-        return NAMED[check.check_choice("cv", cv, list(NAMED))]()
-    if isinstance(cv, int | np.integer):
-        return Folds(int(cv))
-    if hasattr(cv, "split"):
-        return Splitter(cv)
-    if isinstance(cv, Iterable):
-        return Splitter(_Pairs(list(cv)))
-    expected = f"a number of folds, {', '.join(map(repr, NAMED))}, a splitter of scikit-learn, or pairs of row numbers"
-    raise InputError("cv", expected=expected, got=type(cv).__name__)
-
-
-class _Pairs:
-    """Training and test rows as they were given."""
-
-    random_state = shuffle = None
-
-    def __init__(self, pairs: list[Any]) -> None:
-        self.pairs = pairs
-
-    def split(self, *_: Any) -> Iterator[tuple[Any, Any]]:
-        for pair in self.pairs:
-            if not (isinstance(pair, tuple | list) and len(pair) == 2):
-                raise InputError("cv", expected="pairs of training and test rows", got=type(pair).__name__)
-            yield pair[0], pair[1]
-
-
-class Splitter(Protocol):
-    """Any splitter of scikit-learn."""
-
-    def __init__(self, splitter: Any) -> None:
-        self.splitter = splitter
-        self.random = hasattr(splitter, "random_state") and bool(getattr(splitter, "shuffle", True))  # pyright: ignore
-
-    @property
-    def title(self) -> str:
-        return "given rows" if isinstance(self.splitter, _Pairs) else str(self.splitter)
-
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
-        seeded = copy(self.splitter)
-        seeded.random_state = seed
-        return _of_splitter(seeded, sample)
-
-    def numbered(self, sample: Sample, seed: int) -> Iterable[tuple[int, Part]]:
-        """Yield parts with their repeats: a splitter may repeat itself, as RepeatedStratifiedKFold does."""
-        from sklearn.model_selection import BaseShuffleSplit
-
-        unseeded = self.random and self.splitter.random_state is None
-        parts = self.parts(sample, seed) if unseeded else _of_splitter(self.splitter, sample)
-        return enumerate(parts) if isinstance(self.splitter, BaseShuffleSplit) else repeats_of(parts)

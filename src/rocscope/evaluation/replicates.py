@@ -15,12 +15,10 @@ from rocscope.inference.resampling import Design, in_chunks, tally_all
 
 Array = NDArray[Any]
 
-_COMPILED_FROM = 10_000_000
-
 
 @dataclass(frozen=True)
-class Sample:
-    """The sample that is drawn from: the worth of each point of each model, and which was chosen."""
+class Observed:
+    """The observed sample: the worth of each point of each model, and which was chosen."""
 
     rule: Rule
     worth: tuple[Array, ...]
@@ -30,7 +28,7 @@ class Sample:
     point: int
 
     @classmethod
-    def of(cls, design: Design, rule: Rule, decision: Decision) -> "Sample":
+    def of(cls, design: Design, rule: Rule, decision: Decision) -> "Observed":
         tallied = tally_all(design, design.frequency[None, :])
         worth = tuple(rule.worth_of_points(*map(from_zero, counts))[0] for counts in tallied.values())
         thresholds = tuple(
@@ -75,15 +73,15 @@ class Replicates:
     worth_of_choice: Array
 
 
-def draw(design: Design, sample: Sample, replicates: int, seed: Any, progress: Progress) -> Replicates:
-    compiled = design.draws * replicates >= _COMPILED_FROM
+def draw(design: Design, sample: Observed, replicates: int, seed: Any, progress: Progress) -> Replicates:
+    compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
         tallied = tally_all(design, design.draw(rng, size, compiled))
         choice = sample.rule.choose(tallied)
         return np.column_stack([choice.model, choice.point, choice.worth, sample.worth_of_choice(tallied)])
 
-    columns = in_chunks(work, replicates, design.chunk, seed=seed, threads=None, progress=progress is not False)
+    columns = in_chunks(work, replicates, design.chunk, seed=seed, threads=None, progress=progress)
     usable = ~np.isnan(columns).any(axis=1)
     if not usable.any():
         raise InputError("replicates", expected="some with both classes", got=f"none of {usable.size}")

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from rocscope._progress import Progress, track
 from rocscope.errors import ModelError, RocscopeWarning
@@ -34,9 +34,7 @@ def without_failures(results: Iterable[Any], models: Iterable[str]) -> tuple[lis
     lost = {each.failure.model for each in failed}
     kept = [name for name in models if name not in lost]
     if not kept:
-        first = failed[0]
-        more = f" (and {len(failed) - 1} more failures)" if len(failed) > 1 else ""
-        raise ModelError(f"{first.failure}{more}") from first.cause
+        raise_first(failed)
     for name in sorted(lost):
         own = [each.failure for each in failed if each.failure.model == name]
         warnings.warn(
@@ -45,6 +43,12 @@ def without_failures(results: Iterable[Any], models: Iterable[str]) -> tuple[lis
             stacklevel=4,
         )
     return [r for r in results if not isinstance(r, Failed) and r.model not in lost], failed, kept
+
+
+def raise_first(failed: Sequence[Failed]) -> NoReturn:
+    """Raise the first of failures that leave nothing to return."""
+    more = f" (and {len(failed) - 1} more failures)" if len(failed) > 1 else ""
+    raise ModelError(f"{failed[0].failure}{more}") from failed[0].cause
 
 
 def unweighted(models: Mapping[str, Any], weighted: bool) -> tuple[str, ...]:

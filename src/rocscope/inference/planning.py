@@ -6,7 +6,6 @@ for each positive.
 """
 
 from dataclasses import dataclass
-from html import escape
 from math import ceil, exp, sqrt
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from scipy import special
 
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.proportions import Method, proportion_interval
 
@@ -24,7 +24,7 @@ _MOST_CASES = 10**6
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Result):
     """How many positives and negatives a study needs, and what they give.
 
     Attributes
@@ -53,9 +53,6 @@ class Plan:
     def __repr__(self) -> str:
         power = "" if self.power != self.power else f", power {self.power:.3f}"
         return f"Plan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def auc_variance(auc: float, ratio: float = 1.0) -> float:
@@ -283,7 +280,7 @@ def rate_sample_size(
         raise InputError("width", expected="a number between 0 and 1", got=repr(width))
     n_pos, n_neg = (_cases_for_width(rate, width, level, method) for rate in (tpr, tnr))
     if prevalence is not None:
-        _check_share("prevalence", prevalence)
+        check.check_share(prevalence, "prevalence")
         n = max(ceil(n_pos / prevalence), ceil(n_neg / (1 - prevalence)))
         n_pos = round(n * prevalence)
         n_neg = n - n_pos
@@ -341,7 +338,7 @@ def _power(effect: float, variances: _Variances, n_pos: float, alternative: Alte
 
 
 def _smallest(effect: float, variances: _Variances, power: float, alternative: Alternative, alpha: float) -> int:
-    _check_share("power", power)
+    check.check_share(power, "power")
     z, aimed = _critical(alternative, alpha), float(special.ndtri(power))
     needed = max(z * sqrt(variances.null) + aimed * sqrt(variances.expected), 0.0)
     return max(ceil((needed / abs(effect)) ** 2), 2)
@@ -353,7 +350,7 @@ def _critical(alternative: Alternative, alpha: float) -> float:
 
 def _check_test(effect: float, alternative: Alternative, alpha: float) -> None:
     check.check_choice("alternative", alternative, ("two-sided", "greater"))
-    _check_share("alpha", alpha)
+    check.check_share(alpha, "alpha")
     if not effect or (alternative == "greater" and effect < 0):
         wanted = "a difference" if alternative == "two-sided" else "a difference above 0"
         raise InputError("what is to be shown", expected=wanted, got=f"{effect:g}")
@@ -362,11 +359,6 @@ def _check_test(effect: float, alternative: Alternative, alpha: float) -> None:
 def _check_auc(name: str, auc: float) -> None:
     if not 0 < auc < 1:
         raise InputError(name, expected="an area between 0 and 1", got=repr(auc))
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise InputError(name, expected="a number between 0 and 1", got=repr(value))
 
 
 def _cases(n_pos: int, n_neg: int) -> float:

@@ -12,6 +12,7 @@ from rocscope import _validation as check
 from rocscope.core.estimate import Estimate
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.auc import normal_quantile
 
@@ -204,7 +205,7 @@ def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) 
 
 
 @dataclass(frozen=True, repr=False)
-class JointRegion:
+class JointRegion(Result):
     """A rectangle in ROC space that holds the true point of a threshold, both rates at once.
 
     Attributes
@@ -232,9 +233,6 @@ class JointRegion:
     def __repr__(self) -> str:
         sides = f"fpr {self.fpr.low:.4g} to {self.fpr.high:.4g}, tpr {self.tpr.low:.4g} to {self.tpr.high:.4g}"
         return f"JointRegion({sides}, {100 * self.level:g} % jointly, {self.method})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{self!r}</code>"
 
 
 def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", level: float = 0.95) -> JointRegion:

@@ -5,7 +5,6 @@ counts at each level of each model. Replicates come in chunks of a size that dep
 own seed, so that they do not depend on how many threads share the work.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._progress import track
+from rocscope._cores import cores
+from rocscope._progress import Progress, track
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import OneClassError
 
 Array = NDArray[Any]
 CountsOf = Mapping[str, ThresholdCounts]
@@ -113,6 +114,10 @@ class Design:
             _draw(rng, self.frequency, stratum, drawn, compiled)
         return drawn
 
+    def worth_compiling(self, replicates: int) -> bool:
+        """Whether so many replicates take longer than loading a compiler."""
+        return self.draws * replicates >= _COMPILED_FROM
+
     @property
     def chunk(self) -> int:
         """Replicates in a chunk."""
@@ -192,7 +197,7 @@ def replicate(
     progress: bool = True,
 ) -> Array:
     """Return the statistic of each replicate, a row each."""
-    compiled = design.draws * replicates >= _COMPILED_FROM
+    compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
         return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
@@ -208,11 +213,10 @@ def in_chunks(
     *,
     seed: Any,
     threads: int | None,
-    progress: bool,
+    progress: Progress,
 ) -> Array:
     """Return what `work` makes of each chunk's own generator and size, one after the other."""
-    if replicates < 1:
-        raise InputError("replicates", expected="at least 1", got=repr(replicates))
+    check.check_whole(replicates, "replicates")
     sizes = [min(chunk, replicates - done) for done in range(0, replicates, chunk)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
 
@@ -220,7 +224,7 @@ def in_chunks(
         return work(np.random.Generator(np.random.SFC64(seeds[number])), sizes[number])
 
     parts = _in_threads(one, len(sizes), threads)
-    return np.concatenate(list(track(parts, len(sizes), progress or False, "bootstrap")))
+    return np.concatenate(list(track(parts, len(sizes), progress, "bootstrap")))
 
 
 def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
@@ -230,8 +234,7 @@ def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
 
 def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) -> Iterator[Array]:
     """Yield the chunks in order; Python statistics hold the interpreter's lock and gain nothing from threads."""
-    threads = len(os.sched_getaffinity(0)) if threads is None and hasattr(os, "sched_getaffinity") else threads
-    threads = min(threads or os.cpu_count() or 1, chunks)
+    threads = min(threads or cores(), chunks)
     if threads == 1:
         yield from map(work, range(chunks))
         return

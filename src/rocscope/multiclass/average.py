@@ -2,17 +2,17 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 
 
 @dataclass(frozen=True, repr=False)
-class Average:
+class Average(Result):
     """A weighted mean over the entries that are defined, and the names of all others.
 
     Parameters
@@ -47,9 +47,6 @@ class Average:
         total = len(self.over) + len(self.undefined)
         missing = ", ".join(map(repr, self.undefined))
         return f"Average({self.value:.6g} over {len(self.over)} of {total}; undefined: {missing})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Average:

@@ -31,8 +31,7 @@ def resampled(
         Of an array (replicates × kinds) of drawn counts; returns a value a replicate.
     """
     check.check_level(level)
-    if not isinstance(replicates, int | np.integer) or replicates < 2:
-        raise InputError("replicates", expected="a whole number of at least 2", got=repr(replicates))
+    check.check_whole(replicates, "replicates", 2)
     n = int(frequency.sum())
     drawn = np.random.default_rng(seed).multinomial(n, frequency / n, size=int(replicates))
     values = np.asarray(statistic(drawn), dtype=np.float64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.band import Band
-from rocscope.reliability.outcomes import Outcomes, check_draws
+from rocscope.reliability.outcomes import Outcomes
 
 Array = NDArray[Any]
 
@@ -43,7 +43,7 @@ def band(fit: Fit, *, consistency: bool, simultaneous: bool, level: float, draws
     check.check_level(level)
     sample, curve = fit.outcomes, fit.values(fit.outcomes.pos)
     chance = sample.score if consistency else fit.at_levels(curve).clip(0, 1)
-    drawn = _draw(fit, chance, check_draws(draws), np.random.default_rng(seed))
+    drawn = _draw(fit, chance, check.check_whole(draws, "draws"), np.random.default_rng(seed))
     low, high = envelope(drawn, level) if simultaneous else _pointwise(drawn, level)
     if not consistency:  # a curve lies in its own confidence band, also where drawing again flattens it
         low, high = np.minimum(low, curve), np.maximum(high, curve)

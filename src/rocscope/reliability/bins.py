@@ -77,15 +77,12 @@ def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", 
     if edges is None and strategy == "distinct":
         borders, first = np.concatenate([score, score[-1:]]), np.arange(score.size)
     else:
-        borders = _given_edges(edges, score) if edges is not None else _borders(sample, _check_bins(bins), strategy)
+        if edges is None:
+            borders = _borders(sample, check.check_whole(bins, "bins"), strategy)
+        else:
+            borders = _given_edges(edges, score)
         first = np.searchsorted(score, borders[:-1])
     return Bins(sample, borders, first, *(sums(column, first) for column in (sample.pos, sample.total, sample.weighed)))
-
-
-def _check_bins(bins: int) -> int:
-    if not isinstance(bins, int | np.integer) or bins < 1:
-        raise InputError("bins", expected="a whole number of at least 1", got=repr(bins))
-    return int(bins)
 
 
 def _given_edges(edges: Any, score: Array) -> Array:

@@ -6,7 +6,6 @@ is given. Together with the number of rows they hold what labels and scores hold
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import as_counts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError
 
@@ -30,7 +30,7 @@ _NODES = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationFunction:
+class CalibrationFunction(Result):
     """How often each of finitely many scores is given, and how often the event then happens.
 
     Attributes
@@ -94,9 +94,6 @@ class CalibrationFunction:
 
     def __repr__(self) -> str:
         return f"CalibrationFunction({len(self.score)} scores, n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 @dataclass(frozen=True)

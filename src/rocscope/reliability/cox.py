@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
 from rocscope.reliability.logistic import LogisticFit, fit_logistic, log_odds
 from rocscope.reliability.outcomes import Outcomes, outcomes
-from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 

@@ -9,11 +9,11 @@ from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.reliability.bins import Strategy, binned, sums
 from rocscope.reliability.loess import loess_fit
 from rocscope.reliability.outcomes import Outcomes, outcomes
-from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 

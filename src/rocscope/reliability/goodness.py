@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
+from rocscope import _validation as check
+from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
 from rocscope.reliability.bands import draw_positives
 from rocscope.reliability.bins import binned
-from rocscope.reliability.outcomes import Outcomes, check_draws, outcomes
+from rocscope.reliability.outcomes import Outcomes, outcomes
 from rocscope.reliability.pav import pav_values
-from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 
@@ -197,7 +198,7 @@ def miscalibration_test(
     sample = sample.pooled(_GROUPS, ends=_ENDS)
     rng = np.random.default_rng(seed)
     observed = _miscalibration(sample)
-    drawn = (draw_positives(sample.total, sample.score, 1, rng)[0] for _ in range(check_draws(draws)))
+    drawn = (draw_positives(sample.total, sample.score, 1, rng)[0] for _ in range(check.check_whole(draws, "draws")))
     equal = observed - _ROUNDING  # equal but for rounding counts as equal
     above = sum(_miscalibration(Outcomes(sample.score, pos, sample.total)) >= equal for pos in drawn)
     return CalibrationTest(observed, (1 + above) / (1 + draws), f"CORP miscalibration, {draws} draws")

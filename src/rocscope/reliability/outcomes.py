@@ -127,10 +127,3 @@ def at_prevalence(counts: ThresholdCounts, target_prevalence: float | None) -> T
     pos = counts.pos * (target_prevalence * counts.n / counts.n_pos)
     neg = counts.neg * ((1 - target_prevalence) * counts.n / counts.n_neg)
     return ThresholdCounts(counts.threshold, pos, neg)
-
-
-def check_draws(draws: int) -> int:
-    """Return a number of random draws, or raise InputError."""
-    if not isinstance(draws, int | np.integer) or draws < 1:
-        raise InputError("draws", expected="a whole number of at least 1", got=repr(draws))
-    return int(draws)

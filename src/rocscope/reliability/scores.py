@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.reliability.bins import Strategy, binned
 from rocscope.reliability.outcomes import Outcomes, outcomes
 from rocscope.reliability.pav import pav_values
-from rocscope.reliability.result import Result
 
 Array = NDArray[Any]
 Rule = Literal["brier", "log_loss"]

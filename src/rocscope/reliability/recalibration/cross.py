@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
 from rocscope.core.text import number
 from rocscope.errors import InputError
@@ -49,7 +49,7 @@ RECALIBRATORS: dict[str, type[Recalibrator]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Recalibrated:
+class Recalibrated(Result):
     """Recalibrated probabilities, and the recalibrators for further rows.
 
     Attributes
@@ -83,9 +83,6 @@ class Recalibrated:
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
         return f"Recalibrated({self.method}, {where}, n={number(self.predictions.n)}, models={self.predictions.models})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def recalibrator(method: Method, **parameters: Any) -> Recalibrator:

@@ -65,7 +65,7 @@ def _matching(names: Sequence[str], pattern: str) -> ByClass:
     return found
 
 
-def predictions(
+def class_predictions(
     labels: Array,
     proba: Mapping[str, Mapping[str, Array]],
     predicted: Mapping[str, Array],

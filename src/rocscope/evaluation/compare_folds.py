@@ -109,8 +109,7 @@ def compare_folds(
 
 def corrected_covariance(found: FoldScores) -> Array:
     """Return the covariance (m × m) of the means over folds, corrected for the training rows that folds share."""
-    share = found.require_test_share()
-    return np.atleast_2d(np.cov(found.values)) * (1 / found.values.shape[1] + share / (1 - share))
+    return np.atleast_2d(np.cov(found.values)) * found.variance_factor
 
 
 class _CorrectedT:
@@ -126,11 +125,7 @@ class _CorrectedT:
         return self.hypothesis.wald(self.found.values[i].mean(), spread, self.n, self.name, df=self.n - 1)
 
     def compare(self, i: int, j: int) -> Comparison:
-        difference = self.found.values[j] - self.found.values[i]
-        # The variance of the differences themselves, so that equal ones have exactly none.
-        inflation = 1 / self.n + self.found.require_test_share() / (1 - self.found.require_test_share())
-        spread = sqrt(difference.var(ddof=1) * inflation) if np.ptp(difference) else 0.0
-        estimate = self.hypothesis.wald(float(difference.mean()), spread, self.n, self.name, df=self.n - 1)
+        estimate = self.hypothesis.wald(*self.found.mean_difference(i, j), self.n, self.name, df=self.n - 1)
         first, second = self.found.models[i], self.found.models[j]
         return self.hypothesis.compare(first, second, estimate, df=self.n - 1, method=self.name)
 

@@ -1,4 +1,4 @@
-"""What the results of this package have in common."""
+"""What results have in common: plain data for JSON, and one line in a notebook."""
 
 from html import escape
 from typing import Any
@@ -7,7 +7,7 @@ from rocscope.core.jsonable import jsonable
 
 
 class Result:
-    """A frozen dataclass of facts: JSON-safe, and shown in a notebook by its one line."""
+    """Facts by name: plain data by `to_dict`, and shown in a notebook by their one line."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts, safe for JSON (NaN and infinities become None)."""
