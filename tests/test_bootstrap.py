@@ -328,3 +328,10 @@ def test_results_are_plain_data():
 
     content = json.loads(json.dumps(rs.bootstrap(ONE, rs.auc, replicates=50).to_dict(), allow_nan=False))
     assert content["replicates"] == 50
+
+
+def test_a_statistic_is_a_function():
+    with pytest.raises(
+        InputError, match=r"^statistic: expected a function of counts, got 'auc'; such as rocscope\.auc"
+    ):
+        rs.bootstrap(rs.ThresholdCounts([1, 0], [2, 1], [1, 2]), "auc")

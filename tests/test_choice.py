@@ -75,3 +75,8 @@ def test_a_decision_is_plain_data():
     assert "\n" not in repr(decision)
     assert "<table>" in decision._repr_html_()
     assert rs.choose is choose
+
+
+def test_labels_and_scores_are_shown_the_way_to_predictions():
+    with pytest.raises(InputError, match=r"got a list; of labels and scores make Predictions\(y_true, y_score\)$"):
+        rs.choose([1, 0], [0.9, 0.1])

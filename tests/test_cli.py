@@ -1,6 +1,7 @@
 """The command line as its users type it: output, exit codes, one line for each fault."""
 
 import json
+import shlex
 from fractions import Fraction
 from pathlib import Path
 
@@ -191,3 +192,36 @@ def test_all_worked_rankings_through_the_command_line(run, tmp_path):
         assert model["lift_area"]["step"] == float(Fraction(case["lift_area_step_in_positives"]))
         assert model["best"]["accuracy"] == float(Fraction(case["best_accuracy"]))
         assert {key: model["best"][key] for key in ("threshold", "tp", "fp")} in case["best_accuracy_at"]
+
+
+def test_a_report_has_the_segments_and_folds_that_were_named(run, tmp_path):
+    (tmp_path / "parts.csv").write_text(
+        "y,a,fold,region\n" + "1,0.9,1,north\n0,0.1,1,south\n0,0.2,2,north\n1,0.8,2,south\n"
+    )
+    arguments = ("report", "parts.csv", "--label", "y", "--score", "a", "--segment", "region", "--fold", "fold")
+    code, out, err = run(*arguments, "-o", "-")
+    assert code == 0, err
+    assert '"north"' in out
+    code, _, err = run(*arguments, "--memory", "1 GB", "-o", "other.html")
+    assert code == 2
+    assert "neither --fold nor --segment" in err
+
+
+@pytest.mark.parametrize("command", ["summary", "report", "choose", "compare", "campaign", "calibrate"])
+def test_the_example_of_each_command_runs(run, scores, command):
+    heading, *rows = scores.read_text().splitlines()
+    scores.write_text("\n".join([heading, *rows * 5]))
+    _, out, _ = run(command, "--help", COLUMNS="1000")
+    example = next(line for line in out.splitlines() if "Example: " in line).partition("Example: rocscope ")[2]
+    words = shlex.split(example.partition(", then")[0])
+    code, _, err = run(*(scores if word.startswith(("scores.", "old.")) else word for word in words))
+    assert code in (0, 1), err
+
+
+def test_the_help_names_the_table_of_pyproject(run):
+    assert "[tool.rocscope]" in run("--help")[1]
+
+
+def test_a_column_that_is_not_named_is_asked_for_as_it_is_typed(run, scores):
+    assert run("summary", scores)[2].endswith("got none; give label= (--label)\n")
+    assert run("summary", scores, "--label", "y")[2].endswith("got none; give scores= (--score)\n")

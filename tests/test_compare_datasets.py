@@ -73,7 +73,7 @@ def test_friedman_equals_scipy_and_iman_davenport_the_anova_of_ranks(values):
 def test_ranks_of_errors_are_those_of_their_negatives(values):
     columns = dict(zip("abcd", values.T, strict=True))
     losses = {name: -column for name, column in columns.items()}
-    np.testing.assert_array_equal(rs.friedman(columns).ranks, rs.friedman(losses, higher_is_better=False).ranks)
+    np.testing.assert_array_equal(rs.friedman(columns).ranks, rs.friedman(losses, larger_is_better=False).ranks)
 
 
 @given(small_tables)
@@ -238,4 +238,4 @@ def test_a_loss_is_ranked_from_the_smallest():
         good, bad, worse = (np.clip(y * s + (1 - s) / 2 + rng.normal(0, 0.05, 40), 0, 1) for s in (0.8, 0.4, 0.1))
         data[str(seed)] = rs.Predictions(y, {"good": good, "bad": bad, "worse": worse}, fold=fold)
     assert rs.friedman(data, metric="brier").mean_rank == {"good": 1, "bad": 2, "worse": 3}
-    assert rs.friedman(data, metric="brier", higher_is_better=True).mean_rank == {"good": 3, "bad": 2, "worse": 1}
+    assert rs.friedman(data, metric="brier", larger_is_better=True).mean_rank == {"good": 3, "bad": 2, "worse": 1}

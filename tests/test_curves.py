@@ -14,7 +14,7 @@ import oracle
 import rocscope as rs
 from extremes import BOTH_CLASSES
 from rocscope.core.curve import Curve
-from rocscope.errors import ColumnError, InputError, MissingDependencyError, OneClassError, ShapeError
+from rocscope.errors import ColumnError, InputError, MissingDependencyError, OneClassError
 from strategies import both_paths, probabilities, samples, taking, whole_weights
 
 CURVES = {
@@ -106,7 +106,7 @@ def test_nothing_beside_counts_is_ignored(name, option):
 
 @every_curve
 def test_scores_are_needed(name):
-    with pytest.raises(ShapeError, match=r"^y_score: expected a one-dimensional array, got NoneType"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores beside labels, .* got a list alone$"):
         CURVES[name][0](Y)
 
 

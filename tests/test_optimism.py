@@ -135,16 +135,22 @@ def test_cross_validation_in_given_folds_by_hand():
     assert result.cross_validated.low == pytest.approx(0.5)
 
 
-def test_cross_validation_equals_a_slow_loop():
+@pytest.mark.parametrize("coarse", [False, True])
+def test_cross_validation_equals_a_slow_loop(coarse):
     fold = np.arange(120) % 4
     preds = preds_of(fold=fold, models=("a", "b"))
+    if coarse:  # models of few levels and of many, each chosen in some folds
+        scores = {"a": preds.scores["a"], "b": (2 * preds.scores["b"]).round()}
+        preds = rs.Predictions(preds.y_true, scores, fold=fold)
     context = rs.Context(cost_fn=3)
-    cost = 0.0
+    cost, models = 0.0, set()
     for k in range(4):
         chosen = rs.choose(preds.select(fold != k), context)
+        models.add(chosen.model)
         held = preds.select(fold == k)
         cost += context.cost(held.counts(chosen.model).at(chosen.threshold))
     assert quick(preds, context).cross_validated.value == pytest.approx(cost / 120)
+    assert models == {"a", "b"} or not coarse
 
 
 def test_repeats_never_judge_a_case_that_was_chosen_on():

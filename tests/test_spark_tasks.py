@@ -98,7 +98,7 @@ def test_bins_follow_the_curve_where_the_hull_does_not_need_them():
 @given(samples(most=60), st.lists(st.sampled_from(["n", "s", "w"]), min_size=60, max_size=60), dealt, st.booleans())
 def test_segments_are_counted_apart(sample, names, dealt, large):
     segment = np.array(names[: sample.y.size])
-    column = pa.array(segment, pa.large_string() if large else pa.string())
+    column = pa.array(segment.tolist(), pa.large_string() if large else pa.string())
     found = counted(columns_of(sample) | {"segment": column}, segment=pa.string(), **dealt)
     assert list(found) == sorted(set(segment.tolist()))
     for name, counts in found.items():

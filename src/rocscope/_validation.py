@@ -82,7 +82,11 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDAr
         if any((positive | (labels == negative)).all() for negative in (0, -1)):
             return positive
     seen = distinct(labels)
-    hint = "name the positive class with pos_label" if len(seen) <= 2 else "keep the rows of two classes first"
+    hint = (
+        "name the positive class with pos_label (--pos-label)"
+        if len(seen) <= 2
+        else "keep the rows of two classes first"
+    )
     got = listing(seen) + _third(labels, rows)
     raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
 

@@ -25,9 +25,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.",
     epilog="Defaults of options: the command line, then ROCSCOPE_* in the environment, then rocscope.toml, "
-    "then [tool.rocscope] in pyproject.toml.",
+    r"then \[tool.rocscope] in pyproject.toml.",
 )
-for command in (summary, choose, campaign, compare, calibrate, report, validate, demo):
+for command in (demo, validate, summary, report, choose, campaign, compare, calibrate):
     app.command()(command)
 
 

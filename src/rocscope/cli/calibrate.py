@@ -57,8 +57,8 @@ def calibrate(
 ) -> None:
     """Learn a recalibrator and show what it does out of sample; or apply one to another file.
 
-    Example: rocscope calibrate old.csv --label y --score m --method beta -o calibrator.json, then
-    rocscope calibrate new.csv --score m --apply calibrator.json -o scored.csv
+    Example: rocscope calibrate old.csv --label y --score a -o calibrator.json, then
+    rocscope calibrate new.csv --score a --apply calibrator.json -o scored.csv
     """
     if len(score or []) != 1:
         raise InputError("--score", expected="one column", got=str(len(score or [])))

@@ -49,8 +49,7 @@ def campaign(
 ) -> None:
     """Find how many customers to contact, best scores first, and the profit at every depth.
 
-    Example: rocscope campaign scores.csv --label responded --population 1e6 --unit-cost 1 --unit-benefit 45
-    --fixed-cost 20000
+    Example: rocscope campaign scores.csv --label y --score a --population 1e6 --unit-cost 1 --unit-benefit 45
     """
     from rocscope.core.campaign import Campaign
     from rocscope.decisions.campaign import plan_campaign

@@ -97,7 +97,7 @@ def choose(
 ) -> None:
     """Choose the model and threshold of lowest expected cost, within constraints, and say what it costs.
 
-    Example: rocscope choose scores.csv --label y --cost-fp 1 --cost-fn 20 --target-prevalence 0.005 -o decision.json
+    Example: rocscope choose scores.csv --label y --score a --cost-fn 20 --target-prevalence 0.005 -o decision.json
     """
     from rocscope._output import check_writable
     from rocscope.core.context import Context
@@ -195,7 +195,7 @@ def _costs_table(decision: Any) -> Any:
 def _table(title: str, *headings: str) -> Any:
     from rich.table import Table
 
-    table = Table(title=title)
+    table = Table(title=title, show_header=any(headings))
     for i, heading in enumerate(headings):
         table.add_column(heading, justify="right" if i and heading else "left", overflow="fold")
     return table

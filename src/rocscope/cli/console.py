@@ -4,12 +4,14 @@ import json
 import sys
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from rocscope import __version__
 
 JSON_VERSION = 1
+MOST_WIDE = 10_000
 
 
 def print_json(command: str, content: dict[str, Any]) -> None:
@@ -20,14 +22,39 @@ def print_json(command: str, content: dict[str, Any]) -> None:
 
 
 def print_table(table: Table) -> None:
-    """Print a table on stdout, as wide as it needs where stdout is no terminal; its title is one line of its own."""
+    """Print a table on stdout, on its side where the terminal is too narrow; its title is one line of its own."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(200, console.width), no_color=True)
     title, table.title = table.title, None
     if title:
         console.print(title, markup=False, highlight=False, soft_wrap=True)
-    console.print(table)
+    console.print(_fitting(table, console))
+
+
+def _fitting(table: Table, console: Console) -> Table:
+    """Return a table whose numbers are not cut: as it is, on its side, or narrow, whichever fits first."""
+
+    def fits(candidate: Table) -> bool:
+        return console.measure(candidate, options=console.options.update(width=MOST_WIDE)).maximum <= console.width
+
+    if fits(table):
+        return table
+    turned = _on_its_side(table)
+    if table.row_count < len(table.columns) and fits(turned):
+        return turned
+    if len(table.columns) > 2:
+        table.box, table.collapse_padding, table.pad_edge, table.show_edge = SIMPLE_HEAD, True, False, False
+    return table
+
+
+def _on_its_side(table: Table) -> Table:
+    names, *others = table.columns
+    models = (Column(header=name, justify="right", overflow="fold") for name in names.cells)
+    turned = Table(Column(header=names.header), *models)
+    for column in others:
+        turned.add_row(column.header, *column.cells)
+    return turned
 
 
 def markdown_table(headings: list[str], rows: list[list[str]]) -> str:

@@ -57,6 +57,15 @@ Fold = Annotated[
     str | None,
     typer.Option("--fold", envvar="ROCSCOPE_FOLD", help="Column of the fold.", rich_help_panel=_COLUMNS),
 ]
+Segment = Annotated[
+    str | None,
+    typer.Option(
+        "--segment",
+        envvar="ROCSCOPE_SEGMENT",
+        help="Column of the segment, such as a region.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
 PosLabel = Annotated[
     str | None,
     typer.Option(

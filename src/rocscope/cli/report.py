@@ -6,6 +6,7 @@ import typer
 
 from rocscope.cli import options as opt
 from rocscope.cli.console import note
+from rocscope.errors import InputError
 
 
 def report(
@@ -17,6 +18,8 @@ def report(
     predicted: opt.Predicted = None,
     output: opt.Output = "report.html",
     weight: opt.Weight = None,
+    fold: opt.Fold = None,
+    segment: opt.Segment = None,
     pos_label: opt.PosLabel = None,
     where: opt.Where = None,
     missing: opt.Missing = "error",
@@ -42,14 +45,18 @@ def report(
     if output != "-":
         check_writable(output, force=force)
     columns = {"label": label, "weight": weight, "where": where, "missing": missing, "format": file_format}
+    parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
+    if parts and memory:
+        raise InputError("--memory", expected="neither --fold nor --segment with it: they need rows")
     context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
     if proba or predicted:
         opt.require_defaults(command, ("score", "pos_label"), "the page shows each class against the rest")
-        several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
-        page = Report(several, context=context, title=title or file, notes=notes)
+        predictions = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns, **parts)
+    elif parts:
+        predictions = opt.read_predictions(file, scores=score, pos_label=pos_label, **columns, **parts)
     else:
         predictions = opt.read_sample(file, scores=score, pos_label=pos_label, memory=memory, **columns)
-        page = Report(predictions, context=context, title=title or file, notes=notes)
+    page = Report(predictions, context=context, title=title or file, notes=notes)
     if output == "-":
         typer.echo(page.html)
     else:

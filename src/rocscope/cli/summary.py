@@ -85,7 +85,7 @@ def summary(
         print(_markdown(data))
     else:
         _print(data)
-        if not detailed:
+        if not detailed and detail is None:
             note(f"{LEFT_OUT} --detail adds what can be had.")
 
 

@@ -238,6 +238,9 @@ def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample
             y_true.require_levels("counts of every distinct score")
             return y_true
         return y_true.counts()
+    if y_score is None:
+        expected = "scores beside labels, or one ThresholdCounts or Predictions"
+        raise InputError("y_score", expected=expected, got=f"a {type(y_true).__name__} alone")
     return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
 
 

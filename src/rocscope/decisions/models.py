@@ -44,8 +44,9 @@ def points_by_model(models: Models) -> dict[str, ThresholdCounts]:
     if isinstance(models, Counted):
         return {"score": _counts(models, "models")}
     if not isinstance(models, Mapping):
-        got = f"a {type(models).__name__}"
-        raise InputError("models", expected="Predictions, ThresholdCounts or a mapping of them by name", got=got)
+        got, hint = f"a {type(models).__name__}", "of labels and scores make Predictions(y_true, y_score)"
+        expected = "Predictions, ThresholdCounts or a mapping of them by name"
+        raise InputError("models", expected=expected, got=got, hint=hint)
     if not models:
         raise InputError("models", expected="at least one model", got="none")
     return {str(name): _counts(each, f"models[{name!r}]") for name, each in models.items()}

@@ -76,7 +76,11 @@ def given(source: Named, argument: str, value: Any) -> str:
     """Return the name of a column that cannot be left out; which one it is, is not guessed."""
     if value is None:
         listed = check.listing(list(source.columns), 24)
-        raise ColumnError(argument, expected=f"the name of a column of {brief(source.origin)}: {listed}", got="none")
+        expected, option = (
+            f"the name of a column of {brief(source.origin)}: {listed}",
+            f"--{argument.removesuffix('s')}",
+        )
+        raise ColumnError(argument, expected=expected, got="none", hint=f"give {argument}= ({option})")
     return str(value)
 
 

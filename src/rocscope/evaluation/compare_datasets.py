@@ -1,5 +1,6 @@
 """Is B better than A over several data sets: the signed-rank test of each two models."""
 
+import warnings
 from functools import lru_cache
 from itertools import combinations
 from math import nan
@@ -103,7 +104,9 @@ def _pair(first: str, second: str, difference: Array, hypothesis: Hypothesis, ze
     side = {"superior": "greater", "noninferior": "greater"}.get(hypothesis.alternative, hypothesis.alternative)
     excess = difference - hypothesis.null
     if excess.any():
-        found: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # older SciPy warns when it approximates
+            found: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
         statistic, p_value = float(found.statistic), float(found.pvalue)
     else:  # nothing to rank
         statistic, p_value = nan, 1.0

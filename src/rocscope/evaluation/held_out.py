@@ -54,8 +54,9 @@ def _judge(
     cells = np.zeros((4, len(tests)))
     for number, tally in enumerate(tallies.values()):
         tp, fp = map(from_zero, tally.counts(test.astype(np.int64)))
-        judged = [pick(tp, choice.point), pick(fp, choice.point), tp[:, -1], fp[:, -1]]
-        cells += np.where(choice.model == number, judged, 0)
+        here = choice.model == number
+        tp, fp, point = tp[here], fp[here], choice.point[here]
+        cells[:, here] = [pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]
     total = cells.sum(axis=1, keepdims=True)
     return across.jackknife(rule.worth(*total), rule.worth(*(total - cells))[:, None], level)
 

@@ -97,14 +97,14 @@ class RankComparison:
 
 
 def friedman(
-    results: Any, *, metric: Metric = "auc", higher_is_better: bool | None = None, level: float = 0.95
+    results: Any, *, metric: Metric = "auc", larger_is_better: bool | None = None, level: float = 0.95
 ) -> RankComparison:
     """Whether several models differ over several data sets, by their ranks, and which of them do.
 
     Parameters
     ----------
     results, metric : see `compare_datasets`
-    higher_is_better : bool, optional
+    larger_is_better : bool, optional
         False for errors, losses and costs; left out, what the named metric of predictions is, and True for arrays.
     level : float
         Of the critical difference and the intervals: 0.95 for a test at 5 %.
@@ -147,7 +147,7 @@ def friedman(
     if m < 3:
         hint = "compare_datasets compares two"
         raise InputError("models to rank", expected="three or more", got=str(m), hint=hint)
-    descending = table.sign > 0 if higher_is_better is None else higher_is_better
+    descending = table.sign > 0 if larger_is_better is None else larger_is_better
     ranks = stats.rankdata(-table.values if descending else table.values, axis=1)
     if np.ptp(ranks):
         statistic, p_value = map(float, stats.friedmanchisquare(*ranks.T))

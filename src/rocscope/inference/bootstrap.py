@@ -133,6 +133,9 @@ def bootstrap(
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
     BootstrapEstimate(0.55, 95 % interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
     """
+    if not callable(statistic):
+        hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
+        raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
     check.check_level(level)
     check.check_choice("method", method, INTERVALS)
     design = design_of(data, stratified=stratified, cluster=cluster, weights=weights)

@@ -1,0 +1,44 @@
+"""Tables on terminals of any width: no number is cut."""
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rocscope.cli import console
+
+
+def table(rows, columns):
+    made = Table(title="title")
+    for heading in ("model", *(f"quantity {number}" for number in range(columns))):
+        made.add_column(heading, overflow="fold")
+    for row in range(rows):
+        made.add_row(Text(f"model {row}", style="bold"), *(Text(f"{row}.{number:07}") for number in range(columns)))
+    return made
+
+
+@pytest.fixture
+def shown(monkeypatch, capsys):
+    def show(made, width):
+        monkeypatch.setattr(console, "Console", lambda: Console(width=width, force_terminal=True, color_system=None))
+        console.print_table(made)
+        return capsys.readouterr().out
+
+    return show
+
+
+@pytest.mark.parametrize(("rows", "columns", "width"), [(2, 3, 80), (2, 9, 80), (3, 12, 80), (11, 6, 80), (1, 30, 40)])
+def test_every_number_is_whole_and_no_line_is_wider_than_the_terminal(shown, rows, columns, width):
+    out = shown(table(rows, columns), width)
+    assert max(map(len, out.splitlines())) <= width
+    for row in range(rows):
+        assert f"model {row}" in out
+        assert all(f"{row}.{number:07}" in out for number in range(columns))
+
+
+def test_a_table_stands_on_its_side_only_where_it_must(shown):
+    def heads(out):
+        return [line for line in out.splitlines() if "model 0" in line and "model 1" in line]
+
+    assert not heads(shown(table(2, 3), 80))
+    assert heads(shown(table(2, 9), 80))
