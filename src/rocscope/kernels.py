@@ -343,37 +343,24 @@ def part(keys, lowest, shift, bounds):
 
 
 @Kernel
-def sort_buckets(keys, lowest, shift, bounds, largest):
-    """Sort each bucket that `part` made of at most `largest` keys, digit by digit from the lowest."""
-    most = 0
-    for b in range(bounds.size - 1):
-        size = bounds[b + 1] - bounds[b]
-        if size <= largest:
-            most = max(most, size)
-    other = np.empty(most, keys.dtype)
+def sort_digits(keys, other, lowest, bits):
+    """Sort keys by the digits of what they are above `lowest`, a number of so many bits; return `keys` or `other`."""
     ends = np.empty(2048, np.int64)
-    for b in range(bounds.size - 1):
-        source = keys[bounds[b] : bounds[b + 1]]
-        if source.size < 2 or source.size > largest:
-            continue
-        target = other[: source.size]
-        digit = 11 if source.size > 4096 else 8
-        mask = (1 << digit) - 1
-        done = 0
-        while done < shift:
-            ends[: mask + 1] = 0
-            for i in range(source.size):
-                ends[np.int64((source[i] - lowest) >> keys.dtype.type(done)) & mask] += 1
-            total = 0
-            for d in range(mask + 1):
-                size = ends[d]
-                ends[d] = total
-                total += size
-            for i in range(source.size):
-                d = np.int64((source[i] - lowest) >> keys.dtype.type(done)) & mask
-                target[ends[d]] = source[i]
-                ends[d] += 1
-            source, target = target, source
-            done += digit
-        if (done // digit) % 2:
-            target[:] = source
+    done = 0
+    while done < bits:
+        shift = keys.dtype.type(done)
+        ends[:] = 0
+        for i in range(keys.size):
+            ends[np.int64((keys[i] - lowest) >> shift) & 2047] += 1
+        total = 0
+        for d in range(ends.size):
+            size = ends[d]
+            ends[d] = total
+            total += size
+        for i in range(keys.size):
+            d = np.int64((keys[i] - lowest) >> shift) & 2047
+            other[ends[d]] = keys[i]
+            ends[d] += 1
+        keys, other = other, keys
+        done += 11
+    return keys

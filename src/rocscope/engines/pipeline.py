@@ -1,6 +1,5 @@
 """Pieces of a source read at the same time, their results in the order of the pieces."""
 
-import os
 import queue
 import threading
 from collections import deque
@@ -8,17 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from rocscope.core.threads import cores
+
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
 _AHEAD = 2  # results of a piece that wait for their turn
 _END = object()
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 class _Failure:
