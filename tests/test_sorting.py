@@ -22,8 +22,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("arrays", [1, 4])
+@pytest.mark.parametrize(("threads", "arrays"), [(1, 1), (3, 4)])
 def test_as_numpy_sorts(dtype, shape, threads, arrays):
     top = int(np.iinfo(dtype).max)
     values = SHAPES[shape](np.random.default_rng(0), 2 * sorting._FEW + 1, min(top, 2**63 - 1)).astype(dtype)

@@ -82,7 +82,7 @@ def _push(blocks: Iterator[Block], dtype: type) -> tuple[Array, Array, Array]:
         if needed > tp.size:
             tp, fp, code = (np.concatenate([stack, np.zeros(needed, stack.dtype)]) for stack in (tp, fp, code))
         top = kernels.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
-    return tp[: top + 1], fp[: top + 1], code[: top + 1]
+    return tp[: top + 1].copy(), fp[: top + 1].copy(), code[: top + 1].copy()  # the stacks are much larger
 
 
 def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:

@@ -316,30 +316,21 @@ def count_right(pos, neg, right):
 
 @Kernel
 def part(keys, lowest, shift, bounds):
-    """Bring keys into buckets in place, by what they are above `lowest` without the `shift` lowest bits.
+    """Bring keys into buckets in their order, by what they are above `lowest` without the `shift` lowest bits.
 
-    Bucket b then is `keys[bounds[b]:bounds[b + 1]]`. Each key is moved once, to where its bucket is filled so far.
+    Bucket b then is `keys[bounds[b]:bounds[b + 1]]`.
     """
-    buckets = bounds.size - 1
+    source = keys.copy()
     bounds[:] = 0
-    for i in range(keys.size):
-        bounds[((keys[i] - lowest) >> shift) + 1] += 1
-    for b in range(buckets):
+    for i in range(source.size):
+        bounds[np.int64((source[i] - lowest) >> shift) + 1] += 1
+    for b in range(bounds.size - 1):
         bounds[b + 1] += bounds[b]
     filled = bounds[:-1].copy()
-    for b in range(buckets):
-        while filled[b] < bounds[b + 1]:
-            key = keys[filled[b]]
-            bucket = np.int64((key - lowest) >> shift)
-            while bucket != b:
-                place = filled[bucket]
-                filled[bucket] += 1
-                moved = keys[place]
-                keys[place] = key
-                key = moved
-                bucket = np.int64((key - lowest) >> shift)
-            keys[filled[b]] = key
-            filled[b] += 1
+    for i in range(source.size):
+        b = np.int64((source[i] - lowest) >> shift)
+        keys[filled[b]] = source[i]
+        filled[b] += 1
 
 
 @Kernel

@@ -237,7 +237,7 @@ def parts_of(upper: Array, lower: Array) -> tuple[KeyPart, ...]:
     parts: list[KeyPart] = []
     for keys, high_bit in ((upper, top), (lower, top ^ top)):
         starts = keys[np.arange(0, keys.size, _ROWS_IN_PART)] & ~one
-        bounds: Array = np.unique(np.searchsorted(keys, starts))
+        bounds = np.unique(cast(Array, np.searchsorted(keys, starts)))
         parts += [KeyPart((piece,), high_bit) for piece in np.split(keys, bounds[1:]) if piece.size][::-1]
     return tuple(parts)
 

@@ -1,8 +1,9 @@
 """Sorting whole numbers on all cores, in place, however many arrays they came in.
 
-Each array is brought into the same two thousand buckets, by one thread or another. Buckets that follow each other are
-then put together from all arrays into a part that a cache holds, sorted there by digits, and written back. That reads
-and writes memory twice, whatever the size, asks nothing of the processor, and takes no more room than a part a thread.
+Each array, or piece of a large one, is brought into the same two thousand buckets, by one thread or another. Buckets
+that follow each other are then put together from all arrays into a part that a cache holds, sorted there by digits, and
+written back. That reads and writes memory twice, whatever the size, asks nothing of the processor, and takes no more
+room than a part a thread.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,8 @@ _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Part]:
     """Sort unsigned integers in place, and return the parts of the arrays that ascend."""
-    arrays = [array for array in arrays if array.size]
+    starts = [(array, start) for array in arrays for start in range(0, array.size, _LARGEST)]
+    arrays = [array[start : start + _LARGEST] for array, start in starts]
     total = sum(array.size for array in arrays)
     if not total:
         return []
