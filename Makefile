@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed-
 
 CLIENT := src/rocscope/report/client
 
-.PHONY: demo test test-slow test-min lint bench client client-check clean
+.PHONY: demo test test-slow test-min lint bench bench-peers client client-check clean
 
 demo: $(STAMP)run
 	$(BIN)/rocscope demo --force
@@ -27,6 +27,10 @@ lint: $(STAMP)dev
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/bench.py
+
+# With whatever is installed: `$(BIN)/python -m pip install -e '.[bench]'` has them all, PyTorch among them.
+bench-peers: $(STAMP)dev
+	$(BIN)/python benchmarks/bench_peers.py --page docs/benchmarks.md
 
 # The lower bounds that pyproject.toml states, installed and tested as they stand.
 test-min: .venv-min/.installed

@@ -8,8 +8,6 @@ turns, so that a machine busy with other work changes all of them alike.
 import argparse
 import gc
 import json
-import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -17,13 +15,13 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 from inputs import KINDS, SHARES, Input, make
+from machine import environment
 from memory import growth
 from sklearn.exceptions import UndefinedMetricWarning
 from tasks import TASKS, Task
@@ -149,12 +147,6 @@ def table(results: list[Result]) -> str:
     return "\n".join([head, *lines])
 
 
-def environment() -> dict[str, Any]:
-    """Return what the figures depend on."""
-    libraries = {name: version(name) for name in ("numpy", "numba", "scikit-learn")}
-    return {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()} | libraries
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=SIZES, help="how many rows to measure")
@@ -190,7 +182,8 @@ def main() -> int:
         sign = "≥" if check.at_least else "≤"
         print(f"  {'met   ' if check.met else 'MISSED'} {check.name:52} {check.value:8.2f} {sign} {check.bound:g}")
     if options.json:
-        everything = {"environment": environment(), "results": [asdict(result) for result in results]}
+        depends = environment(("numpy", "numba", "scikit-learn"))
+        everything = {"environment": depends, "results": [asdict(result) for result in results]}
         everything |= {"memory": memory, "import": imports, "targets": [asdict(check) for check in checks]}
         options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
     return int(options.check and not all(check.met for check in checks))

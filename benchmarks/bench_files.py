@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from peers import duckdb_sql, polars_group_by
 
 BYTES_A_ROW = 4.6
 GROUP = 1 << 20
@@ -52,39 +53,11 @@ def rocscope(path: str, memory: str | None = None) -> float:
     return curve.auc
 
 
-def duckdb(path: str) -> float:
-    """AUC only."""
-    import duckdb
-
-    found = duckdb.execute(
-        """
-        WITH levels AS (SELECT score, sum(y)::BIGINT AS pos, count(*) - sum(y)::BIGINT AS neg
-                        FROM read_parquet($path) GROUP BY score),
-             ranked AS (SELECT pos, neg, sum(pos) OVER (ORDER BY score DESC) - pos AS above FROM levels)
-        SELECT sum(neg * (above + pos / 2)) / (sum(pos)::DOUBLE * sum(neg)) FROM ranked
-        """,
-        {"path": path},
-    ).fetchone()
-    assert found is not None
-    return float(found[0])
-
-
-def polars(path: str) -> float:
-    """AUC only."""
-    import polars as pl
-
-    pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
-    levels = pl.scan_parquet(path).group_by("score").agg(pos=pl.col("y").cast(pl.Int64).sum(), rows=pl.len())
-    ranked = levels.with_columns(neg=pl.col("rows") - pl.col("pos")).sort("score", descending=True)
-    area = (neg * (pos.cum_sum() - pos / 2)).sum() / (pos.sum() * neg.sum())
-    return ranked.select(area).collect(engine="streaming").item()
-
-
 TASKS = {
     "rocscope": rocscope,
     "rocscope, parted on disk": lambda path: rocscope(path, os.environ["BENCH_MEMORY"]),
-    "DuckDB": duckdb,
-    "Polars": polars,
+    "DuckDB": duckdb_sql,
+    "Polars": polars_group_by,
 }
 
 

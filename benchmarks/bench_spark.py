@@ -5,7 +5,6 @@ exits with 1 unless rocscope is at least 6 times faster than MLlib without bins 
 """
 
 import argparse
-import os
 import sys
 import tempfile
 import time
@@ -21,28 +20,14 @@ import pyarrow.parquet as pq
 
 warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
-from pyspark.ml.evaluation import BinaryClassificationEvaluator  # noqa: E402
-from pyspark.sql import DataFrame, SparkSession  # noqa: E402
+from peers import mllib, spark_session  # noqa: E402
+from pyspark.sql import DataFrame  # noqa: E402
 
 import rocscope as rs  # noqa: E402
 
 TIMES_FASTER = 6
 FILES = 8
 MODELS = 3
-
-
-def session(cores: int) -> SparkSession:
-    """Start Spark in this process's JVM, on loopback only."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "6g",
-        "spark.log.level": "ERROR",
-    }
-    return SparkSession.builder.master(f"local[{cores}]").config(map=settings).getOrCreate()
 
 
 def draw(rows: int) -> pa.Table:
@@ -82,11 +67,6 @@ def ours(frame: DataFrame, models: list[str], segment: str | None = None) -> Any
     return rs.read_counts(frame, label="label", scores=models, segment=segment)
 
 
-def theirs(frame: DataFrame, bins: int = 0) -> float:
-    """Ask MLlib for the area under the curve, and nothing else, within the JVM."""
-    return BinaryClassificationEvaluator(rawPredictionCol="m0", labelCol="label", numBins=bins).evaluate(frame)
-
-
 def area(counts: Any, table: pa.Table, model: str) -> str:
     """Tell whether an area is the exact fraction."""
     return "equal" if counts.auc_fraction() == exact(table, model) else "WRONG"
@@ -103,10 +83,10 @@ def measure(frame: DataFrame, table: pa.Table, bins: list[int]) -> tuple[float, 
         print(f"{name:44} {seconds:8.2f} {seconds / first:9.2f}  {found}", flush=True)
 
     show("rocscope: curve, hull, AUC", first, areas[0])
-    slowest, auc = seconds_of(lambda: theirs(frame))
+    slowest, auc = seconds_of(lambda: mllib(frame, "m0", "label"))
     show("MLlib: AUC", slowest, f"off by {abs(auc - float(exact(table, 'm0'))):.0e}")
     for number in bins:
-        seconds, auc = seconds_of(lambda number=number: theirs(frame, number))
+        seconds, auc = seconds_of(lambda number=number: mllib(frame, "m0", "label", number))
         show(f"MLlib: AUC from {number:,} bins", seconds, f"off by {abs(auc - float(exact(table, 'm0'))):.0e}")
     seconds, counts = seconds_of(lambda: ours(frame, models))
     areas += [area(counts[model], table, model) for model in models]
@@ -125,7 +105,7 @@ def main() -> int:
     parser.add_argument("--bins", type=int, nargs="*", default=[1000], help="also MLlib with so many bins")
     parser.add_argument("--check", action="store_true", help="exit with 1 unless the targets are met")
     options = parser.parse_args()
-    spark = session(options.cores)
+    spark = spark_session(options.cores)
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder, "small"), Path(folder, "large")
         for path, rows in ((small, 200_000), (large, options.rows)):
@@ -133,7 +113,7 @@ def main() -> int:
             write(draw(rows), path)
         warm = spark.read.parquet(str(small))
         ours(warm, ["m0"])  # starts workers, compiles
-        theirs(warm)
+        mllib(warm, "m0", "label")
         times, alike = measure(spark.read.parquet(str(large)), draw(options.rows), options.bins)
     spark.stop()
     verdict = "met" if times >= TIMES_FASTER and alike else "MISSED"

@@ -1,22 +1,45 @@
-"""Peak memory of one task, measured in a process of its own.
+"""Memory that is claimed while something runs: by NumPy, by compiled loops, by a Java machine that was started.
 
-``python memory.py TASK FOLDER KIND`` loads the columns in FOLDER and prints by how many bytes the peak resident set
-(``ru_maxrss``) grows while the task runs: what is claimed beside the columns, by NumPy, by compiled loops or otherwise.
-A first run on few rows loads and compiles what it needs; where Linux tells the present resident set, what lies between
-it and the peak so far is filled first, so that growth begins at once.
+``python memory.py TASK FOLDER KIND`` loads the columns in FOLDER and prints by how many bytes the peak of the resident
+set grows while the task runs. A first run on few rows loads and compiles what it needs.
 """
 
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from inputs import Input, make
 
+SELF = Path("/proc/self")
+
+
+class Watch:
+    """Growth of the resident set of this process and its descendants, from now on.
+
+    Linux forgets past peaks when asked to; elsewhere growth counts from the highest peak so far, of this process alone.
+    """
+
+    def __init__(self) -> None:
+        for process in _family():
+            with suppress(OSError):
+                (process / "clear_refs").write_text("5")
+        self.before = resident()
+
+    def growth(self) -> int:
+        """Return how many bytes the peak lies above what was resident at first."""
+        return _peak() - self.before
+
+
+def resident() -> int:
+    """Return the bytes that this process and its descendants hold now."""
+    return _total("VmRSS") if SELF.exists() else _peak()
+
 
 def growth(task: str, data: Input, folder: Path) -> int:
-    """Return the bytes that a task claims beside its columns."""
+    """Return the bytes that a task claims beside its columns, in a process of its own."""
     for name in ("y", "score", "weight"):
         column = getattr(data, name)
         if column is not None:
@@ -29,12 +52,28 @@ def growth(task: str, data: Input, folder: Path) -> int:
 
 
 def _peak() -> int:
+    if SELF.exists():
+        return _total("VmHWM")
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _present() -> int:
-    statistics = Path("/proc/self/statm")
-    return int(statistics.read_text().split()[1]) * resource.getpagesize() if statistics.exists() else _peak()
+def _family() -> list[Path]:
+    """Return where Linux tells of this process and of its descendants."""
+    found = [SELF] if SELF.exists() else []
+    for process in found:
+        for thread in process.glob("task/*/children"):
+            with suppress(OSError):
+                found += [Path("/proc", number) for number in thread.read_text().split()]
+    return found
+
+
+def _total(field: str) -> int:
+    total = 0
+    for process in _family():
+        with suppress(OSError):
+            lines = (process / "status").read_text().splitlines()
+            total += sum(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+    return total
 
 
 def main(task_name: str, folder: str, kind: str) -> None:
@@ -43,11 +82,9 @@ def main(task_name: str, folder: str, kind: str) -> None:
     task = next(task for task in TASKS if task.name == task_name)
     columns = {file.stem: np.load(file) for file in Path(folder).glob("*.npy")}
     task.ours(make(kind, 60_000, 0.5))
-    filled = np.ones(max(_peak() - _present(), 0), np.uint8)
-    before = _peak()
+    watch = Watch()
     task.ours(Input(kind, 0.5, columns["y"], columns["score"], columns.get("weight")))
-    print(_peak() - before)
-    del filled
+    print(watch.growth())
 
 
 if __name__ == "__main__":

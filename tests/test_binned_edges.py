@@ -194,3 +194,13 @@ def test_a_plot_shows_the_envelope(function):
     assert fill.get_label() == "guaranteed envelope"
     assert 1000 < len(fill.get_paths()[0].vertices) < 40_000
     assert "guaranteed envelope" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@given(sample=samples())
+def test_a_sketch_goes_wherever_its_bins_go(sample):
+    sketch = rs.CountsSketch()
+    sketch.update(sample.y, sample.score)
+    bins = sketch.binned()
+    assert rs.auc(sketch) == rs.auc(bins)
+    np.testing.assert_array_equal(rs.roc(sketch).y, rs.roc(bins).y)
+    assert rs.choose({"a": sketch}).to_dict() == rs.choose({"a": bins}).to_dict()

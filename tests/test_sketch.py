@@ -13,6 +13,7 @@ import rocscope as rs
 from binning import bands_hold
 from rocscope import CountsSketch, ThresholdCounts, kernels
 from rocscope.core.cells import ROW
+from rocscope.core.sketch_bytes import seal
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, SketchError, WeightError
 from strategies import DTYPES, both_paths, taking
 
@@ -244,6 +245,14 @@ def test_signs_and_types():
     assert flags.binned().auc_fraction() == 1
 
 
+def test_days_without_rows_add_nothing():
+    day = CountsSketch()
+    day.update([1, 0], [2.5, 1.5])
+    empty = CountsSketch() + CountsSketch()
+    assert (empty.n, CountsSketch.from_bytes(empty.to_bytes()).n) == (0, 0)
+    assert (empty + day).to_bytes() == (day + empty).to_bytes() == day.to_bytes()
+
+
 def test_what_a_sketch_says():
     sketch = CountsSketch()
     assert repr(sketch) == "CountsSketch(n_pos=0, n_neg=0)"
@@ -304,6 +313,19 @@ def test_strange_bytes_are_refused():
     ):
         with pytest.raises(SketchError, match=words):
             CountsSketch.from_bytes(strange)
+
+
+@pytest.mark.parametrize("column", range(6))
+def test_cells_that_no_sketch_has_are_refused(column):
+    sketch = CountsSketch(SMALLEST)
+    generator = np.random.default_rng(8)
+    sketch.update(generator.random(2000) < 0.5, generator.normal(size=2000))
+    sketch._flush()
+    strange = [np.array(each) for each in sketch._cells.columns()]
+    strange[column][3] = 2**62 + 12345 if column in (0, 4, 5) else 77 if column == 1 else -1
+    facts = {name: getattr(sketch, name) for name in ("memory", "pos_label", "n_pos", "n_neg")}
+    with pytest.raises(SketchError, match="cells"):
+        CountsSketch.from_bytes(seal(facts | {"light": 0.1, "dtype": "f8"}, strange))
 
 
 @given(st.data())

@@ -43,6 +43,8 @@ class Cells:
         return Cells(*(column[:size].copy() for column in self.columns()))
 
     def __add__(self, other: "Cells") -> "Cells":
+        if not (len(self) and len(other)):
+            return self.head(len(self)) if len(self) else other.head(len(other))
         start, shift, pos, neg, low, high = map(np.concatenate, zip(self.columns(), other.columns(), strict=True))
         order = np.lexsort((-shift.astype(np.int64), start))
         start, shift = start[order], shift[order]

@@ -17,6 +17,7 @@ from rocscope.core.jsonable import jsonable
 from rocscope.core.known import KnownPoints, known_points
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
+from rocscope.core.sketch import CountsSketch
 from rocscope.core.text import number
 from rocscope.errors import InputError
 
@@ -215,8 +216,8 @@ def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
 
 
 def as_points(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
-    """Return what `as_counts` does; and of BinnedCounts that leave levels open, the points that they tell."""
-    if isinstance(y_true, BinnedCounts | KnownPoints):
+    """Return what `as_counts` does; and of bins or a sketch that leave levels open, the points that they tell."""
+    if isinstance(y_true, BinnedCounts | CountsSketch | KnownPoints):
         _require_alone(y_true, y_score, pos_label, sample_weight)
         return y_true if isinstance(y_true, KnownPoints) else known_points(y_true)
     return as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
@@ -225,8 +226,10 @@ def as_points(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample
 def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
     """Return counts as they are, or those of labels and scores, Predictions of one model or an OperatingPoint.
 
-    BinnedCounts will do where they are exact.
+    BinnedCounts, or a CountsSketch, will do where they are exact.
     """
+    if isinstance(y_true, CountsSketch):
+        y_true = y_true.binned()
     if isinstance(y_true, ThresholdCounts | OperatingPoint | Predictions | BinnedCounts):
         _require_alone(y_true, y_score, pos_label, sample_weight)
         if isinstance(y_true, OperatingPoint):

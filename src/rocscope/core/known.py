@@ -12,6 +12,7 @@ from rocscope.core.binned import BinnedCounts
 from rocscope.core.counts import Pairs, ThresholdCounts, Ties
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking
+from rocscope.core.sketch import CountsSketch
 
 Array = NDArray[Any]
 
@@ -97,6 +98,7 @@ class KnownPoints(ThresholdCounts):
         return f"KnownPoints({self.binned!r})"
 
 
-def known_points(binned: BinnedCounts) -> ThresholdCounts:
+def known_points(bins: BinnedCounts | CountsSketch) -> ThresholdCounts:
     """Return the exact statistic where bins tell it, otherwise the points that they tell."""
+    binned = bins.binned() if isinstance(bins, CountsSketch) else bins
     return binned.counts() if binned.is_exact else KnownPoints(binned)

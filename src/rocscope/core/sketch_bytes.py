@@ -18,6 +18,7 @@ MAGIC = b"rocscope.sketch\n"
 VERSION = 1
 _HEAD = struct.Struct("<16sIQ")
 _CHECKSUM = 32
+_WIDEST = 63
 _COLUMNS = ("<u8", "u1", "<i8", "<i8", "<u8", "<u8")
 _ANEW = "count the rows anew"
 
@@ -59,7 +60,20 @@ def unseal(data: Any) -> tuple[dict[str, Any], list[Array]]:
         begin += columns[-1].nbytes
     if begin != len(content):
         _refuse(f"{begin} bytes of content", str(len(content)))
+    if not _are_cells(*columns) or [int(column.sum()) for column in columns[2:4]] != [facts["n_pos"], facts["n_neg"]]:
+        _refuse("cells in order that hold all rows", "others")
     return facts, columns
+
+
+def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, high: Array) -> bool:
+    """Whether cells are nested or apart, in order, and rows within them: compiled loops rely on it."""
+    if (shift > _WIDEST).any():
+        return False
+    inside = (np.uint64(1) << shift.astype(np.uint64)) - np.uint64(1)
+    whole = not (start & inside).any() and (low <= high).all() and (pos >= 0).all() and (neg >= 0).all()
+    within = (low >= start).all() and (high <= start + inside).all()
+    later = (start[1:] > start[:-1]) | ((start[1:] == start[:-1]) & (shift[1:] < shift[:-1]))
+    return bool(whole and within and later.all())
 
 
 def _refuse(expected: str, got: str) -> NoReturn:

@@ -52,7 +52,7 @@ def det(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 

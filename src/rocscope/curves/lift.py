@@ -155,7 +155,7 @@ def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -186,7 +186,7 @@ def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
@@ -212,7 +212,7 @@ def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 

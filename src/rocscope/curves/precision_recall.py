@@ -78,7 +78,7 @@ def precision_recall(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 

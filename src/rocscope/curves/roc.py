@@ -157,7 +157,7 @@ def roc(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
         A crisp classifier (0/1 scores, or its confusion matrix) gives one point between the corners.
     y_score : array of n scores
     pos_label : label, optional
@@ -199,7 +199,7 @@ def auc(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, OperatingPoint, or Predictions of one model
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
     y_score : array of n scores
     ties : {"half", "lower", "upper"}
         What a tied pair counts: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any

@@ -36,7 +36,7 @@ def choose(
 
     Parameters
     ----------
-    models : Predictions, ThresholdCounts, BinnedCounts, OperatingPoint, mapping from model name to them, or Hull
+    models : Predictions, Hull, ThresholdCounts, BinnedCounts, CountsSketch or OperatingPoint, or these by model name
     context : Context or UncertainContext, optional
         Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy.
     criterion : str or function, optional

@@ -270,8 +270,8 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     Parameters
     ----------
     models : Predictions, ThresholdCounts, or mapping from model name to ThresholdCounts or OperatingPoint
-        Scorers, and crisp classifiers of which only the confusion matrix is known. BinnedCounts give the hull of the
-        points that they tell, and `Hull.outer` what may lie beyond.
+        Scorers, and crisp classifiers of which only the confusion matrix is known. BinnedCounts and sketches give the
+        hull of the points that they tell, and `Hull.outer` what may lie beyond.
     negate : bool
         Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
 

@@ -13,10 +13,11 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.known import KnownPoints, known_points
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
+from rocscope.core.sketch import CountsSketch
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 Array = NDArray[Any]
-Counted = ThresholdCounts | BinnedCounts | OperatingPoint
+Counted = ThresholdCounts | BinnedCounts | CountsSketch | OperatingPoint
 Models = Predictions | Counted | Mapping[str, Counted]
 
 
@@ -53,7 +54,7 @@ def points_by_model(models: Models) -> dict[str, ThresholdCounts]:
 def _counts(counts: Any, name: str) -> ThresholdCounts:
     if isinstance(counts, OperatingPoint):
         return ThresholdCounts.from_point(counts)
-    if isinstance(counts, BinnedCounts):
+    if isinstance(counts, BinnedCounts | CountsSketch):
         return known_points(counts)
     if not isinstance(counts, ThresholdCounts):
         raise InputError(name, expected="ThresholdCounts or an OperatingPoint", got=f"a {type(counts).__name__}")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import narwhals as nw
 
 from rocscope.core.counted import Counted
+from rocscope.engines.memory import memory_limit
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.roles import Scores
 from rocscope.errors import InputError
@@ -100,9 +101,10 @@ def read_counts(
     """
     if missing not in ("error", "drop"):
         raise InputError("missing", expected="'error' or 'drop'", got=repr(missing))
+    limit = None if memory is None else memory_limit(memory)
     count = import_module(f"rocscope.engines.{_engine(source)}").count
     with _reporting(source, progress) as report:
-        asked = Question(label, scores, weight, where, segment, pos_label, missing, format, memory, report, tol)
+        asked = Question(label, scores, weight, where, segment, pos_label, missing, format, limit, report, tol)
         return count(source, asked)
 
 

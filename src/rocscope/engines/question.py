@@ -15,6 +15,7 @@ class Question:
 
     Attributes
     ----------
+    memory : bytes, or None where nothing was said
     progress : function of the rows done and of all rows (None where unknown), or None
     """
 
@@ -26,6 +27,6 @@ class Question:
     pos_label: Any = None
     missing: str = "error"
     format: str | None = None
-    memory: int | str | None = None
+    memory: int | None = None
     progress: Progress | None = None
     tol: float | None = None

@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 _FLOOR = 1e-12
 _BIAS_SPREAD = 10.0
-_LARGEST_LOG = 300.0  # of a weight: it outweighs any two probabilities, and its products are finite
+_LARGEST_LOG = 700.0  # of a weight that float64 holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,24 +32,35 @@ class Recalibration:
     @property
     def class_weight(self) -> Array:
         """Weights w for which argmax of w·p is the most probable class after recalibration."""
-        return np.exp((self.bias * self.temperature).clip(-_LARGEST_LOG, _LARGEST_LOG))
+        return _weights(self.bias * self.temperature)
 
     def balanced_weight(self, support: Array) -> Array:
         """Weights for the class of largest probability divided by its share; `support` is cases by class."""
         log_share = np.log(np.where(support > 0, support, support.sum()) / support.sum())
-        return np.exp(((self.bias - log_share) * self.temperature).clip(-_LARGEST_LOG, _LARGEST_LOG))
+        return _weights((self.bias - log_share) * self.temperature)
 
     def probabilities(self, proba: Array) -> Array:
         """Return probabilities (n × k) made anew."""
-        return recalibrate(proba, self.class_weight, self.temperature)
+        with np.errstate(divide="ignore"):
+            score = np.log(proba, dtype=np.float64) / self.temperature + self.bias
+        return _softmax(score)
 
 
 def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
     """Return probabilities in proportion to (w·p)^(1/temperature)."""
     with np.errstate(divide="ignore"):
         score = np.log(proba * class_weight, dtype=np.float64) / temperature
+    return _softmax(score)
+
+
+def _softmax(score: Array) -> Array:
     score = np.exp(score - score.max(axis=1, keepdims=True))
     return score / score.sum(axis=1, keepdims=True)
+
+
+def _weights(log_weight: Array) -> Array:
+    """Return weights of geometric mean 1, as far as float64 holds them."""
+    return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
 
 def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:

@@ -142,7 +142,7 @@ def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | Co
         return _cost_decision(problem, preds, found, objective)
     balanced = objective == "balanced_accuracy"
     weight = found.balanced_weight(problem.objective.support) if balanced else found.class_weight
-    return _decision(problem, preds, weight / np.exp(np.log(weight).mean()), "smooth", found.temperature)
+    return _decision(problem, preds, weight, "smooth", found.temperature)
 
 
 def _decision(
