@@ -27,7 +27,7 @@ _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Part]:
-    """Sort unsigned integers in place, and return the parts of the arrays that ascend."""
+    """Sort keys in place, and return parts of the arrays that ascend; keys of one score are all in one part."""
     starts = [(array, start) for array in arrays for start in range(0, array.size, _LARGEST)]
     arrays = [array[start : start + _LARGEST] for array, start in starts]
     total = sum(array.size for array in arrays)
@@ -44,8 +44,9 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> lis
     bits, parts = _parted(arrays, most, threads)
     large = [sum(piece.size for piece in part) > most for part in parts]
     in_threads(_sort_part, (part for part, is_large in zip(parts, large, strict=True) if not is_large), threads)
-    if not bits:
-        return parts  # all numbers of a bucket are equal
+    if bits == 1:
+        in_threads(_sort_two, (part for part, is_large in zip(parts, large, strict=True) if is_large), threads)
+        return parts
     again = zip(parts, large, strict=True)
     return [found for part, is_large in again for found in (_sort_parted(part, most, threads) if is_large else [part])]
 
@@ -54,8 +55,9 @@ def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> tuple[in
     """Bring arrays into the same buckets; return their width in bits, and parts of whole buckets."""
     ends = in_threads(lambda array: (array.min(), array.max()), arrays, threads)
     lowest, highest = min(low for low, _ in ends), max(high for _, high in ends)
+    lowest &= ~lowest.dtype.type(1)  # so that no two keys that differ in the label alone are in different parts
     spread = int(highest) - int(lowest)
-    bits = max(spread.bit_length() - _BUCKET_BITS, 0)
+    bits = max(spread.bit_length() - _BUCKET_BITS, 1)
 
     def bounds_in(array: Array) -> Array:
         bounds = np.empty((spread >> bits) + 2, np.int64)
@@ -75,6 +77,17 @@ def _runs(filled: Array, most: int) -> Iterator[tuple[int, int]]:
         end = max(int(np.searchsorted(filled, filled[first] + most, side="right")) - 1, first + 1)
         yield first, end
         first = end
+
+
+def _sort_two(pieces: Sequence[Array]) -> None:
+    """Sort numbers that differ in the lowest bit alone, without a copy of them all."""
+    one = pieces[0].dtype.type(1)
+    low = pieces[0][0] & ~one
+    even = sum(piece.size - int((piece & one).sum(dtype=np.int64)) for piece in pieces)
+    for piece in pieces:
+        n = min(even, piece.size)
+        piece[:n], piece[n:] = low, low | one
+        even -= n
 
 
 def _sort_part(pieces: Sequence[Array]) -> None:
