@@ -119,7 +119,7 @@ def test_large_inputs_keep_sorted_keys_of_the_width_of_a_score():
     score = np.zeros(60_000, np.float16)
     ranking = ThresholdCounts.from_scores(np.arange(60_000) % 2, score).ranking
     assert isinstance(ranking, SortedKeys)
-    assert ranking.upper.dtype == np.uint16
+    assert {part.load().dtype for part in ranking.parts} == {np.dtype(np.uint16)}
     assert isinstance(ThresholdCounts.from_scores([1, 0], [0.5, 0.1]).ranking, Levels)
 
 

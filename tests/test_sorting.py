@@ -22,14 +22,26 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_as_numpy_sorts(monkeypatch, dtype, shape, threads):
-    monkeypatch.setattr(sorting, "_LARGEST", 20_000)
+@pytest.mark.parametrize(("threads", "arrays"), [(1, 1), (3, 4)])
+def test_as_numpy_sorts(dtype, shape, threads, arrays):
     top = int(np.iinfo(dtype).max)
-    values = SHAPES[shape](np.random.default_rng(0), sorting._FEW + 1, min(top, 2**63 - 1)).astype(dtype)
-    expected = np.sort(values)
-    assert sorting.sort(values, threads) is values
-    assert np.array_equal(values, expected)
+    values = SHAPES[shape](np.random.default_rng(0), 2 * sorting._FEW + 1, min(top, 2**63 - 1)).astype(dtype)
+    pieces = np.split(values, [0, 10, values.size // 2])[-arrays:]
+    rows = sum(piece.size for piece in pieces)
+    expected = np.sort(np.concatenate(pieces))
+    parts = sorting.sort(pieces, threads)
+    assert np.array_equal(np.concatenate([piece for part in parts for piece in part]), expected)
+    assert all(np.shares_memory(piece, values) for part in parts for piece in part)
+    assert sum(piece.size for part in parts for piece in part) == rows
+    large = [part for part in parts if sum(piece.size for piece in part) > sorting._FEW]
+    assert all(min(map(np.min, part)) >> 1 == max(map(np.max, part)) >> 1 for part in large)
+    last = [max(map(np.max, part)) >> 1 for part in parts]
+    first = [min(map(np.min, part)) >> 1 for part in parts]
+    assert all(before < after for before, after in zip(last[:-1], first[1:], strict=True))  # no score is in two
+
+
+def test_nothing_to_sort():
+    assert sorting.sort([]) == sorting.sort([np.empty(0, np.uint32)]) == []
 
 
 @given(st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=60), st.integers(0, 12))
@@ -42,5 +54,5 @@ def test_buckets_on_plain_python(values, bits):
     assert bounds[-1] == keys.size
     for bucket in range(bounds.size - 1):
         assert ((keys[bounds[bucket] : bounds[bucket + 1]] - lowest) >> shift == bucket).all()
-    kernels.sort_buckets.python(keys, lowest, shift, bounds, 100)
-    assert keys.tolist() == sorted(values)
+    spread = int(keys.max() - lowest).bit_length()
+    assert kernels.sort_digits.python(keys, np.empty_like(keys), lowest, spread).tolist() == sorted(values)

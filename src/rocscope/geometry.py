@@ -6,7 +6,7 @@ isotonic regression (pooling of adjacent violators) does to the labels.
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -20,7 +20,8 @@ from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.curve import after_infinity
 from rocscope.core.point import OperatingPoint
-from rocscope.core.ranking import Levels
+from rocscope.core.ranking import Block, Levels, ranges
+from rocscope.core.threads import in_threads
 
 Array = NDArray[Any]
 
@@ -67,16 +68,29 @@ def pool(counts: ThresholdCounts) -> ThresholdCounts:
     if (isinstance(ranking, Levels) and ranking.threshold.size < kernels.SMALL) or (whole and not counts.is_exact):
         return _pool_levels(ranking.levels())
     dtype = np.int64 if whole else np.float64
+    found = in_threads(lambda blocks: _push(blocks, dtype), ranges(ranking))
+    tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), dtype)
+    return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
+
+
+def _push(blocks: Iterator[Block], dtype: type) -> tuple[Array, Array, Array]:
+    """Return true and false positives of the hull's vertices, from (0, 0) on, and their codes."""
     tp, fp, code = np.zeros(1, dtype), np.zeros(1, dtype), np.zeros(1, np.uint64)
     top = 0
-    for block in ranking.blocks():
+    for block in blocks:
         needed = top + block.tp.size + 1
         if needed > tp.size:
             tp, fp, code = (np.concatenate([stack, np.zeros(needed, stack.dtype)]) for stack in (tp, fp, code))
         top = kernels.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
-    vertices = slice(0, top + 1)
-    pos, neg = np.diff(tp[vertices]), np.diff(fp[vertices])
-    return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1 : top + 1]), pos, neg))
+    return tp[: top + 1].copy(), fp[: top + 1].copy(), code[: top + 1].copy()  # the stacks are much larger
+
+
+def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
+    """Yield hulls of ranges that follow each other, each from the last point of the one before."""
+    above_tp = above_fp = 0
+    for tp, fp, code in hulls:
+        yield Block(code[1:], tp[1:] + above_tp, fp[1:] + above_fp)
+        above_tp, above_fp = above_tp + tp[-1], above_fp + fp[-1]
 
 
 def _pool_levels(levels: Levels) -> ThresholdCounts:

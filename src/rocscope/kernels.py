@@ -316,64 +316,42 @@ def count_right(pos, neg, right):
 
 @Kernel
 def part(keys, lowest, shift, bounds):
-    """Bring keys into buckets in place, by what they are above `lowest` without the `shift` lowest bits.
+    """Bring keys into buckets in their order, by what they are above `lowest` without the `shift` lowest bits.
 
-    Bucket b then is `keys[bounds[b]:bounds[b + 1]]`. Each key is moved once, to where its bucket is filled so far.
+    Bucket b then is `keys[bounds[b]:bounds[b + 1]]`.
     """
-    buckets = bounds.size - 1
+    source = keys.copy()
     bounds[:] = 0
-    for i in range(keys.size):
-        bounds[((keys[i] - lowest) >> shift) + 1] += 1
-    for b in range(buckets):
+    for i in range(source.size):
+        bounds[np.int64((source[i] - lowest) >> shift) + 1] += 1
+    for b in range(bounds.size - 1):
         bounds[b + 1] += bounds[b]
     filled = bounds[:-1].copy()
-    for b in range(buckets):
-        while filled[b] < bounds[b + 1]:
-            key = keys[filled[b]]
-            bucket = np.int64((key - lowest) >> shift)
-            while bucket != b:
-                place = filled[bucket]
-                filled[bucket] += 1
-                moved = keys[place]
-                keys[place] = key
-                key = moved
-                bucket = np.int64((key - lowest) >> shift)
-            keys[filled[b]] = key
-            filled[b] += 1
+    for i in range(source.size):
+        b = np.int64((source[i] - lowest) >> shift)
+        keys[filled[b]] = source[i]
+        filled[b] += 1
 
 
 @Kernel
-def sort_buckets(keys, lowest, shift, bounds, largest):
-    """Sort each bucket that `part` made of at most `largest` keys, digit by digit from the lowest."""
-    most = 0
-    for b in range(bounds.size - 1):
-        size = bounds[b + 1] - bounds[b]
-        if size <= largest:
-            most = max(most, size)
-    other = np.empty(most, keys.dtype)
+def sort_digits(keys, other, lowest, bits):
+    """Sort keys by the digits of what they are above `lowest`, a number of so many bits; return `keys` or `other`."""
     ends = np.empty(2048, np.int64)
-    for b in range(bounds.size - 1):
-        source = keys[bounds[b] : bounds[b + 1]]
-        if source.size < 2 or source.size > largest:
-            continue
-        target = other[: source.size]
-        digit = 11 if source.size > 4096 else 8
-        mask = (1 << digit) - 1
-        done = 0
-        while done < shift:
-            ends[: mask + 1] = 0
-            for i in range(source.size):
-                ends[np.int64((source[i] - lowest) >> keys.dtype.type(done)) & mask] += 1
-            total = 0
-            for d in range(mask + 1):
-                size = ends[d]
-                ends[d] = total
-                total += size
-            for i in range(source.size):
-                d = np.int64((source[i] - lowest) >> keys.dtype.type(done)) & mask
-                target[ends[d]] = source[i]
-                ends[d] += 1
-            source, target = target, source
-            done += digit
-        if (done // digit) % 2:
-            target[:] = source
+    done = 0
+    while done < bits:
+        shift = keys.dtype.type(done)
+        ends[:] = 0
+        for i in range(keys.size):
+            ends[np.int64((keys[i] - lowest) >> shift) & 2047] += 1
+        total = 0
+        for d in range(ends.size):
+            size = ends[d]
+            ends[d] = total
+            total += size
+        for i in range(keys.size):
+            d = np.int64((keys[i] - lowest) >> shift) & 2047
+            other[ends[d]] = keys[i]
+            ends[d] += 1
+        keys, other = other, keys
+        done += 11
+    return keys

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope import kernels
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, rank, without_signed_zeros
+from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
 from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
@@ -319,11 +318,7 @@ class ThresholdCounts(Result):
             above = levels.cumulative()[0][:-1]
             concordant, tied = dot(levels.neg, above, total), dot(levels.neg, levels.pos, total)
         else:
-            concordant = tied = tp = fp = 0
-            for block in self._ranking.blocks():
-                right, equal = kernels.count_pairs(tp, fp, block.tp, block.fp)
-                concordant, tied = concordant + right, tied + equal
-                tp, fp = block.tp[-1], block.fp[-1]
+            concordant, tied = count_pairs(self._ranking)
         return Pairs(concordant, tied, total)
 
     def __add__(self, other: object) -> "ThresholdCounts":

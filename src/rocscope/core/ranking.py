@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope.core.threads import in_threads
 
 Array = NDArray[Any]
 
 _BLOCK = 16_384
+_ROWS_IN_PART = 1 << 20
 KINDS = {"u": 0, "i": 1, "f": 2}
 """What the kernels call unsigned, signed and floating-point scores."""
 
@@ -101,39 +103,57 @@ def _from_zero(counts: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class SortedKeys:
-    """Unweighted rows as sorted integers, a score's ordered bits and its label in each.
+class KeyPart:
+    """Sorted keys of consecutive scores, of which none is elsewhere, in pieces that follow each other upwards.
 
-    `upper` and `lower` hold the scores whose bits begin with 1 and 0; see `kernels.pack`.
+    `high_bit` is the highest bit of the codes, which is no part of a key; see `kernels.pack`.
     """
 
-    upper: Array
-    lower: Array
+    pieces: tuple[Array, ...]
+    high_bit: Any
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return sum(piece.size for piece in self.pieces)
+
+    def load(self) -> Array:
+        """Return the keys in one array."""
+        return self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
+
+
+@dataclass(frozen=True)
+class SortedKeys:
+    """Unweighted rows as sorted integers, a score's ordered bits and its label in each; parts by decreasing score."""
+
+    parts: tuple[KeyPart, ...]
     dtype: np.dtype[Any]
     n_pos: int
 
     def totals(self) -> tuple[float, float]:
-        return self.n_pos, self.upper.size + self.lower.size - self.n_pos
+        return self.n_pos, sum(part.size for part in self.parts) - self.n_pos
 
-    def _halves(self) -> list[tuple[Array, Any]]:
-        top = self.upper.dtype.type(1 << (self.upper.itemsize * 8 - 1))
-        return [(keys, high_bit) for keys, high_bit in ((self.upper, top), (self.lower, top ^ top)) if keys.size]
+    def ranges(self) -> list[Iterator[Block]]:
+        """Return the blocks of each part, counted from (0, 0)."""
+        return [SortedKeys((part,), self.dtype, 0).blocks() for part in self.parts]
 
     def blocks(self) -> Iterator[Block]:
         positives = rows = 0
-        for keys, high_bit in self._halves():
-            positives, rows = yield from scan_keys(keys, high_bit, positives, rows)
+        for part in self.parts:
+            positives, rows = yield from scan_keys(part.load(), part.high_bit, positives, rows)
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
         """Codes, and counts from (0, 0) on, as if in one block; memory beyond the last level is never touched."""
-        n = self.upper.size + self.lower.size
-        code, tp, fp = np.empty(n, self.upper.dtype), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+        n = sum(part.size for part in self.parts)
+        width = f"u{self.dtype.itemsize}"
+        code, tp, fp = np.empty(n, width), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
         size = positives = rows = 0
-        for keys, high_bit in self._halves():
+        for part in self.parts:
             free = (code[size:], tp[size + 1 :], fp[size + 1 :])
+            keys = part.load()
             found, _, positives, rows = kernels.scan(keys, keys.size - 1, positives, rows, *free)
-            code[size : size + found] |= high_bit
+            code[size : size + found] |= part.high_bit
             size += found
         return code[:size], tp[: size + 1], fp[: size + 1]
 
@@ -144,7 +164,7 @@ class SortedKeys:
         return self._points[1:]
 
     def decode(self, code: Array) -> Array:
-        return decode(code.astype(self.upper.dtype), self.dtype)
+        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
 
     def levels(self) -> Levels:
         tp, fp = self.cumulative()
@@ -185,6 +205,41 @@ class SortedRows:
         code, pos, neg = (np.empty_like(column) for column in (self.codes, self.signed, self.signed))
         size = kernels.sum_rows(self.codes, self.signed, code, pos, neg)
         return Levels(self.decode(code[:size]), pos[:size], neg[:size])
+
+
+def ranges(ranking: Ranking) -> list[Iterator[Block]]:
+    """Return blocks of ranges of scores, decreasing and each counted from (0, 0), for as many threads."""
+    return ranking.ranges() if isinstance(ranking, SortedKeys) else [ranking.blocks()]
+
+
+def count_pairs(ranking: Ranking) -> tuple[float, float]:
+    """Return the pairs of a positive and a negative that are ranked right, and those that are tied."""
+    concordant = tied = above = 0
+    for right, equal, pos, neg in in_threads(_count_pairs, ranges(ranking)):
+        concordant, tied, above = concordant + right + neg * above, tied + equal, above + pos
+    return concordant, tied
+
+
+def _count_pairs(blocks: Iterator[Block]) -> tuple[float, float, float, float]:
+    """Return the concordant and the tied pairs, and the positives and negatives."""
+    concordant = tied = tp = fp = 0
+    for block in blocks:
+        right, equal = kernels.count_pairs(tp, fp, block.tp, block.fp)
+        concordant, tied = concordant + right, tied + equal
+        tp, fp = block.tp[-1].item(), block.fp[-1].item()
+    return concordant, tied, tp, fp
+
+
+def parts_of(upper: Array, lower: Array) -> tuple[KeyPart, ...]:
+    """Return sorted keys of scores whose bits begin with 1, and of others, cut where scores differ."""
+    one = upper.dtype.type(1)
+    top = one << upper.dtype.type(upper.itemsize * 8 - 1)
+    parts: list[KeyPart] = []
+    for keys, high_bit in ((upper, top), (lower, top ^ top)):
+        starts = keys[np.arange(0, keys.size, _ROWS_IN_PART)] & ~one
+        bounds = np.unique(cast(Array, np.searchsorted(keys, starts)))
+        parts += [KeyPart((piece,), high_bit) for piece in np.split(keys, bounds[1:]) if piece.size][::-1]
+    return tuple(parts)
 
 
 def scan_keys(keys: Array, high_bit: Any, positives: int, rows: int) -> Generator[Block, None, tuple[int, int]]:
@@ -248,7 +303,7 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
     upper, lower = keys[border:], keys[:border]
     upper.sort()
     lower.sort()
-    return SortedKeys(upper, lower, scores.dtype, int(n_pos))
+    return SortedKeys(parts_of(upper, lower), scores.dtype, int(n_pos))
 
 
 def rank_rows(positive: NDArray[np.bool_], scores: Array, weight: Array) -> SortedRows:

@@ -1,7 +1,7 @@
 """Piles: the rows of one model as they come in, kept as what will be sorted, and their ranking in the end.
 
 Rows of which there are few stay columns, so that no compiler is loaded for them. Many unweighted rows are keys of one
-integer each, in growing arrays that are sorted in place; many weighted ones are scores and signed weights.
+integer each, in the arrays of the batches, which are sorted in place; many weighted ones are scores and signed weights.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope.core.ranking import KINDS, Ranking, SortedKeys, encode, rank
+from rocscope.core.ranking import KINDS, KeyPart, Ranking, SortedKeys, encode, rank
 from rocscope.engines.sorting import sort
 from rocscope.engines.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
 
@@ -137,15 +137,14 @@ class KeyPile:
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.rows = 0
         self._dtype = dtype
-        width = np.dtype(f"u{dtype.itemsize}")
-        self._halves = {"upper": _Growing(width), "lower": _Growing(width)}
+        self._halves: dict[str, list[Array]] = {"upper": [], "lower": []}
         self._n_pos = 0
         self._waiting = _Waiting()
         self._spilled: dict[str, PartedKeys] = {}
 
     @property
     def nbytes(self) -> int:
-        return self._waiting.nbytes + sum(half.nbytes for half in self._halves.values())
+        return self._waiting.nbytes + sum(keys.nbytes for half in self._halves.values() for keys in half)
 
     def add(self, packed: Packed) -> None:
         self.rows += packed.size
@@ -163,34 +162,37 @@ class KeyPile:
     def _add_keys(self, packed: Packed) -> None:
         self._n_pos += packed.n_pos
         for name, half in self._halves.items():
-            half.extend(getattr(packed, name))
+            half.append(getattr(packed, name))
+
+    def _sorted(self, name: str) -> list[KeyPart]:
+        """Return the keys of a half in parts that ascend, and begin it anew."""
+        half, self._halves[name] = self._halves[name], []
+        top = np.asarray(1 << (self._dtype.itemsize * 8 - 1), f"u{self._dtype.itemsize}")[()]
+        return [KeyPart(pieces, top if name == "upper" else top ^ top) for pieces in sort(half)]
 
     def spill(self, spill: Spill) -> None:
         if self._waiting.rows:
             self._add_keys(self._packed_waiting())
-        for name, half in self._halves.items():
-            if half.size:
-                keys = sort(half.take())
-                if name not in self._spilled:
-                    highest = (1 << (keys.itemsize * 8 - 1)) - 1
-                    self._spilled[name] = PartedKeys(spill, (keys.dtype,), 0, highest)
-                self._spilled[name].write(keys)
+        for name in self._halves:
+            parts = self._sorted(name)
+            if parts and name not in self._spilled:
+                self._spilled[name] = PartedKeys.like(spill, parts)
+            while parts:
+                self._spilled[name].write(parts.pop(0).load())
 
     def ranking(self, limit: int) -> Ranking:
         if self._spilled:
-            spill = next(iter(self._spilled.values())).spill
-            self.spill(spill)
-            top = np.asarray(1 << (self._dtype.itemsize * 8 - 1), self._halves["upper"].dtype)[()]
-            bits = {name: bit for name, bit in (("upper", top), ("lower", top.dtype.type(0))) if name in self._spilled}
-            parts = [(spill, part, bit) for name, bit in bits.items() for part in self._spilled[name].ranked(limit)]
-            return SpilledKeys(self._dtype, parts)
-        if not any(half.size for half in self._halves.values()):
+            self.spill(next(iter(self._spilled.values())).spill)
+            names = [name for name in ("upper", "lower") if name in self._spilled]
+            parted = [self._spilled[name] for name in names]
+            return SpilledKeys(self._dtype, [(p.spill, part, p.high_bit) for p in parted for part in p.ranked(limit)])
+        if not any(self._halves.values()):
             scores, positive = self._waiting.take()
             return rank(positive, scores)
         if self._waiting.rows:
             self._add_keys(self._packed_waiting())
-        upper, lower = (sort(self._halves[name].take()) for name in ("upper", "lower"))
-        return SortedKeys(upper, lower, self._dtype, self._n_pos)
+        parts = tuple(part for name in ("upper", "lower") for part in reversed(self._sorted(name)))
+        return SortedKeys(parts, self._dtype, self._n_pos)
 
 
 class RowPile:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from rocscope._cores import cores as cores
+from rocscope.core.threads import cores
 
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")

@@ -1,47 +1,104 @@
-"""Sorting whole numbers in place on all cores.
+"""Sorting whole numbers on all cores, in place, however many arrays they came in.
 
-One pass brings them into some two thousand buckets, and buckets that fit into a cache are sorted by their digits, by
-one thread or another. That reads and writes memory twice, whatever the size, and asks nothing of the processor:
-NumPy's sort is as fast only where its instructions for 512 bits are.
+Each array, or piece of a large one, is brought into the same two thousand buckets, by one thread or another. Buckets
+that follow each other are then put together from all arrays into a part that a cache holds, sorted there by digits, and
+written back. That reads and writes memory twice, whatever the size, asks nothing of the processor, and takes no more
+room than a part a thread.
 """
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope.engines.pipeline import cores
+from rocscope.core.threads import in_threads
 
 Array = NDArray[Any]
+Part = tuple[Array, ...]
+"""Pieces of arrays, which follow each other."""
 
-_FEW = 1 << 17
+_FEW = 1 << 17  # numbers that are no parts
+_FEW_IN_PART = 1 << 14  # numbers that NumPy sorts as fast
 _BUCKET_BITS = 11
-_LARGEST = 1 << 20  # numbers that are sorted by digits: more do not fit into a cache
+_PARTS = 128
+_LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
 
 
-def sort(array: Array, threads: int | None = None) -> Array:
-    """Sort unsigned integers in place, and return them."""
-    if array.size <= _FEW:
-        array.sort()
-    else:
-        _sort(array, threads or cores())
-    return array
+def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Part]:
+    """Sort keys in place, and return parts of the arrays that ascend; keys of one score are all in one part."""
+    starts = [(array, start) for array in arrays for start in range(0, array.size, _LARGEST)]
+    arrays = [array[start : start + _LARGEST] for array, start in starts]
+    total = sum(array.size for array in arrays)
+    if not total:
+        return []
+    if total <= _FEW:
+        _sort_part(arrays)
+        return [tuple(arrays)]
+    return _sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads)
 
 
-def _sort(array: Array, threads: int) -> None:
-    lowest, highest = array.min(), array.max()
+def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[Part]:
+    """Sort in parts of at most so many numbers; what is more, of one bucket, is sorted in parts again."""
+    bits, parts = _parted(arrays, most, threads)
+    large = [sum(piece.size for piece in part) > most for part in parts]
+    in_threads(_sort_part, (part for part, is_large in zip(parts, large, strict=True) if not is_large), threads)
+    if bits == 1:
+        in_threads(_sort_two, (part for part, is_large in zip(parts, large, strict=True) if is_large), threads)
+        return parts
+    again = zip(parts, large, strict=True)
+    return [found for part, is_large in again for found in (_sort_parted(part, most, threads) if is_large else [part])]
+
+
+def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> tuple[int, list[Part]]:
+    """Bring arrays into the same buckets; return their width in bits, and parts of whole buckets."""
+    ends = in_threads(lambda array: (array.min(), array.max()), arrays, threads)
+    lowest, highest = min(low for low, _ in ends), max(high for _, high in ends)
+    lowest &= ~lowest.dtype.type(1)  # so that no two keys that differ in the label alone are in different parts
     spread = int(highest) - int(lowest)
-    bits = max(spread.bit_length() - _BUCKET_BITS, 0)
-    shift = array.dtype.type(bits)
-    bounds = np.empty((spread >> bits) + 2, np.int64)
-    kernels.part(array, lowest, shift, bounds)
-    if not bits:
-        return
-    edges = np.searchsorted(bounds, np.linspace(0, array.size, threads + 1)[1:-1])
-    shares = [bounds[first : last + 1] for first, last in zip([0, *edges], [*edges, bounds.size - 1], strict=True)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda share: kernels.sort_buckets(array, lowest, shift, share, _LARGEST), shares))
-    for bucket in np.flatnonzero(np.diff(bounds) > _LARGEST):
-        _sort(array[bounds[bucket] : bounds[bucket + 1]], threads)
+    bits = max(spread.bit_length() - _BUCKET_BITS, 1)
+
+    def bounds_in(array: Array) -> Array:
+        bounds = np.empty((spread >> bits) + 2, np.int64)
+        kernels.part(array, lowest, array.dtype.type(bits), bounds)
+        return bounds
+
+    found = list(zip(arrays, in_threads(bounds_in, arrays, threads), strict=True))
+    runs = _runs(np.sum([bounds for _, bounds in found], axis=0), most)
+    parts = (tuple(array[bounds[first] : bounds[end]] for array, bounds in found) for first, end in runs)
+    return bits, [tuple(piece for piece in part if piece.size) for part in parts if any(piece.size for piece in part)]
+
+
+def _runs(filled: Array, most: int) -> Iterator[tuple[int, int]]:
+    """Yield the first bucket and the end of runs of buckets: of at most so many numbers, or one bucket of more."""
+    first, buckets = 0, filled.size - 1
+    while first < buckets:
+        end = max(int(np.searchsorted(filled, filled[first] + most, side="right")) - 1, first + 1)
+        yield first, end
+        first = end
+
+
+def _sort_two(pieces: Sequence[Array]) -> None:
+    """Sort numbers that differ in the lowest bit alone, without a copy of them all."""
+    one = pieces[0].dtype.type(1)
+    low = pieces[0][0] & ~one
+    even = sum(piece.size - int((piece & one).sum(dtype=np.int64)) for piece in pieces)
+    for piece in pieces:
+        n = min(even, piece.size)
+        piece[:n], piece[n:] = low, low | one
+        even -= n
+
+
+def _sort_part(pieces: Sequence[Array]) -> None:
+    """Sort numbers that follow each other in pieces."""
+    keys = np.concatenate(pieces)
+    if keys.size <= _FEW_IN_PART:
+        keys.sort()
+    else:
+        lowest = keys.min()
+        keys = kernels.sort_digits(keys, np.empty_like(keys), lowest, int(keys.max() - lowest).bit_length())
+    start = 0
+    for piece in pieces:
+        piece[:] = keys[start : start + piece.size]
+        start += piece.size

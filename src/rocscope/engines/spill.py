@@ -7,7 +7,7 @@ the process ends: the system frees it with the last reference to the counts, or 
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope.core.ranking import Block, Levels, decode, scan_keys, scan_rows
+from rocscope.core.ranking import Block, KeyPart, Levels, decode, scan_keys, scan_rows
 from rocscope.errors import EngineError
 
 Array = NDArray[Any]
@@ -223,7 +223,24 @@ class Parted:
 
 
 class PartedKeys(Parted):
-    """Unweighted rows as keys, whose lowest bit is the label."""
+    """Unweighted rows as keys, whose lowest bit is the label; `high_bit` is the highest one of all codes."""
+
+    high_bit: Any = 0
+
+    @classmethod
+    def like(cls, spill: Spill, parts: Sequence[KeyPart]) -> "PartedKeys":
+        """Return room for keys that are spread like those of ascending parts."""
+        keys = parts[0].pieces[0].dtype
+        ends = np.cumsum([part.size for part in parts])
+        rows = np.linspace(0, ends[-1] - 1, _PARTS).astype(np.intp)
+        inside = np.split(rows, np.searchsorted(rows, ends[:-1]))
+        samples = [
+            part.load()[chosen - end] for part, chosen, end in zip(parts, inside, ends, strict=True) if chosen.size
+        ]
+        cuts = np.concatenate(samples) >> keys.type(1)
+        parted = cls(spill, (keys,), 0, (1 << (keys.itemsize * 8 - 1)) - 1, cuts)
+        parted.high_bit = parts[0].high_bit
+        return parted
 
     def codes(self, first: Array) -> Array:
         """Return the codes, without the labels."""

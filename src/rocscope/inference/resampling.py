@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._cores import cores
 from rocscope._progress import Progress, track
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
+from rocscope.core.threads import cores
 from rocscope.errors import OneClassError
 
 Array = NDArray[Any]
