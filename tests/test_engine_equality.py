@@ -7,6 +7,7 @@ model. To add an engine, add its function to WAYS.
 from collections import defaultdict
 from functools import partial
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from readers import FRAMES, WRITERS
+from rocscope.errors import LabelError
 from strategies import taking
 
 MODELS = ("a", "b")
@@ -180,3 +182,21 @@ def test_many_rows_are_ranked_alike_in_memory_and_on_disk(tmp_path, memory):
         assert plain[name] == rs.ThresholdCounts.from_scores(y, values)
         assert plain[name].threshold.dtype == values.dtype
         assert weighted[name] == rs.ThresholdCounts.from_scores(y, values, sample_weight=weight)
+
+
+@pytest.mark.parametrize("read", [rs.read_counts, rs.read_sketch])
+def test_a_refused_relation_leaves_its_connection_free(read):
+    connection = duckdb.connect()
+    relation = connection.sql("SELECT range % 2 + 2 * (range = 900000)::INT AS y, range AS a FROM range(1000000)")
+
+    def progress(rows, of):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        read(relation, label="y", scores="a", progress=progress)
+    assert connection.sql("SELECT 1").fetchall() == [(1,)]
+    with pytest.raises(LabelError) as refused:
+        read(relation, label="y", scores="a")
+    assert connection.sql("SELECT 1").fetchall() == [(1,)]
+    assert interrupted.traceback
+    assert refused.traceback  # what was under way is held by these, and is closed all the same

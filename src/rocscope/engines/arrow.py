@@ -1,6 +1,6 @@
 """Arrow data as a Source: anything that can load a few of its columns, and the files of Arrow's own formats."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -67,7 +67,7 @@ class _IpcFiles(ArrowColumns):
 
     def _batches(
         self, path: str, name: str, first: pa.Schema, names: list[str], where: str | None
-    ) -> Iterator[pa.Table]:
+    ) -> Generator[pa.Table]:
         with one_line_errors(name):
             _require_schema(first, _read_schema(path, first.names), self.origin[0], name)
             for batch in _read_batches(path, first.names):

@@ -1,7 +1,7 @@
 """DuckDB, held to the files it was given: it opens no other, writes none and loads no extension."""
 
 import glob
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 import duckdb
 import numpy as np
@@ -93,9 +93,9 @@ class Relation:
             schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
         read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.5
 
-        def batches() -> Iterator[pa.Table]:
-            with one_line_errors(brief(self.origin)):
-                for batch in read(BATCH_ROWS):
+        def batches() -> Generator[pa.Table]:
+            with one_line_errors(brief(self.origin)), read(BATCH_ROWS) as reader:
+                for batch in reader:
                     yield pa.Table.from_batches([batch]).rename_columns(list(names))
 
         return Stream(schema, [batches])

@@ -1,6 +1,6 @@
 """Parquet files as a Source: DuckDB fetches and filters, Arrow streams plain columns, which takes it less time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -70,7 +70,7 @@ class ParquetFiles:
         with one_line_errors(self.origin[number]):
             return pq.ParquetFile(self._paths[number], metadata=footer, buffer_size=_READ_AHEAD, pre_buffer=False)
 
-    def _pieces(self, schema: pa.Schema) -> Iterator[partial[Iterator[pa.Table]]]:
+    def _pieces(self, schema: pa.Schema) -> Iterator[partial[Generator[pa.Table]]]:
         for number in range(len(self._paths)):
             with self._open(number) as file:
                 self._require_types(file.schema_arrow, schema, number)
@@ -90,7 +90,7 @@ class ParquetFiles:
             files.fetch(names)
             raise EngineError(f"{self.origin[number]}: column {names[0]!r} is not of one type in all files")
 
-    def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Iterator[pa.Table]:
+    def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Generator[pa.Table]:
         with one_line_errors(self.origin[number]), self._open(number, footer) as file:
             batches = file.iter_batches(_DECODED_ROWS, row_groups=[group], columns=names, use_threads=False)
             while some := list(islice(batches, BATCH_ROWS // _DECODED_ROWS)):

@@ -3,8 +3,9 @@
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any, TypeVar
 
 from rocscope.core.threads import cores
@@ -22,12 +23,13 @@ class _Failure:
 
 
 def in_order(
-    pieces: Iterable[Callable[[], Iterator[Batch]]], work: Callable[[Batch], Result], threads: int | None = None
-) -> Iterator[Result]:
+    pieces: Iterable[Callable[[], Generator[Batch]]], work: Callable[[Batch], Result], threads: int | None = None
+) -> Generator[Result]:
     """Yield what `work` makes of each batch, in the order of the pieces.
 
     A thread reads a piece and works on its batches. As many pieces are under way as there are threads, and one more
-    is begun only when the first of them is through, so that no more than a few batches are in memory.
+    is begun only when the first of them is through, so that no more than a few batches are in memory. Close it where
+    not everything is taken: a database can do nothing else while a piece of it is open.
     """
     threads = threads or cores()
     waiting = iter(pieces)
@@ -56,12 +58,13 @@ def in_order(
 
 
 def _run(
-    piece: Callable[[], Iterator[Any]], work: Callable[[Any], Any], lane: "queue.Queue[Any]", stop: threading.Event
+    piece: Callable[[], Generator[Any]], work: Callable[[Any], Any], lane: "queue.Queue[Any]", stop: threading.Event
 ) -> None:
     try:
-        for batch in piece():
-            if not _put(lane, work(batch), stop):
-                return
+        with closing(piece()) as batches:
+            for batch in batches:
+                if not _put(lane, work(batch), stop):
+                    return
     except BaseException as error:  # noqa: BLE001 (raised again where results are taken)
         _put(lane, _Failure(error), stop)
     else:

@@ -1,6 +1,7 @@
 """read_sketch: from any source, in one pass, to sketches of a fixed size."""
 
 from collections.abc import Hashable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -69,10 +70,14 @@ def read_sketch(
     """
     check.check_choice("missing", missing, MISSING)
     question = Question(label, scores, weight, where, segment, pos_label, missing, format)
-    with reporting(source, progress) as report, reading(source, question) as (reader, stream):
+    with (
+        reporting(source, progress) as report,
+        reading(source, question) as (reader, stream),
+        closing(in_order(stream.pieces, _Ranker(reader))) as batches,
+    ):
         models, tally = models_of_reader(reader), Tally(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
-        for batch in in_order(stream.pieces, _Ranker(reader)):
+        for batch in batches:
             tally.add(batch)
             for name, parts in batch.parts.items() if not tally.failed else ():
                 own = sketches.setdefault(name, [CountsSketch(memory, pos_label=pos_label) for _ in models])

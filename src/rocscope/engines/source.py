@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -57,14 +57,18 @@ class Stream:
     """
 
     schema: pa.Schema
-    pieces: Iterable[Callable[[], Iterator[pa.Table]]]
+    pieces: Iterable[Callable[[], Generator[pa.Table]]]
     rows: int | None = None
 
 
 def stream_table(table: pa.Table) -> Stream:
     """Return a table in batches."""
-    batches = (partial(table.slice, start, BATCH_ROWS) for start in range(0, table.num_rows, BATCH_ROWS))
-    return Stream(table.schema, (partial(lambda batch: iter([batch()]), batch) for batch in batches), table.num_rows)
+
+    def batch(start: int) -> Generator[pa.Table]:
+        yield table.slice(start, BATCH_ROWS)
+
+    pieces = (partial(batch, start) for start in range(0, table.num_rows, BATCH_ROWS))
+    return Stream(table.schema, pieces, table.num_rows)
 
 
 class Source(Protocol):

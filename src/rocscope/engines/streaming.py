@@ -1,7 +1,7 @@
 """Counts of columns that come in batches, of which none is kept but as what will be sorted."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -109,12 +109,13 @@ def _new_pile(packed: Packed) -> Pile:
 
 def _read(reader: Reader, stream: Stream, limit: int, progress: Progress | None) -> tuple[Tally, _Piles]:
     tally, piles = Tally(reader), _Piles(limit)
-    for batch in in_order(stream.pieces, reader.take):
-        tally.add(batch)
-        if not tally.failed:
-            piles.add(batch)
-        if progress is not None:
-            progress(tally.rows, stream.rows)
+    with closing(in_order(stream.pieces, reader.take)) as batches:
+        for batch in batches:
+            tally.add(batch)
+            if not tally.failed:
+                piles.add(batch)
+            if progress is not None:
+                progress(tally.rows, stream.rows)
     return tally, piles
 
 
@@ -131,6 +132,6 @@ def _kinds(
     numbers = {role: possible(role, none) for role in roles if role.argument in ("score", "weight")}
     left = {role: kinds for role, kinds in numbers.items() if kinds}
     for piece in again().pieces if left else ():
-        for table in piece():
+        for table in piece():  # to its end, so that nothing stays open
             left = {role: [kind for kind in possible(role, table) if kind in kinds] for role, kinds in left.items()}
     return {role: kinds[0] for role, kinds in left.items() if kinds}
