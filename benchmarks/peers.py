@@ -115,15 +115,16 @@ def duckdb_sql(path: str) -> float:
     """Count each score's labels and add up, in SQL."""
     import duckdb
 
-    found = duckdb.execute(
-        """
-        WITH levels AS (SELECT score, sum(y)::BIGINT AS pos, count(*) - sum(y)::BIGINT AS neg
-                        FROM read_parquet($path) GROUP BY score),
-             ranked AS (SELECT pos, neg, sum(pos) OVER (ORDER BY score DESC) - pos AS above FROM levels)
-        SELECT sum(neg * (above + pos / 2)) / (sum(pos)::DOUBLE * sum(neg)) FROM ranked
-        """,
-        {"path": path},
-    ).fetchone()
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            """
+            WITH levels AS (SELECT score, sum(y)::BIGINT AS pos, count(*) - sum(y)::BIGINT AS neg
+                            FROM read_parquet($path) GROUP BY score),
+                 ranked AS (SELECT pos, neg, sum(pos) OVER (ORDER BY score DESC) - pos AS above FROM levels)
+            SELECT sum(neg * (above + pos / 2)) / (sum(pos)::DOUBLE * sum(neg)) FROM ranked
+            """,
+            {"path": path},
+        ).fetchone()
     assert found is not None
     return float(found[0])
 
