@@ -40,6 +40,17 @@ def test_as_numpy_sorts(dtype, shape, threads, arrays):
     assert all(before < after for before, after in zip(last[:-1], first[1:], strict=True))  # no score is in two
 
 
+def test_very_many_arrays_are_put_together_as_they_come(monkeypatch):
+    for name, value in (("_MOST_ARRAYS", 10), ("_ARRAYS", 4), ("_LARGEST", 1 << 10)):
+        monkeypatch.setattr(sorting, name, value)
+    keys = np.arange(50_000, dtype=np.uint32)
+    arrays = []
+    for piece in np.array_split(keys, 500):
+        sorting.add(arrays, piece)
+        assert len(arrays) <= 10
+    assert np.array_equal(np.sort(np.concatenate(arrays)), keys)
+
+
 def test_nothing_to_sort():
     assert sorting.sort([]) == sorting.sort([np.empty(0, np.uint32)]) == []
 

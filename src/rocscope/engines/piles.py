@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope.core.ranking import KINDS, KeyPart, Ranking, SortedKeys, encode, rank
-from rocscope.engines.sorting import sort
+from rocscope.engines.sorting import add, sort
 from rocscope.engines.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
 
 Array = NDArray[Any]
@@ -162,7 +162,7 @@ class KeyPile:
     def _add_keys(self, packed: Packed) -> None:
         self._n_pos += packed.n_pos
         for name, half in self._halves.items():
-            half.append(getattr(packed, name))
+            add(half, getattr(packed, name))
 
     def _sorted(self, name: str) -> list[KeyPart]:
         """Return the keys of a half in parts that ascend, and begin it anew."""

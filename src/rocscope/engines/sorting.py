@@ -24,6 +24,18 @@ _FEW_IN_PART = 1 << 14  # numbers that NumPy sorts as fast
 _BUCKET_BITS = 11
 _PARTS = 128
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
+_MOST_ARRAYS = 1 << 10
+_ARRAYS = 1 << 8  # as which so many are put together
+
+
+def add(arrays: list[Array], array: Array) -> None:
+    """Append to arrays that will be sorted; when they are very many, put them together into fewer.
+
+    Each array has a piece in every part. To put them together as they come leaves their memory to those that follow.
+    """
+    arrays.append(array)
+    if len(arrays) > _MOST_ARRAYS:
+        arrays[:] = reversed(list(_joined(arrays, max(_LARGEST, sum(array.size for array in arrays) // _ARRAYS))))
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Part]:
@@ -37,6 +49,15 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Part]:
         _sort_part(arrays)
         return [tuple(arrays)]
     return _sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads)
+
+
+def _joined(arrays: list[Array], size: int) -> Iterator[Array]:
+    """Yield the arrays, last first, put together into ones of about that size; the list is used up meanwhile."""
+    while arrays:
+        some = [arrays.pop()]
+        while arrays and sum(array.size for array in some) < size:
+            some.append(arrays.pop())
+        yield some[0] if len(some) == 1 else np.concatenate(some)
 
 
 def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[Part]:
