@@ -3,28 +3,15 @@
 Run with ``python benchmarks/bench_evaluation.py``. Both times of a ratio are taken in one run.
 """
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 from sklearn.metrics import roc_curve
+from timing import best_of
 
 import rocscope as rs
 
 REPLICATES = 2_000
 SHOWN = 50
 COST_FN = 5
-
-
-def seconds(call: Callable[[], object], rounds: int) -> float:
-    """Return the shortest time of some calls, after one that does not count."""
-    call()
-    times = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return min(times)
 
 
 def sample(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,8 +49,8 @@ def report(what: str, ours: float, theirs: float) -> None:
 def time_choice(n: int, rounds: int) -> None:
     label, score = sample(n)
     preds = rs.Predictions(label, score)
-    slow = seconds(lambda: choose_on_rows(label, score, SHOWN), 1) * REPLICATES / SHOWN
-    fast = seconds(lambda: rs.optimism(preds, rs.Context(cost_fn=COST_FN), progress=False), rounds)
+    slow = best_of(lambda: choose_on_rows(label, score, SHOWN), 1) * REPLICATES / SHOWN
+    fast = best_of(lambda: rs.optimism(preds, rs.Context(cost_fn=COST_FN), progress=False), rounds)
     report(f"optimism with 10 × 10-fold cross-validation, 2,000 replicates, {n:,} rows", fast, slow)
 
 
@@ -74,7 +61,7 @@ def main() -> None:
     fold = np.arange(label.size) % 10
     preds = rs.Predictions(label, score, fold=fold)
     fast, slow = (
-        seconds(call, 2) for call in (lambda: rs.average_curve(preds), lambda: average_on_grid(label, score, fold))
+        best_of(call, 2) for call in (lambda: rs.average_curve(preds), lambda: average_on_grid(label, score, fold))
     )
     report("vertical average of ten folds with band and both AUCs, 1,000,000 rows", fast, slow)
 

@@ -4,26 +4,13 @@ Run with ``python benchmarks/bench_inference.py``. Each time is the best of thre
 that the project set itself, on two cores.
 """
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 from sklearn.metrics import roc_auc_score
+from timing import best_of
 
 import rocscope as rs
 
 REPLICATES = 2_000
-
-
-def best_of(call: Callable[[], object], rounds: int = 3) -> float:
-    """Return the shortest time of some calls, after one that does not count."""
-    call()
-    times = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return min(times)
 
 
 def sample(n: int, levels: int | None = None) -> tuple[np.ndarray, np.ndarray]:

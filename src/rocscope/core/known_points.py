@@ -88,7 +88,7 @@ class KnownPoints(ThresholdCounts):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, KnownPoints) and self.binned == other.binned
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bins, safe for JSON."""

@@ -40,7 +40,12 @@ class _Table:
 
     frame: nw.LazyFrame[Any]
     origin: tuple[str, ...]
-    columns: list[str]
+    schema: nw.Schema
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.schema.names()
 
     def fetch(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Carry out a query."""
@@ -72,13 +77,13 @@ def count(source: Any, question: Question) -> Counted:
 def _open(source: Any) -> _Table:
     frame = nw.from_native(source).lazy()
     with one_line_errors("source"):
-        names = frame.collect_schema().names()
-    return _Table(frame, (f"{frame.implementation.value} table",), names)
+        schema = frame.collect_schema()
+    return _Table(frame, (f"{frame.implementation.value} table",), schema)
 
 
 def _check_type(role: Role, table: _Table) -> None:
     """Refuse a column of scores or weights that holds no numbers before the database is asked to add them up."""
-    kind = table.frame.collect_schema()[role.column]
+    kind = table.schema[role.column]
     error = {"score": ScoreError, "weight": WeightError}.get(role.argument)
     if error is not None and not (kind.is_numeric() or kind == nw.Boolean):
         hint = "cast it to double in the database first"
@@ -87,7 +92,7 @@ def _check_type(role: Role, table: _Table) -> None:
 
 def _is_complete(role: Role, table: _Table) -> nw.Expr:
     column = nw.col(role.column)
-    if not table.frame.collect_schema()[role.column].is_float():
+    if not table.schema[role.column].is_float():
         return ~column.is_null()
     value = column.cast(nw.Float64)
     return (value >= -_LARGEST) & (value <= _LARGEST) & ~column.is_null()
@@ -101,8 +106,7 @@ def _complete_rows(table: _Table, roles: Sequence[Role], *, drop: bool) -> tuple
     """Return the number of rows and of those to leave out, which must be allowed."""
     complete = [_is_complete(role, table) for role in roles]
     marks = {f"bad{i}": _one_if(~condition) for i, condition in enumerate(complete)}
-    marks |= {"row": _one_if(~nw.col(roles[0].column).is_null() | nw.col(roles[0].column).is_null())}
-    marks |= {"dropped": _one_if(~reduce(and_, complete))}
+    marks |= {"row": nw.lit(1, nw.Int64), "dropped": _one_if(~reduce(and_, complete))}
     sums = table.fetch(table.frame.select(**marks).select(nw.col(*marks).sum())).to_pylist()[0]
     rows, dropped = int(sums["row"] or 0), int(sums["dropped"] or 0)
     if not rows:
@@ -129,10 +133,9 @@ def _prepare(table: _Table, roles: Sequence[Role], pos_label: Any) -> nw.LazyFra
         "pos": nw.when(is_pos).then(one).otherwise(none),
         "neg": nw.when(is_pos).then(none).otherwise(one),
     }
-    schema = table.frame.collect_schema()
     for name, role in _named_scores(roles):
         column = nw.col(role.column)
-        chosen[name] = _one_if(column) if schema[role.column] == nw.Boolean else column
+        chosen[name] = _one_if(column) if table.schema[role.column] == nw.Boolean else column
     segment = next((role for role in roles if role.argument == "segment"), None)
     if segment is not None:
         chosen["segment"] = nw.col(segment.column)

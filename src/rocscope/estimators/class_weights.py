@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from rocscope.core.rows import take
 from rocscope.errors import OneClassError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import all_probabilities, response_method
@@ -124,7 +125,7 @@ class ClassWeightClassifier(WrappingClassifier):
             y[found.row],
             {class_name(self.estimator): found.responses[0]},
             classes=self.classes_,
-            sample_weight=None if weight is None else weight[found.row],
+            sample_weight=take(weight, found.row),
             fold=found.fold,
         )
         self.decision_ = class_weights(

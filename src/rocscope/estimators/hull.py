@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import partial
 from typing import Any, Literal, Self
 
 from numpy.typing import NDArray
@@ -11,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.core.predictions import Predictions
 from rocscope.decisions.choose import choose
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.decision import Decision
@@ -19,7 +17,7 @@ from rocscope.decisions.hull import Hull, hull
 from rocscope.decisions.mixture import Mixture
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError
-from rocscope.estimators.folds import out_of_fold, splits, unfitted
+from rocscope.estimators.folds import unfitted
 from rocscope.estimators.scores import positive_scores, response_method
 from rocscope.estimators.wrapping import (
     FoldedClassifier,
@@ -155,18 +153,8 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         symmetric = self._is_symmetric
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
         self._methods = {name: response_method(each, self.response_method) for name, each in models.items()}
-        respond = [
-            partial(positive_scores, pos_label=self.pos_label_, method=method) for method in self._methods.values()
-        ]
         routed = self._routed(sample_weight, params)
-        parts = splits(self.cv, X, y, self.random_state, routed.split)
-        found = out_of_fold([*models.values()], respond, X, y, parts, routed.fit, self.n_jobs)
-        self.predictions_ = Predictions(
-            y[found.row] == self.pos_label_,
-            dict(zip(models, found.responses, strict=True)),
-            sample_weight=None if weight is None else weight[found.row],
-            fold=found.fold,
-        )
+        self.predictions_ = self._out_of_fold(models, self._methods.values(), X, y, weight, routed)
         self.hull_: Hull = hull(self.predictions_)
         self._decide()
         pairs = zip(models.items(), routed.fit, strict=True)

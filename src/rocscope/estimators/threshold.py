@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InfeasibleError, OneClassError
-from rocscope.estimators.folds import out_of_fold, splits, unfitted
+from rocscope.estimators.folds import unfitted
 from rocscope.estimators.scores import positive_scores, response_method
 from rocscope.estimators.wrapping import (
     WrappingClassifier,
@@ -149,15 +148,8 @@ class ThresholdClassifier(WrappingClassifier):
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = response_method(self.estimator, self.response_method)
         routed = self._routed(sample_weight, params)
-        parts = splits(self.cv, X, y, self.random_state, routed.split)
-        respond = partial(positive_scores, pos_label=self.pos_label_, method=self._method)
-        found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
-        self.predictions_ = Predictions(
-            y[found.row] == self.pos_label_,
-            {class_name(self.estimator): found.responses[0]},
-            sample_weight=None if weight is None else weight[found.row],
-            fold=found.fold,
-        )
+        named = {class_name(self.estimator): self.estimator}
+        self.predictions_ = self._out_of_fold(named, [self._method], X, y, weight, routed)
         self.decision_ = self._choose(self.predictions_)
         self.threshold_ = self.decision_.threshold
         self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])

@@ -1,7 +1,8 @@
 """What classifiers that fit others have in common: routing of metadata, delegation, checks of rows and labels."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
+from rocscope.core.rows import take
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning
+from rocscope.estimators.folds import out_of_fold, splits
+from rocscope.estimators.scores import positive_scores
 
 Array = NDArray[Any]
 
@@ -28,6 +33,10 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier that cross-validates others inside its fit."""
 
     classes_: Array
+    pos_label_: Any
+    cv: Any
+    random_state: Any
+    n_jobs: int | None
 
     def _models(self) -> dict[str, Any]:
         """Return the models that are fitted, by the name under which metadata reach them."""
@@ -65,6 +74,20 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 stacklevel=3,
             )
         return Bunch(fit=[{"sample_weight": sample_weight} if each else {} for each in takes.values()], split={})
+
+    def _out_of_fold(
+        self, models: Mapping[str, Any], methods: Iterable[str], X: Any, y: Array, weight: Array | None, routed: Bunch
+    ) -> Predictions:
+        """Return the scores of two classes that models give to rows which they were not fitted to."""
+        parts = splits(self.cv, X, y, self.random_state, routed.split)
+        respond = [partial(positive_scores, pos_label=self.pos_label_, method=method) for method in methods]
+        found = out_of_fold([*models.values()], respond, X, y, parts, routed.fit, self.n_jobs)
+        return Predictions(
+            y[found.row] == self.pos_label_,
+            dict(zip(models, found.responses, strict=True)),
+            sample_weight=take(weight, found.row),
+            fold=found.fold,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
