@@ -4,7 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed-
 
-CLIENT := src/rocscope/report/client
+CLIENT  := client
+BUNDLES := src/rocscope/report/bundles
 
 .PHONY: demo test test-slow test-min lint bench bench-peers client client-check clean
 
@@ -64,7 +65,7 @@ client-check:
 	npm --prefix $(CLIENT) run check
 	npm --prefix $(CLIENT) test
 	npm --prefix $(CLIENT) run build
-	git diff --exit-code --stat -- $(CLIENT)/dist
+	git diff --exit-code --stat -- $(BUNDLES)
 
 $(CLIENT)/node_modules/.package-lock.json: $(CLIENT)/package-lock.json
 	npm --prefix $(CLIENT) ci

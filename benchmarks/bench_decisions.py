@@ -44,7 +44,7 @@ def turn(preds: rs.Predictions) -> dict[str, float]:
     first, _ = seconds_of(lambda: rs.choose(across, CONTEXT))
     constrained, _ = seconds_of(lambda: rs.choose(across, CONTEXT, where="tpr >= .9"))
     criterion, _ = seconds_of(lambda: rs.choose(across, criterion="mcc"))
-    uncertain = rs.UncertainContext(cost_ratio=(0.01, 0.2), target_prevalence=rs.Beta(2, 38))
+    uncertain = rs.decisions.UncertainContext(cost_ratio=(0.01, 0.2), target_prevalence=rs.decisions.Beta(2, 38))
     integral, _ = seconds_of(lambda: across.expected_cost(uncertain))
     return {
         "ranking": ranking,

@@ -54,7 +54,7 @@ def main() -> None:
                     clone(model).fit(x[train], y[train]).predict_proba(x[test])
                 clone(model).fit(x, y)
 
-            tuned = rs.ThresholdClassifier(model).fit(x, y)
+            tuned = rs.estimators.ThresholdClassifier(model).fit(x, y)
             took = seconds(
                 {
                     "bare": bare,
@@ -69,7 +69,7 @@ def main() -> None:
     print("\nto grow a tree of depth 6 (ratio to scikit-learn's)")
     for n in args.rows:
         x, y = np.random.default_rng(0).normal(size=(n, 10)), simulate(n)[1]
-        trees = {"gini": DecisionTreeClassifier(max_depth=6), "auc": rs.AUCTreeClassifier(max_depth=6)}
+        trees = {"gini": DecisionTreeClassifier(max_depth=6), "auc": rs.estimators.AUCTreeClassifier(max_depth=6)}
         took = seconds({name: lambda t=t, x=x, y=y: t.fit(x, y) for name, t in trees.items()}, args.turns)
         print(f"{n:>6}  {1e3 * took['auc']:.1f} ms, {took['auc'] / took['gini']:.1f} times")
 

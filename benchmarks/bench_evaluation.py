@@ -50,7 +50,7 @@ def time_choice(n: int, rounds: int) -> None:
     label, score = sample(n)
     preds = rs.Predictions(label, score)
     slow = best_of(lambda: choose_on_rows(label, score, SHOWN), 1) * REPLICATES / SHOWN
-    fast = best_of(lambda: rs.optimism(preds, rs.Context(cost_fn=COST_FN), progress=False), rounds)
+    fast = best_of(lambda: rs.evaluation.optimism(preds, rs.Context(cost_fn=COST_FN), progress=False), rounds)
     report(f"optimism with 10 × 10-fold cross-validation, 2,000 replicates, {n:,} rows", fast, slow)
 
 
@@ -61,7 +61,8 @@ def main() -> None:
     fold = np.arange(label.size) % 10
     preds = rs.Predictions(label, score, fold=fold)
     fast, slow = (
-        best_of(call, 2) for call in (lambda: rs.average_curve(preds), lambda: average_on_grid(label, score, fold))
+        best_of(call, 2)
+        for call in (lambda: rs.evaluation.average_curve(preds), lambda: average_on_grid(label, score, fold))
     )
     report("vertical average of ten folds with band and both AUCs, 1,000,000 rows", fast, slow)
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import rocscope as rs
-from rocscope.multiclass.auc import VARIANTS
+from rocscope.multiclass.areas.auc import VARIANTS
 
 REPEATS = 3
 
@@ -45,29 +45,29 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=10)
     args = parser.parse_args()
     y, proba = simulate(args.rows, args.classes)
-    preds = rs.MulticlassPredictions(y, proba)
+    preds = rs.multiclass.MulticlassPredictions(y, proba)
     weight = np.random.default_rng(1).random(args.rows)
-    weighted = rs.MulticlassPredictions(y, proba, sample_weight=weight)
+    weighted = rs.multiclass.MulticlassPredictions(y, proba, sample_weight=weight)
 
-    def variants(data: rs.MulticlassPredictions) -> list[float]:
-        auc = rs.multiclass_auc(data)
+    def variants(data: rs.multiclass.MulticlassPredictions) -> list[float]:
+        auc = rs.multiclass.multiclass_auc(data)
         return [float(auc.average(name)) for name in VARIANTS]
 
     small = preds.select(np.arange(args.rows) % 10 == 0)
-    rs.multiclass_auc(small)
-    rs.class_weights(small, method="coordinate")
+    rs.multiclass.multiclass_auc(small)
+    rs.multiclass.class_weights(small, method="coordinate")
     tasks = {
         "scikit-learn, ovo": (lambda: roc_auc_score(y, proba, multi_class="ovo"), 1),
-        "input checked": (lambda: rs.MulticlassPredictions(y, proba), REPEATS),
-        "Hand & Till, arrays in": (lambda: rs.multiclass_auc(y, proba).hand_till, REPEATS),
+        "input checked": (lambda: rs.multiclass.MulticlassPredictions(y, proba), REPEATS),
+        "Hand & Till, arrays in": (lambda: rs.multiclass.multiclass_auc(y, proba).hand_till, REPEATS),
         "all AUC variants": (lambda: variants(preds), REPEATS),
         "all AUC variants, weighted": (lambda: variants(weighted), REPEATS),
-        "all variants with intervals": (lambda: [rs.multiclass_auc(preds).interval(v) for v in VARIANTS], 1),
+        "all variants with intervals": (lambda: [rs.multiclass.multiclass_auc(preds).interval(v) for v in VARIANTS], 1),
         "confusion matrix": (preds.confusion, REPEATS),
-        "class weights, smooth": (lambda: rs.class_weights(preds), 1),
-        "class weights, greedy": (lambda: rs.class_weights(preds, method="greedy"), 1),
-        "class weights, coordinate": (lambda: rs.class_weights(preds, method="coordinate"), 1),
-        "class weights, macro-F1": (lambda: rs.class_weights(preds, objective="macro_f1"), 1),
+        "class weights, smooth": (lambda: rs.multiclass.class_weights(preds), 1),
+        "class weights, greedy": (lambda: rs.multiclass.class_weights(preds, method="greedy"), 1),
+        "class weights, coordinate": (lambda: rs.multiclass.class_weights(preds, method="coordinate"), 1),
+        "class weights, macro-F1": (lambda: rs.multiclass.class_weights(preds, objective="macro_f1"), 1),
     }
     print(f"{args.rows:,} rows, {args.classes} classes{'':14}elapsed   processor")
     times = {}

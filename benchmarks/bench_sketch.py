@@ -51,7 +51,7 @@ def measure(path, floor):
     import rocscope as rs
 
     started, used = time.perf_counter(), time.process_time()
-    sketch = rs.read_sketch(path, label="label", scores="score", memory=_MEMORY)["score"]
+    sketch = rs.engines.read_sketch(path, label="label", scores="score", memory=_MEMORY)["score"]
     wall, processor = time.perf_counter() - started, time.process_time() - used
     low, high = sketch.binned().auc_bounds
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from rocscope.core.binned import BinnedCounts
+from rocscope.ranges.binned import BinnedCounts
 from strategies import samples
 
 

@@ -51,7 +51,7 @@ def study(population, n, samples, *, replicates=200, seed=0):
     best = population.best()
     found = []
     for number in range(samples):
-        result = rs.optimism(
+        result = rs.evaluation.optimism(
             population.sample(n, rng), population.context, replicates=replicates, repeats=2, seed=number, progress=False
         )
         true = float(population.cost(result.decision.threshold))

@@ -54,7 +54,7 @@ def irises() -> rs.Report:
         for name, learner in learners.items()
     }
     classes = [str(name) for name in data.target_names]
-    preds = rs.MulticlassPredictions([classes[i] for i in data.target], proba, classes=classes)
+    preds = rs.multiclass.MulticlassPredictions([classes[i] for i in data.target], proba, classes=classes)
     return rs.Report(preds, title="Irises by their sepals")
 
 

@@ -23,11 +23,11 @@ from running import fold_probabilities, folds, out_of_fold
 from scipy.stats import wilcoxon
 
 import rocscope as rs
-from rocscope.multiclass import tables
-from rocscope.multiclass.line_search import Problem
-from rocscope.multiclass.objective import Objective
-from rocscope.multiclass.smooth import fit_recalibration
-from rocscope.multiclass.weight_search import best_of_starts, coordinate_ascent, greedy
+from rocscope.multiclass.tables import statistics as tables
+from rocscope.multiclass.weights.line_search import Problem
+from rocscope.multiclass.weights.objective import Objective
+from rocscope.multiclass.weights.search import best_of_starts, coordinate_ascent, greedy
+from rocscope.multiclass.weights.smooth import fit_recalibration
 
 Decide = Callable[[np.ndarray], np.ndarray]
 
@@ -44,7 +44,9 @@ def targets(folder: Path | None) -> Iterator[tuple[str, Table]]:
                 print(f"{task.label}: {error}")
 
 
-def learned(y: np.ndarray, proba: np.ndarray, objective: str, cost: rs.CostMatrix) -> Iterator[tuple[str, Decide]]:
+def learned(
+    y: np.ndarray, proba: np.ndarray, objective: str, cost: rs.multiclass.CostMatrix
+) -> Iterator[tuple[str, Decide]]:
     """Yield what each method learns from rows: a function from probabilities to class indices."""
     k = proba.shape[1]
     support = np.bincount(y, minlength=k)
@@ -74,11 +76,11 @@ def largest(weight: np.ndarray, proba: np.ndarray) -> np.ndarray:
     return (proba * weight).argmax(axis=1)
 
 
-def random_costs(k: int, seed: int) -> rs.CostMatrix:
+def random_costs(k: int, seed: int) -> rs.multiclass.CostMatrix:
     """Return errors that cost 1 to 10."""
     cost = np.random.default_rng(seed).integers(1, 11, (k, k))
     np.fill_diagonal(cost, 0)
-    return rs.CostMatrix(cost, classes=range(k), rows="actual")
+    return rs.multiclass.CostMatrix(cost, classes=range(k), rows="actual")
 
 
 def trial(table: Table, seed: int, args: argparse.Namespace) -> dict:

@@ -50,11 +50,11 @@ def trial(table: Table, seed: int) -> dict[str, float]:
     right = dict.fromkeys(("default", *METHODS), 0)
     for train, test in folds(y, 10, seed):
         inner = out_of_fold(model, table.X[train], y[train], k, INNER_FOLDS, seed)
-        known = rs.MulticlassPredictions(y[train], inner, classes=range(k))
+        known = rs.multiclass.MulticlassPredictions(y[train], inner, classes=range(k))
         proba = fold_probabilities(model, table.X, y, k, train, test)
         right["default"] += int((proba.argmax(axis=1) == y[test]).sum())
         for method in METHODS:
-            weights = rs.class_weights(known, method=method)
+            weights = rs.multiclass.class_weights(known, method=method)
             right[method] += int((weights.predict_index(proba) == y[test]).sum())
     return {name: 100 * count / y.size for name, count in right.items()}
 

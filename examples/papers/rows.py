@@ -100,7 +100,7 @@ def print_signed_ranks(rows: Sequence[Row], default: str, chosen: str, what: str
         ("ours", [{name: row.mean(name) for name in (default, chosen)} for row in rows]),
     ):
         values = {name: [each[name] for each in figures] for name in (default, chosen)}
-        found = rs.compare_datasets(values).pairs[0]
+        found = rs.evaluation.compare_datasets(values).pairs[0]
         print(f"  {what}, {whose}: {found.difference.words}, Wilcoxon p={found.p_value:.3g}")
 
 

@@ -47,14 +47,14 @@ def learner_of(name: str, tree: str, table: Table, seed: int) -> tuple[Any, Arra
         return BinnedNaiveBayes(nominal=table.nominal), table.X
     if tree == "multiway":
         return MultiwayTree(nominal=table.nominal), table.X
-    return rs.SmoothedTreeClassifier(smoothing="m", m=2, random_state=seed), table.indicators()
+    return rs.estimators.SmoothedTreeClassifier(smoothing="m", m=2, random_state=seed), table.indicators()
 
 
 def trial(table: Table, learner: str, seed: int, inner_folds: int, tree: str) -> dict[str, Any]:
     """Return means over ten test folds, and the probability that each row got from a model made without it."""
     model, X = learner_of(learner, tree, table, seed)
     y = table.y
-    tuned = rs.ThresholdClassifier(model, cv=inner_folds, random_state=seed)
+    tuned = rs.estimators.ThresholdClassifier(model, cv=inner_folds, random_state=seed)
     proba, fold, found = np.empty(y.size), np.empty(y.size, np.intp), []
     for number, (train, test) in enumerate(folds(y, 10, seed)):
         tuned.fit(X[train], y[train])
@@ -123,13 +123,13 @@ def draw(runs: Mapping[tuple[str, str], Mapping[str, Any]], tables: Mapping[str,
 
     axes = {}
     if "tic_tac_toe" in tables:
-        axes["figure_09"] = rs.plot_roc(predictions("tic_tac_toe", LEARNERS[:1]))
+        axes["figure_09"] = rs.plotting.plot_roc(predictions("tic_tac_toe", LEARNERS[:1]))
         axes["figure_09"].set_title("tic_tac_toe, positive class p (paper: figure 9)", loc="left", fontsize="medium")
     if "promoters" in tables:
         promoters = predictions("promoters", LEARNERS)
-        axes["figure_10"] = rs.plot_calibration(promoters, method="loess")
+        axes["figure_10"] = rs.plotting.plot_calibration(promoters, method="loess")
         axes["figure_10"].set_title("promoters, positive class pp (paper: figure 10)", loc="left", fontsize="medium")
-        axes["figure_11"] = rs.plot_roc(promoters)
+        axes["figure_11"] = rs.plotting.plot_roc(promoters)
         axes["figure_11"].set_title("promoters, positive class pp (paper: figure 11)", loc="left", fontsize="medium")
     folder.mkdir(parents=True, exist_ok=True)
     paths = []

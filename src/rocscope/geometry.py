@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import after_infinity
 from rocscope.core.point import OperatingPoint
-from rocscope.core.ranking import Block, Levels, ranges
+from rocscope.core.ranking import Block, Levels, after_infinity, ranges
 from rocscope.core.threads import in_threads
 
 Array = NDArray[Any]

@@ -90,9 +90,9 @@ def _fit(
     force: bool,
 ) -> None:
     from rocscope._output import check_writable
+    from rocscope.calibration.recalibration.cross import recalibrate
+    from rocscope.calibration.report import calibration_report
     from rocscope.errors import ScoreError
-    from rocscope.reliability.recalibration.cross import recalibrate
-    from rocscope.reliability.report import calibration_report
 
     check_writable(output, force=force)
     result = recalibrate(predictions, method, cv=folds, seed=seed)  # pyright: ignore[reportArgumentType]
@@ -138,8 +138,8 @@ def _apply(
     force: bool,
 ) -> None:
     from rocscope._output import check_writable, write_file
-    from rocscope.engines.scoring import add_column
-    from rocscope.reliability.recalibration.cross import load_recalibrator
+    from rocscope.calibration.recalibration.cross import load_recalibrator
+    from rocscope.engines.stream.scoring import add_column
 
     if output != "-":
         check_writable(output, force=force)

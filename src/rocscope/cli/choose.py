@@ -101,9 +101,9 @@ def choose(
     """
     from rocscope._output import check_writable
     from rocscope.core.context import Context
-    from rocscope.decisions.choose import choose as decide
+    from rocscope.decisions.choosing import choose as decide
     from rocscope.decisions.constraints import Constraint
-    from rocscope.decisions.hull import hull
+    from rocscope.decisions.model_hull import hull
 
     columns = {"label": label, "weight": weight, "where": where, "missing": missing, "format": file_format}
     if output not in (None, "-"):

@@ -11,8 +11,8 @@ import typer
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_table
 from rocscope.cli.gates import Gate, parse_gate
-from rocscope.core.estimate import Comparison, Comparisons, Estimate
 from rocscope.errors import ColumnError, InputError, RocscopeWarning
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 
 FAILED = 1
 
@@ -87,7 +87,7 @@ def compare(
     test["cluster"] = None if cluster is None else predictions.segment
     of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
-        of_quantity["cost"] = lambda at: rs.compare_costs(predictions, context, level=at, **_two_sided(test))
+        of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))
     with _warnings_as_notes():
         results = {quantity: make(level) for quantity, make in of_quantity.items()}
         judged = [(gate, _estimate(gate, of_quantity, level)) for gate in gates]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rocscope.core.estimate import Estimate
 from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError
+from rocscope.inference.estimate import Estimate
 
 _TERM = r"(?P<{0}_quantity>[a-z]+)\((?P<{0}_model>[^()]+)\)"
 _NUMBER = r"[-+−]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"

@@ -48,8 +48,8 @@ def choose_weights(
 ) -> None:
     """Choose class weights and say what they change."""
     from rocscope.decisions import decision_file
-    from rocscope.multiclass.cost_file import read_costs
-    from rocscope.multiclass.weights import class_weights
+    from rocscope.multiclass.costs.file import read_costs
+    from rocscope.multiclass.weights.choosing import class_weights
 
     objective: Any = criterion or "accuracy"
     if cost_matrix is not None:

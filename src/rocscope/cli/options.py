@@ -148,7 +148,7 @@ def read_predictions(file: str, *, label: str | None, scores: list[str] | None, 
 
 def read_sample(file: str, *, label: str | None, scores: list[str] | None, memory: str | None, **options: Any) -> Any:
     """Read the predictions; of a large file, only their counts, which are exact too."""
-    from rocscope.engines.size import is_large
+    from rocscope.engines.sources.size import is_large
 
     if memory is None and not is_large(file, format=options.get("format")):
         return read_predictions(file, label=label, scores=scores, **options)

@@ -25,8 +25,8 @@ from sklearn.metrics import class_likelihood_ratios as class_likelihood_ratios
 from sklearn.metrics import log_loss as log_loss
 
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.precision_recall import PrecisionRecallCurve
-from rocscope.curves.roc import RocCurve
+from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
+from rocscope.curves.roc_curve import RocCurve
 
 Array = NDArray[Any]
 

@@ -277,7 +277,7 @@ class ThresholdCounts(Result):
             what,
             expected="probabilities from 0 to 1",
             got=f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}",
-            hint="recalibrate the scores first (rocscope.recalibrate)",
+            hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
         )
 
     def at(self, threshold: float) -> OperatingPoint:

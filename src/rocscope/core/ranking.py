@@ -358,3 +358,10 @@ def count_at_least(threshold: Array, cut: float) -> int:
         smallest = np.nextafter(smallest, dtype.type(math.inf))
     below = cast(int, np.searchsorted(threshold[::-1], smallest, side="left"))
     return threshold.size - int(below)
+
+
+def after_infinity(scores: Array) -> Array:
+    """Return infinity and then the scores, decreasing; as Python integers where float64 would round them."""
+    exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
+    dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
+    return np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)])

@@ -1,0 +1,5 @@
+"""Curves: each a pair of functions of the counts."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

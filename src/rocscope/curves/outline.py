@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import CountCurve, Curve, cumulative
-from rocscope.core.known_points import KnownPoints
+from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.geometry import distance_to_chord, pool, simplify, thin
+from rocscope.ranges.known_points import KnownPoints
 
 Array = NDArray[Any]
 Scale = Callable[[Array], Array]

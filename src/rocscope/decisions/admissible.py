@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rocscope.core.point import OperatingPoint
 from rocscope.decisions.constraints import Cells, Constraint, at_mix
 from rocscope.decisions.criteria import Criterion
-from rocscope.decisions.hull import Hull, negation
+from rocscope.decisions.model_hull import Hull, negation
 from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, zones
 from rocscope.errors import InfeasibleError, InputError
 

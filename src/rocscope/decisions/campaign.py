@@ -7,7 +7,7 @@ from typing import Any
 
 from rocscope.core.campaign import Campaign
 from rocscope.core.jsonable import jsonable
-from rocscope.curves.profit import CampaignRow, ProfitCurve, profit
+from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, profit
 from rocscope.decisions.models import Models, by_model
 from rocscope.errors import InputError
 

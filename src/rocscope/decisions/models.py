@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.core.binned import BinnedCounts
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.known_points import KnownPoints, known_points
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
-from rocscope.core.sketch import CountsSketch
 from rocscope.errors import ColumnError, InputError, ShapeError
+from rocscope.ranges.binned import BinnedCounts
+from rocscope.ranges.known_points import KnownPoints, known_points
+from rocscope.ranges.sketch import CountsSketch
 
 Array = NDArray[Any]
 Counted = ThresholdCounts | BinnedCounts | CountsSketch | OperatingPoint

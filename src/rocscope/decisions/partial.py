@@ -9,8 +9,8 @@ from scipy import special
 from rocscope import _validation as check
 from rocscope.core.band import Band
 from rocscope.core.campaign import Campaign
-from rocscope.core.curve import Curve
 from rocscope.core.jsonable import jsonable
+from rocscope.curves.curve import Curve
 from rocscope.errors import InputError, LabelError, WeightError
 
 Array = NDArray[Any]
@@ -22,7 +22,7 @@ _SAMPLED = "Horvitz–Thompson"
 class PartialLiftChart(Curve):
     """Number of positives found (y) against the share of all rows contacted (x), labelled or not.
 
-    Made by `rocscope.partial_lift_chart`.
+    Made by `rocscope.decisions.partial_lift_chart`.
 
     Attributes
     ----------

@@ -10,9 +10,9 @@ from scipy import optimize, special
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.estimate import Estimate
 from rocscope.decisions.models import predict
 from rocscope.errors import InputError, ScoreError
+from rocscope.inference.estimate import Estimate
 
 Array = NDArray[Any]
 

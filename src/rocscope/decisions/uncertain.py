@@ -92,7 +92,7 @@ class UncertainContext:
 
     Examples
     --------
-    >>> from rocscope import Beta
+    >>> from rocscope.decisions import Beta
     >>> context = UncertainContext(cost_ratio=(0.02, 0.08), target_prevalence=Beta(2, 38))
     >>> context.mean
     Context(target_prevalence=0.05, cost_fp=0.05, cost_fn=1, cost_tp=0, cost_tn=0)

@@ -1,7 +1,5 @@
 """Where rows come from: files, streams, data frames, databases."""
 
-from rocscope.engines.counting import read_counts
-from rocscope.engines.description import ColumnFacts, Description, describe
-from rocscope.engines.reading import read
+import lazy_loader
 
-__all__ = ["ColumnFacts", "Description", "describe", "read", "read_counts"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

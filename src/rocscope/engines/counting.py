@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from rocscope import _validation as check
 from rocscope.core.counted import Counted
-from rocscope.engines.memory import memory_limit
 from rocscope.engines.progress import reporting
 from rocscope.engines.question import Progress, Question
-from rocscope.engines.roles import MISSING, Scores
+from rocscope.engines.sources.roles import MISSING, Scores
+from rocscope.engines.stream.memory import memory_limit
 
 
 def _is_spark(source: Any) -> bool:
@@ -30,7 +30,7 @@ def _is_lazy(source: Any) -> bool:
     return isinstance(narwhal, nw.LazyFrame) and narwhal.implementation is not nw.Implementation.DUCKDB
 
 
-_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark"), (_is_lazy, "lazy"))
+_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark.counts"), (_is_lazy, "sql.lazy"))
 """Which sources an engine is for, and its module, whose `count(source, question)` returns a Counted.
 
 The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""
@@ -111,4 +111,4 @@ def read_counts(
 
 
 def _engine(source: Any) -> str:
-    return next((module for is_mine, module in _ENGINES if is_mine(source)), "streaming")
+    return next((module for is_mine, module in _ENGINES if is_mine(source)), "stream.streaming")

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from rocscope._validation import one_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import brief
-from rocscope.engines import columns
-from rocscope.engines.opening import open_source
-from rocscope.engines.source import require_columns
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.opening import open_source
+from rocscope.engines.sources.source import require_columns
 from rocscope.errors import ColumnError, InputError, ScoreError
 
 _MOST_CLASSES = 20

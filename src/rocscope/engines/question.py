@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rocscope.engines.roles import Scores
+from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError
 
 Progress = Callable[[int, int | None], None]

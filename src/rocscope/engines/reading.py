@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance, brief
-from rocscope.engines import columns
-from rocscope.engines.class_columns import Proba, class_predictions, probability_columns
-from rocscope.engines.columns import Column
-from rocscope.engines.opening import open_source
-from rocscope.engines.roles import MISSING, Role, Scores, models_of, roles_of_columns, roles_of_scores
-from rocscope.engines.source import Source, no_complete_rows, no_rows, require_columns
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.class_columns import Proba, class_predictions, probability_columns
+from rocscope.engines.sources.columns import Column
+from rocscope.engines.sources.opening import open_source
+from rocscope.engines.sources.roles import MISSING, Role, Scores, models_of, roles_of_columns, roles_of_scores
+from rocscope.engines.sources.source import Source, no_complete_rows, no_rows, require_columns
 from rocscope.errors import InputError
 
 _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment"}
@@ -66,7 +66,7 @@ def read(
         class that a column holds the probabilities of.
     predicted : str, sequence of str, or mapping from model name to column, optional
         Columns of predicted classes.
-    classes, normalize : see `rocscope.MulticlassPredictions`
+    classes, normalize : see `rocscope.multiclass.MulticlassPredictions`
 
     Returns
     -------

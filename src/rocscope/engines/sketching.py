@@ -10,16 +10,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.core.cells import Coded, levels_of_keys, ranked_levels, sorted_keys
 from rocscope.core.counted import Counted
-from rocscope.core.sketch import CountsSketch
-from rocscope.engines.batches import Batch, Reader, Tally
-from rocscope.engines.piles import Packed
-from rocscope.engines.pipeline import in_order
 from rocscope.engines.progress import reporting
 from rocscope.engines.question import Progress, Question
-from rocscope.engines.roles import MISSING, Scores
-from rocscope.engines.streaming import by_segment_in_order, models_of_reader, reading
+from rocscope.engines.sources.roles import MISSING, Scores
+from rocscope.engines.stream.batches import Batch, Reader, Tally
+from rocscope.engines.stream.piles import Packed
+from rocscope.engines.stream.pipeline import in_order
+from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
+from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels, sorted_keys
+from rocscope.ranges.sketch import CountsSketch
 
 Array = NDArray[Any]
 

@@ -14,10 +14,10 @@ from rocscope.estimators.folds import out_of_fold, splits, unfitted
 from rocscope.estimators.scores import all_probabilities, response_method
 from rocscope.estimators.wrapping import WrappingClassifier, check_rows, take_over_features
 from rocscope.evaluation.fitting import class_name
-from rocscope.multiclass.costs import CostMatrix
-from rocscope.multiclass.objective import Name
+from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.multiclass.weights import Method, class_weights
+from rocscope.multiclass.weights.choosing import Method, class_weights
+from rocscope.multiclass.weights.objective import Name
 
 Array = NDArray[Any]
 
@@ -31,7 +31,7 @@ class ClassWeightClassifier(WrappingClassifier):
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
         A cost matrix names the classes in the order of `classes_`.
     method : {"auto", "smooth", "coordinate", "greedy"}
-        See `rocscope.class_weights`.
+        See `rocscope.multiclass.class_weights`.
     min_recall : float, or mapping from class to float, optional
         Least share of a class that must be found.
     cv : int, splitter or iterable of (training, test) rows

@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.decisions.choose import choose
+from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.hull import Hull, hull
-from rocscope.decisions.mixture import Mixture
+from rocscope.decisions.mixing import Mixture
+from rocscope.decisions.model_hull import Hull, hull
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError
 from rocscope.estimators.folds import unfitted
@@ -56,7 +56,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         Such as ``"tpr >= .9"``; see `rocscope.choose`.
     mixture : mapping, optional
         In place of these, a rate or a capacity that a random combination of two models attains: ``{"fpr": 0.1}`` or
-        ``{"at_most": 800, "population": 4000}``; see `rocscope.mixture`.
+        ``{"at_most": 800, "population": 4000}``; see `rocscope.decisions.mixture`.
     cv : int, splitter or iterable of (training, test) rows
         Inner folds, the same for all models; see `ThresholdClassifier`.
     response_method : {"auto", "predict_proba", "decision_function"}

@@ -50,7 +50,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     Probabilities are multiplied by π_c/π₀_c, for a class mix π₀ of the resampled rows and π of all rows, and divided by
-    their sum; with two classes that is `rocscope.correct_probabilities`. It is right where rows of each class are
+    their sum; with two classes that is `decisions.correct_probabilities`. It is right where rows of each class are
     resampled alike, whatever their features: random over- and under-sampling. Samplers that make up rows or choose
     them by their place (SMOTE, NearMiss) change the distribution within a class, which nothing corrects.
 

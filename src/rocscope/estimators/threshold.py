@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
-from rocscope.decisions.choose import choose
+from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict

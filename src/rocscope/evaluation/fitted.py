@@ -6,7 +6,7 @@ from typing import Any
 from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.errors import ModelError
-from rocscope.evaluation.evaluate import predictions_of, task_of
+from rocscope.evaluation.evaluating import predictions_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Response, Task, first_line, named_models, score
 from rocscope.evaluation.record import Evaluation
 from rocscope.multiclass.predictions import MulticlassPredictions

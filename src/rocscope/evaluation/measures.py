@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope.calibration.scores import brier, log_loss
 from rocscope.core.predictions import Predictions
-from rocscope.curves.precision_recall import precision_recall
-from rocscope.curves.roc import auc
+from rocscope.curves.precision_recall_curve import precision_recall
+from rocscope.curves.roc_curve import auc
 from rocscope.decisions.criteria import criterion_of
 from rocscope.errors import InputError, OneClassError
 from rocscope.metrics import METRICS
-from rocscope.multiclass.auc import multiclass_auc
+from rocscope.multiclass.areas.auc import multiclass_auc
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.reliability.scores import brier, log_loss
 
 Metric = str | Callable[[Any], float]
 Judged = Predictions | MulticlassPredictions

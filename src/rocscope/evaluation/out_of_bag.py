@@ -16,7 +16,7 @@ from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.cv import splits_of
-from rocscope.evaluation.evaluate import check_seed, predictions_of, sample_of, task_of
+from rocscope.evaluation.evaluating import check_seed, predictions_of, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
 from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
 from rocscope.evaluation.protocols import OutOfBag

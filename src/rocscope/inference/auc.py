@@ -8,11 +8,11 @@ from scipy import optimize, special
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import as_counts
-from rocscope.core.estimate import Estimate
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
+from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError, RocscopeWarning
+from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
 
 Method = Literal["logit", "delong", "newcombe"]

@@ -12,16 +12,16 @@ from scipy import stats
 from rocscope import _validation as check
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import CountCurve, Curve, cumulative
 from rocscope.core.predictions import Predictions
-from rocscope.curves.roc import RocCurve
+from rocscope.curves.curve import CountCurve, Curve, cumulative
+from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference.auc import normal_quantile
-from rocscope.inference.bootstrap import at_sample, design_of, quantile_method
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
-from rocscope.inference.resampling import Statistic, replicate
+from rocscope.inference.resampling.bootstrap import at_sample, design_of, quantile_method
+from rocscope.inference.resampling.draws import Statistic, replicate
 
 Array = NDArray[Any]
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.core.estimate import Comparison, Comparisons
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.geometry import pool, touching_point
 from rocscope.inference.crisp import Thresholds, predict
+from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.means import MeanSample, sample_of_means
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted

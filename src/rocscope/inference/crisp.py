@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
-from rocscope.core.estimate import Comparison, Estimate
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.ranking import count_at_least
 from rocscope.core.rows import require_distinct
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference.auc import normal_quantile
+from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 
 Array = NDArray[Any]

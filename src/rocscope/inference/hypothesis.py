@@ -7,8 +7,8 @@ from typing import Literal
 from scipy import stats
 
 from rocscope import _validation as check
-from rocscope.core.estimate import Comparison, Estimate
 from rocscope.errors import InputError
+from rocscope.inference.estimate import Comparison, Estimate
 
 Alternative = Literal["two-sided", "greater", "less", "superior", "noninferior"]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
-from rocscope.core.estimate import Comparison
 from rocscope.errors import InputError
+from rocscope.inference.estimate import Comparison
 
 Correction = Literal["holm", "bh", "none"]
 

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from rocscope import _validation as check
-from rocscope.core.estimate import Estimate
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.auc import normal_quantile
+from rocscope.inference.estimate import Estimate
 
 Array = NDArray[Any]
 Method = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]

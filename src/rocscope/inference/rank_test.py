@@ -9,11 +9,11 @@ from scipy import stats
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import as_counts
-from rocscope.core.estimate import Comparison
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct
+from rocscope.curves.curve import as_counts
 from rocscope.inference.auc import auc_interval
+from rocscope.inference.estimate import Comparison
 from rocscope.inference.placements import require_whole
 
 Array = NDArray[Any]

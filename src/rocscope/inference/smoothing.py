@@ -9,13 +9,13 @@ from scipy import special
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.curve import Curve, as_counts, interpolate, scalar
-from rocscope.core.estimate import Estimate
+from rocscope.curves.curve import Curve, as_counts, interpolate, scalar
 from rocscope.errors import InputError
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.binormal import Binormal, fit_least_squares, fit_maximum_likelihood
-from rocscope.inference.bootstrap import bootstrap
+from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import require_whole
+from rocscope.inference.resampling.bootstrap import bootstrap
 
 Array = NDArray[Any]
 
@@ -26,7 +26,7 @@ _MOST_SCORES = 2048  # more distinct ones are spread linearly over so many, even
 class SmoothRoc(Curve):
     """A smoothed ROC curve.
 
-    Made by `rocscope.smooth_roc`.
+    Made by `rocscope.inference.smooth_roc`.
 
     Attributes
     ----------

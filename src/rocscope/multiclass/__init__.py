@@ -1,0 +1,5 @@
+"""More than two classes: areas, costs, class weights and confusion matrices."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

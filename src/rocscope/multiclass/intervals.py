@@ -3,9 +3,9 @@
 import warnings
 from math import hypot, sqrt
 
-from rocscope.core.estimate import Estimate
 from rocscope.errors import RocscopeWarning
 from rocscope.inference.auc import logit, newcombe, normal_quantile
+from rocscope.inference.estimate import Estimate
 
 
 def by_logit(value: float, standard_error: float, level: float, name: str, n: float) -> Estimate:

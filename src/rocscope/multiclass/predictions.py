@@ -14,7 +14,7 @@ from rocscope.core.provenance import Provenance
 from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
-from rocscope.multiclass.confusion import ConfusionMatrix
+from rocscope.multiclass.tables.confusion import ConfusionMatrix
 
 Array = NDArray[Any]
 

@@ -4,21 +4,6 @@ A function that draws one plot takes ``ax`` and returns it (a new one when it is
 returns the Figure. Everything drawn is reached from there: ``ax.lines``, ``ax.get_legend()``.
 """
 
-from rocscope.plotting.curves import plot_curve
-from rocscope.plotting.export import svg
-from rocscope.plotting.figures import plot_calibration, plot_lift_chart, plot_roc, plot_three
-from rocscope.plotting.learning import plot_learning_curve
-from rocscope.plotting.ranks import plot_critical_difference
-from rocscope.plotting.regions import plot_regions
+import lazy_loader
 
-__all__ = [
-    "plot_calibration",
-    "plot_critical_difference",
-    "plot_curve",
-    "plot_learning_curve",
-    "plot_lift_chart",
-    "plot_regions",
-    "plot_roc",
-    "plot_three",
-    "svg",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

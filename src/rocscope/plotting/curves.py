@@ -7,7 +7,7 @@ from matplotlib import cbook
 from matplotlib.lines import Line2D
 
 from rocscope.core.band import Band
-from rocscope.core.curve import CountCurve, Curve
+from rocscope.curves.curve import CountCurve, Curve
 from rocscope.curves.outline import MOST, outline
 from rocscope.plotting import theme
 from rocscope.plotting.legends import GUIDE, place_legend

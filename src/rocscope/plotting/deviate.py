@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from rocscope.curves.detection import DetCurve
+from rocscope.curves.det_curve import DetCurve
 
 _EDGE = 1e-9
 _HIGHEST = 0.99

@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from rocscope import _validation as check
+from rocscope.calibration.bins import Strategy
+from rocscope.calibration.methods import Method, calibration_curve
+from rocscope.calibration.results import CalibrationCurve
 from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.curves.lift import lift_chart
-from rocscope.curves.roc import roc
-from rocscope.decisions.choose import by_model
+from rocscope.curves.lift_curves import lift_chart
+from rocscope.curves.roc_curve import roc
+from rocscope.decisions.choosing import by_model
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
 from rocscope.plotting.legends import make_room, place_legend, shared_legend
 from rocscope.plotting.marks import Mark, label_marks
 from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
 from rocscope.plotting.rugs import has_rug
-from rocscope.reliability.bins import Strategy
-from rocscope.reliability.calibration import Method, calibration
-from rocscope.reliability.curve import CalibrationCurve
 
 Legend = Literal["inside", "beside", "none"]
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
@@ -189,7 +189,7 @@ def plot_calibration(
     chosen = _select(predictions, models)
     methods: Sequence[Method] = [method] if isinstance(method, str) else list(method)
     options: dict[str, Any] = {"bins": bins, "strategy": strategy}
-    curves = [calibration(counts, method=each, **options) for counts in chosen.values() for each in methods]
+    curves = [calibration_curve(counts, method=each, **options) for counts in chosen.values() for each in methods]
     labels = theme.names(chosen)
     if len(methods) > 1:
         ways = [curve.method for curve in curves[: len(methods)]]
@@ -256,7 +256,7 @@ def plot_three(
     chosen = _select(predictions, models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
     charts = {name: lift_chart(counts) for name, counts in chosen.items()}
-    plots = [calibration(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
+    plots = [calibration_curve(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
     what, labels = Marking(hull, context, thresholds), _with_auc(curves)
     figure = theme.new_figure(12.6, 5.0) if figure is None else figure
     if figure.get_layout_engine() is None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from rocscope.evaluation.learning_curve_result import LearningCurve
+from rocscope.evaluation.learning_result import LearningCurve
 from rocscope.plotting import theme
 from rocscope.plotting.legends import place_legend
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from matplotlib.transforms import Bbox
 
-from rocscope.core.curve import Curve
 from rocscope.core.point import OperatingPoint
+from rocscope.curves.curve import Curve
 from rocscope.geometry import Line
 from rocscope.plotting import theme
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.rows import model_name
-from rocscope.curves.roc import roc
+from rocscope.curves.roc_curve import roc
 from rocscope.errors import InputError
-from rocscope.multiclass.auc import MulticlassAuc
-from rocscope.multiclass.confusion import ConfusionMatrix
+from rocscope.multiclass.areas.auc import MulticlassAuc
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.simplex import CORNERS, regions, to_plane
+from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.legends import place_legend, shared_legend

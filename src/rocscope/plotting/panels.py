@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.lift import LiftChart
-from rocscope.curves.roc import RocCurve
-from rocscope.decisions.choose import DEFAULT_THRESHOLD, Decision, choose
+from rocscope.curves.lift_curves import LiftChart
+from rocscope.curves.roc_curve import RocCurve
+from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.marks import Mark, draw_line, draw_mark, name_marks, position

@@ -3,7 +3,7 @@
 from math import ceil, floor
 from typing import Any, Literal
 
-from rocscope.evaluation.ranks import RankComparison
+from rocscope.evaluation.across_datasets.ranks import RankComparison
 from rocscope.plotting import theme
 
 _ROW = 0.3  # inches a model's row is high
@@ -25,7 +25,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     Parameters
     ----------
     result : RankComparison
-        As `rocscope.friedman` returns it.
+        As `rocscope.evaluation.friedman` returns it.
     ax : Axes, optional
         Where to draw; a new pyplot figure, high enough for the models, when left out.
 
@@ -42,7 +42,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from rocscope import friedman
+    >>> from rocscope.evaluation import friedman
     >>> auc = {"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.7, 0.6, 0.5, 0.85]}
     >>> ax = plot_critical_difference(friedman(auc), ax=Figure().subplots())
     >>> [text.get_text() for text in ax.texts]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope.decisions.hull import Hull
+from rocscope.decisions.model_hull import Hull
 from rocscope.decisions.regions import RegionMap
 from rocscope.decisions.zones import HullVertex
 from rocscope.plotting import theme

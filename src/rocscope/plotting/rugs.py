@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 from numpy.typing import NDArray
 
+from rocscope.calibration.rug import rug
 from rocscope.plotting.theme import MUTED
-from rocscope.reliability.rug import rug
 
 RUG = "rocscope-rug"
 _CELLS = 200

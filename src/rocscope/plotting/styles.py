@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocscope.core.curve import Curve
+from rocscope.curves.curve import Curve
 from rocscope.plotting.averages import average_look, draw_folds
 from rocscope.plotting.deviate import deviate, set_deviate_axes
 from rocscope.plotting.rugs import draw_rug

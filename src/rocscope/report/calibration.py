@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from rocscope.calibration.methods import calibration_curve
+from rocscope.calibration.report import calibration_report
+from rocscope.calibration.results import BinnedCalibrationCurve
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import ScoreError
-from rocscope.reliability.calibration import calibration
-from rocscope.reliability.curve import BinnedCalibrationCurve
-from rocscope.reliability.report import calibration_report
 
 RUG_STEPS = 40
 SMOOTH_POINTS = 40
@@ -40,7 +40,7 @@ def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
     report = calibration_report(counts, replicates=0, draws=DRAWS)
     numbers = {name: estimate.value for name, estimate in report.estimates.items()}
     return {
-        "bins": _bins(calibration(counts)),
+        "bins": _bins(calibration_curve(counts)),
         "smooth": _smooth(counts),
         "rug": _rug(counts),
         "numbers": numbers | {"p_value": report.tests["miscalibration"].p_value},
@@ -73,7 +73,7 @@ def _bins(curve: Any) -> list[dict[str, float]]:
 def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
     if len(counts) < 3:
         return None
-    curve = calibration(counts, method="loess")
+    curve = calibration_curve(counts, method="loess")
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
     columns = {"x": x, "y": curve.at(x)}
     if isinstance(counts.n, int):  # weights do not tell how many rows a band would rest on

@@ -82,7 +82,7 @@ def _kinds(data: ReportData | MulticlassData) -> str:
 @cache
 def client(name: str) -> str:
     """Return a built file of the client."""
-    return (files("rocscope.report") / "client" / "dist" / name).read_text(encoding="utf-8").strip()
+    return (files("rocscope.report") / "bundles" / name).read_text(encoding="utf-8").strip()
 
 
 def digest(content: str) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.estimate import Comparison, Estimate
 from rocscope.core.predictions import Predictions
 from rocscope.errors import RocscopeWarning
 from rocscope.inference.auc import auc_interval
-from rocscope.inference.compare import compare
+from rocscope.inference.comparing import compare
+from rocscope.inference.estimate import Comparison, Estimate
 
 MOST_COMPARED = 20
 """More models than this are not compared in pairs: there would be more pairs than anyone reads."""

@@ -14,7 +14,7 @@ from rocscope.core.counted import Counted
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
-from rocscope.decisions.choose import Decision, by_model, choose
+from rocscope.decisions.choosing import Decision, by_model, choose
 from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_rows, small_cells
 from rocscope.report.summary import ModelSummary, Sample, summarise

@@ -9,11 +9,11 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
-from rocscope.curves.detection import det
-from rocscope.curves.lift import lift_chart
-from rocscope.curves.precision_recall import precision_recall
-from rocscope.curves.roc import roc
-from rocscope.decisions.choose import DEFAULT_THRESHOLD
+from rocscope.curves.det_curve import det
+from rocscope.curves.lift_curves import lift_chart
+from rocscope.curves.precision_recall_curve import precision_recall
+from rocscope.curves.roc_curve import roc
+from rocscope.decisions.choosing import DEFAULT_THRESHOLD
 from rocscope.geometry import pool, thin, touching_point
 from rocscope.report.calibration import calibration_block
 

@@ -1,7 +1,7 @@
 """What Python answers for a few samples and contexts, for the report's client to answer likewise.
 
 `python tests/reference/report_fixtures/make.py` writes the files; tests/test_report_fixtures.py checks that they are
-what this script makes, and src/rocscope/report/client/test/fixtures.test.ts that the client agrees with them.
+what this script makes, and client/test/fixtures.test.ts that the client agrees with them.
 """
 
 import json
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import rocscope as rs
-from rocscope.core.curve import cumulative
 from rocscope.core.jsonable import jsonable
+from rocscope.curves.curve import cumulative
 from rocscope.geometry import pool, touching_point
 from rocscope.report.pack import counts_column, scores_column
 

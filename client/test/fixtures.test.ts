@@ -1,0 +1,115 @@
+/** The client's arithmetic agrees with Python's: tests/reference/report_fixtures says what Python answers. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { column, type PackedColumn } from "../src/data";
+import { type Context, expectedCost, probabilityThreshold, slope } from "../src/math/context";
+import { bestLevel, cheapest, touchingLevel } from "../src/math/hull";
+import { type Levels, makeLevels, rates, samplePrevalence } from "../src/math/levels";
+import { netBenefit, profit } from "../src/math/profit";
+import { regions } from "../src/math/regions";
+
+const FOLDER = join(process.cwd(), "../tests/reference/report_fixtures");
+const PROBABILITIES = [0.05, 0.2, 0.5, 0.8];
+const CAMPAIGN = { population: 10_000, fixedCost: 2_000, capacity: null };
+const MAILING: Context = { prevalence: null, costFp: 1, costFn: 44, costTp: 0, costTn: 0 };
+
+interface Answer {
+  context: Record<string, number> & { target_prevalence: number | null };
+  model: string;
+  point: [number, number];
+  expected_cost: number;
+  touching: [number, number][];
+  slope: (number | null)[];
+  probability_threshold: number | null;
+}
+
+interface Fixture {
+  models: { name: string; threshold: PackedColumn; tp: PackedColumn; fp: PackedColumn; hull: PackedColumn }[];
+  rates: Record<string, (number | null)[]>[];
+  contexts: Answer[];
+  regions: { tpr: number; fpr: number; low: number; high: number | null }[];
+  profit: number[][];
+  net_benefit: number[][][];
+}
+
+function close(found: number, expected: number | null | undefined, what: string): void {
+  if (expected === null || expected === undefined) {
+    assert.ok(!Number.isFinite(found), `${what}: ${found} instead of nothing finite`);
+    return;
+  }
+  const near = Math.abs(found - expected) <= 1e-9 * Math.max(1, Math.abs(expected));
+  assert.ok(near, `${what}: ${found} instead of ${expected}`);
+}
+
+function levelsOf(packed: Fixture["models"][number]): Levels {
+  const from = (first: number, rest: PackedColumn): Float64Array => Float64Array.from([first, ...column(rest)]);
+  const hull = Int32Array.from(column(packed.hull));
+  return makeLevels(from(Infinity, packed.threshold), from(0, packed.tp), from(0, packed.fp), hull);
+}
+
+function contextOf(answer: Answer["context"]): Context {
+  const { target_prevalence, cost_fp = 0, cost_fn = 0, cost_tp = 0, cost_tn = 0 } = answer;
+  return { prevalence: target_prevalence, costFp: cost_fp, costFn: cost_fn, costTp: cost_tp, costTn: cost_tn };
+}
+
+const counts = (levels: Levels, i: number): [number, number] => [levels.tp[i] ?? NaN, levels.fp[i] ?? NaN];
+
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json"))) {
+  const fixture = JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as Fixture;
+  const models = fixture.models.map(levelsOf);
+  const names = fixture.models.map((model) => model.name);
+  const ratesAt = (levels: Levels, i: number): [number, number] => [levels.tpr[i] ?? NaN, levels.fpr[i] ?? NaN];
+
+  test(`${file}: rates`, () => {
+    models.forEach((levels, m) => {
+      for (const [key, expected] of Object.entries(fixture.rates[m] ?? {})) {
+        if (!(levels.nNeg > 0) && key !== "tpr" && key !== "fpr") continue;
+        expected.forEach((value, i) => {
+          const found = rates(...ratesAt(levels, i), samplePrevalence(levels));
+          close(found[key as keyof typeof found], value, `${names[m]} ${key} ${i}`);
+        });
+      }
+    });
+  });
+
+  for (const answer of fixture.contexts) {
+    test(`${file}: best point in ${JSON.stringify(answer.context)}`, () => {
+      const context = contextOf(answer.context);
+      const touching = models.map((levels) => touchingLevel(levels, context));
+      touching.forEach((level, m) => assert.deepEqual(counts(models[m]!, level), answer.touching[m]));
+      models.forEach((levels, m) => close(slope(context, samplePrevalence(levels)), answer.slope[m], "slope"));
+      close(probabilityThreshold(context), answer.probability_threshold, "probability threshold");
+      const best = cheapest(models, models.map((levels) => bestLevel(levels, context)), context);
+      assert.ok(best);
+      const levels = models[best.model]!;
+      assert.deepEqual(counts(levels, best.level), answer.point);
+      assert.equal(names[best.model], answer.model);
+      const cost = expectedCost(context, ...ratesAt(levels, best.level), samplePrevalence(levels));
+      close(cost, answer.expected_cost, "expected cost");
+    });
+  }
+
+  const skip = fixture.regions.length === 0 && "a sample of one class has no regions";
+  test(`${file}: regions tile the slopes as Python's hull does`, { skip }, () => {
+    const found = regions(models);
+    assert.equal(found.length, fixture.regions.length);
+    found.forEach((region, i) => {
+      const expected = fixture.regions[i]!;
+      for (const key of ["tpr", "fpr", "low", "high"] as const) close(region[key], expected[key], `${key} ${i}`);
+    });
+  });
+
+  test(`${file}: profit and net benefit`, () => {
+    models.forEach((levels, m) => {
+      const share = samplePrevalence(levels);
+      fixture.profit[m]?.forEach((value, i) => close(profit(MAILING, CAMPAIGN, share, ...ratesAt(levels, i)), value, "profit"));
+      PROBABILITIES.forEach((p, k) => {
+        fixture.net_benefit[m]?.[k]?.forEach((value, i) => close(netBenefit(...ratesAt(levels, i), share, p), value, "net benefit"));
+      });
+    });
+  });
+}

@@ -1,0 +1,17 @@
+from .bridge import CalibrationFunction as CalibrationFunction
+from .bridge import ContinuousCalibration as ContinuousCalibration
+from .cox import cox_calibration as cox_calibration
+from .discrepancy import calibration_error as calibration_error
+from .discrepancy import calibration_index as calibration_index
+from .discrepancy import smooth_calibration_error as smooth_calibration_error
+from .goodness import hosmer_lemeshow_test as hosmer_lemeshow_test
+from .goodness import miscalibration_test as miscalibration_test
+from .goodness import spiegelhalter_test as spiegelhalter_test
+from .methods import calibration_curve as calibration_curve
+from .recalibration.cross import load_recalibrator as load_recalibrator
+from .recalibration.cross import recalibrate as recalibrate
+from .recalibration.cross import recalibrator as recalibrator
+from .report import calibration_report as calibration_report
+from .scores import brier as brier
+from .scores import decompose as decompose
+from .scores import log_loss as log_loss

@@ -1,0 +1,106 @@
+"""Bins of probabilities: equally wide, equally full, given, or one for each distinct probability."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.calibration.outcomes import Outcomes
+from rocscope.errors import InputError
+
+Array = NDArray[Any]
+Strategy = Literal["uniform", "quantile", "distinct"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Outcomes gathered in bins ``[edge, next edge)``, the last one closed; an empty bin has counts of 0.
+
+    Attributes
+    ----------
+    edges : array of b + 1
+    first : array of b
+        The first level in each bin or, where it is empty, in the next one that is not.
+    pos, total, total_score : arrays of b
+        Positives, rows and the sum of their probabilities in each bin.
+    """
+
+    outcomes: Outcomes
+    edges: Array
+    first: Array
+    pos: Array
+    total: Array
+    total_score: Array
+
+    @property
+    def x(self) -> Array:
+        """Mean probability of each bin; NaN in an empty one."""
+        return _ratio(self.total_score, self.total)
+
+    @property
+    def share(self) -> Array:
+        """Share of positives of each bin; NaN in an empty one."""
+        return _ratio(self.pos, self.total)
+
+    def filled(self) -> tuple[Array, Array, Array]:
+        """Return rows, mean probability and share of positives of the bins that are not empty."""
+        used = self.total > 0
+        return self.total[used], self.x[used], self.share[used]
+
+    def values(self, pos: Array) -> Array:
+        """Return the share in each bin for positives at each level; rows of a matrix are separate samples."""
+        return _ratio(sums(pos, self.first), self.total)
+
+    def at_levels(self, values: Array) -> Array:
+        """Return the share of the bin that each level is in."""
+        return np.repeat(values, np.diff(self.first, append=self.outcomes.score.size))
+
+
+def _ratio(numerator: Array, denominator: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return numerator / denominator
+
+
+def sums(column: Array, first: Array) -> Array:
+    """Sum the levels of each bin, along the last axis."""
+    filled = np.flatnonzero(np.diff(first, append=column.shape[-1]) > 0)
+    sums = np.zeros((*column.shape[:-1], first.size))
+    sums[..., filled] = np.add.reduceat(column, first[filled], axis=-1)
+    return sums
+
+
+def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", edges: Any = None) -> Bins:
+    """Gather outcomes in bins; see `rocscope.calibration` for the options."""
+    score = sample.score
+    if edges is None and strategy == "distinct":
+        borders, first = np.concatenate([score, score[-1:]]), np.arange(score.size)
+    else:
+        if edges is None:
+            borders = _borders(sample, check.check_whole(bins, "bins"), strategy)
+        else:
+            borders = _given_edges(edges, score)
+        first = np.searchsorted(score, borders[:-1])
+    return Bins(sample, borders, first, *(sums(column, first) for column in (sample.pos, sample.total, sample.weighed)))
+
+
+def _given_edges(edges: Any, score: Array) -> Array:
+    borders = check.check_column(edges, "edges").astype(np.float64)
+    if borders.size < 2 or not (np.diff(borders) > 0).all():
+        raise InputError("edges", expected="at least two increasing numbers", got=repr(borders.tolist()))
+    if borders[0] > score[0] or borders[-1] < score[-1]:
+        raise InputError(
+            "edges",
+            expected=f"to cover all scores, {score[0]:g} to {score[-1]:g}",
+            got=f"{borders[0]:g} to {borders[-1]:g}",
+        )
+    return borders
+
+
+def _borders(sample: Outcomes, bins: int, strategy: str) -> Array:
+    if strategy == "uniform":
+        return np.linspace(0.0, 1.0, bins + 1)
+    if strategy == "quantile":
+        return np.concatenate([sample.score[sample.starts(bins)], sample.score[-1:]])
+    raise InputError("strategy", expected="'uniform', 'quantile' or 'distinct'", got=repr(strategy))

@@ -1,0 +1,209 @@
+"""From a calibration plot back to confusion matrices, ROC curve and lift chart (Vuk & Curk, eq. 6.2–6.8).
+
+A calibration function p(o) says how often the event happens at a score o; a density q(o) says how often that score
+is given. Together with the number of rows they hold what labels and scores hold: everything else follows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import quad
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
+from rocscope.core.text import number
+from rocscope.curves.curve import as_counts
+from rocscope.errors import InputError, OneClassError
+
+Array = NDArray[Any]
+Function = Callable[[float], float]
+
+_TOLERANCE = 1e-6
+_PRECISION = 1e-11
+_LEVELS = 1000
+_NODES = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationFunction(Result):
+    """How often each of finitely many scores is given, and how often the event then happens.
+
+    Attributes
+    ----------
+    score : array of k scores, decreasing
+    chance : array of k
+        p: share of positives among the rows of that score.
+    share : array of k
+        q: share of all rows that have that score; adds up to 1.
+    n_pos, n_neg : float
+        Positives and negatives in all.
+
+    Examples
+    --------
+    >>> function = CalibrationFunction.from_counts([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9])
+    >>> function.chance, function.share
+    (array([1. , 0.5]), array([0.5, 0.5]))
+    >>> function.counts().tp
+    array([2, 3])
+    """
+
+    score: Array
+    chance: Array
+    share: Array
+    n_pos: float
+    n_neg: float
+
+    @classmethod
+    def from_counts(cls, y_true: Any, y_score: Any = None, **options: Any) -> "CalibrationFunction":
+        """Read p and q off labels and scores (options: `ThresholdCounts.from_scores`), or off a ThresholdCounts."""
+        counts = as_counts(y_true, y_score, **options)
+        total = counts.pos + counts.neg
+        return cls(counts.threshold, counts.pos / total, total / counts.n, counts.n_pos, counts.n_neg)
+
+    def counts(self) -> ThresholdCounts:
+        """Return positives and negatives at each score: p·q·(P + N) and (1 − p)·q·(P + N).
+
+        Whole numbers where P and N are whole and all counts are within a millionth of a row of whole ones, so that
+        what was read off counts gives the same counts again.
+
+        Raises
+        ------
+        InputError
+            If p and q are no shares, or do not give as many positives as P says.
+        """
+        score, chance, share = (np.asarray(column) for column in (self.score, self.chance, self.share))
+        _check_shares("chance", chance)
+        _check_shares("share", share)
+        _agree("share", float(share.sum()), 1.0, "adds up to")
+        n = self.n_pos + self.n_neg
+        _agree("n_pos", float(chance @ share) * n, self.n_pos, "positives that p and q give", scale=n)
+        cells = np.array([chance, 1 - chance]) * share * n
+        whole = np.rint(cells)
+        if n == round(n) and np.abs(cells - whole).max() < _TOLERANCE:
+            cells = whole.astype(np.int64)
+        return ThresholdCounts(score, *cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns and totals, safe for JSON."""
+        return jsonable(dict(vars(self)))
+
+    def __repr__(self) -> str:
+        return f"CalibrationFunction({len(self.score)} scores, n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)})"
+
+
+@dataclass(frozen=True)
+class ContinuousCalibration:
+    """A calibration function p and a density q of scores from 0 to 1, as functions of one score.
+
+    Parameters
+    ----------
+    chance : function
+        p(o), the chance of the event at score o.
+    density : function
+        q(o), whose integral from 0 to 1 is 1.
+    n : float
+        P + N; of these n·∫ p q are positive.
+
+    Raises
+    ------
+    InputError
+        If the density does not integrate to 1.
+    OneClassError
+        If p gives positives only, or none.
+
+    Notes
+    -----
+    Integrals by adaptive quadrature; functions with jumps are integrated to fewer digits.
+
+    References
+    ----------
+    Vuk & Curk 2006, eq. 6.2–6.8.
+
+    Examples
+    --------
+    Calibrated and uniform scores have the AUC 5/6:
+
+    >>> model = ContinuousCalibration(lambda o: o, lambda o: 1.0, n=200)
+    >>> round(model.auc, 12), model.n_pos
+    (0.833333333333, 100.0)
+    >>> point = model.at(0.5)
+    >>> round(point.tp, 9), round(point.fp, 9)
+    (75.0, 25.0)
+    """
+
+    chance: Function
+    density: Function
+    n: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.n < np.inf:
+            raise InputError("n", expected="a number of rows above 0", got=repr(self.n))
+        _agree("density", self._integral(self.density, 0), 1.0, "integrates to")
+        if not 0 < self.n_pos < self.n:
+            raise OneClassError(
+                "chance", expected="positives and negatives", got=f"{self.n_pos:g} of {self.n:g} positive"
+            )
+
+    @property
+    def n_pos(self) -> float:
+        """Positives, n·∫ p q."""
+        return self.n * self._positive(0)
+
+    @property
+    def n_neg(self) -> float:
+        """Negatives."""
+        return self.n - self.n_pos
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """Return TP, FP, FN and TN at a threshold (eq. 6.3–6.4)."""
+        cut = min(max(threshold, 0.0), 1.0)
+        tp, predicted = self.n * self._positive(cut), self.n * self._integral(self.density, cut)
+        fp = max(predicted - tp, 0.0)
+        return OperatingPoint(tp, fp, max(self.n_pos - tp, 0.0), max(self.n_neg - fp, 0.0), threshold)
+
+    @property
+    def auc(self) -> float:
+        """Area under the ROC curve (eq. 6.8)."""
+        both = self._integral(lambda o: (1 - self.chance(o)) * self.density(o) * self._positive(o), 0)
+        return both * self.n**2 / (self.n_pos * self.n_neg)
+
+    @property
+    def lift_area(self) -> float:
+        """Area under the lift chart, in positives: the mean of TP over the rate of positive predictions."""
+        return self.n * self._integral(lambda o: self.density(o) * self._positive(o), 0)
+
+    def counts(self, levels: int = _LEVELS) -> ThresholdCounts:
+        """Return counts in equally wide intervals of scores, from which any curve can be drawn.
+
+        A level stands at the lower end of its interval, so that TP and FP are those of `at` there.
+        """
+        edges = np.linspace(0, 1, levels + 1)
+        node, weight = np.polynomial.legendre.leggauss(_NODES)
+        at = edges[:-1, None] + (node + 1) / (2 * levels)
+        density = np.vectorize(self.density, otypes=[float])(at) * weight / (2 * levels) * self.n
+        pos = density * np.vectorize(self.chance, otypes=[float])(at)
+        cells = (pos.sum(axis=1)[::-1], (density - pos).sum(axis=1)[::-1])
+        return ThresholdCounts(edges[-2::-1], *(np.maximum(column, 0) for column in cells))
+
+    def _positive(self, cut: float) -> float:
+        return self._integral(lambda o: self.chance(o) * self.density(o), cut)
+
+    @staticmethod
+    def _integral(function: Function, cut: float) -> float:
+        return quad(function, cut, 1, epsabs=_PRECISION, epsrel=_PRECISION, limit=200)[0]
+
+
+def _check_shares(name: str, column: Array) -> None:
+    bad = ~((column >= 0) & (column <= 1))
+    if bad.any():
+        raise InputError(name, expected="shares from 0 to 1", got=repr(column[bad][0].item()))
+
+
+def _agree(name: str, found: float, wanted: float, what: str, scale: float = 1.0) -> None:
+    if not abs(found - wanted) <= _TOLERANCE * scale:
+        raise InputError(name, expected=f"{wanted:g}", got=f"{what} {found:g}")

@@ -1,0 +1,212 @@
+"""How far predicted probabilities lie from how often the event happened: ECE and its kin, smooth ECE, ICI."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct, idct
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from rocscope.calibration.bins import Strategy, binned, sums
+from rocscope.calibration.loess import loess_fit
+from rocscope.calibration.outcomes import Outcomes, outcomes
+from rocscope.core.result import Result
+from rocscope.errors import InputError
+
+Array = NDArray[Any]
+
+_CELLS = 8192
+_NARROWEST = 4 / _CELLS
+
+
+def calibration_error(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    norm: Literal["l1", "l2", "max"] = "l1",
+    bins: int = 10,
+    strategy: Strategy = "uniform",
+    debiased: bool = False,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Expected or maximum calibration error: distance of mean probability and share of positives over bins.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_score : array of n probabilities
+    norm : {"l1", "l2", "max"}
+        Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
+    bins, strategy : see `rocscope.calibration`
+        "uniform" is the usual ECE, "quantile" that of equal mass.
+    debiased : bool
+        Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+    InputError
+        If an option makes no sense.
+
+    Notes
+    -----
+    Depends on the bins, and without debiasing is above 0 for a calibrated model: it grows with the number of bins
+    and shrinks with that of rows. The debiased square takes ȳ(1 − ȳ)/(n − 1) off each bin; the debiased mean takes
+    off the bias of a normal ȳ. Bins of one row are left as they are.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht 2015, AAAI. Kumar, Liang & Ma 2019, "Verified uncertainty calibration", NeurIPS.
+    Ferro & Fricker 2012, Q. J. R. Meteorol. Soc. 138:1954–1960.
+
+    Examples
+    --------
+    Two bins of two rows; mean probabilities 0.2 and 0.7, shares 1/2 and 1:
+
+    >>> y, p = [0, 1, 1, 1], [0.1, 0.3, 0.6, 0.8]
+    >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
+    (0.3, 0.3)
+    """
+    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    total, mean_score, share = binned(sample, bins=bins, strategy=strategy).filled()
+    weight, distance = total / sample.n, np.abs(mean_score - share)
+    noise = share * (1 - share) / np.maximum(total - 1, 1)
+    if norm == "l1":
+        bias = _absolute_normal(distance, np.sqrt(noise)) - distance
+        return max(float(weight @ (distance - bias if debiased else distance)), 0.0)
+    if norm == "l2":
+        return max(float(weight @ (distance**2 - noise if debiased else distance**2)), 0.0) ** 0.5
+    if norm == "max" and not debiased:
+        return float(distance.max())
+    raise InputError("norm", expected="'l1', 'l2' or 'max' (the last without debiasing)", got=repr(norm))
+
+
+def _absolute_normal(mean: Array, deviation: Array) -> Array:
+    """Expectation of the absolute value of a normal variable."""
+    at = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)
+    return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * ndtr(-at))
+
+
+def smooth_calibration_error(
+    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+) -> float:
+    """Smooth ECE: mean distance from the diagonal after smoothing, as wide as the error itself.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_score : array of n probabilities
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    float
+        Within 10⁻⁴ of the definition.
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    smECE_σ is the integral over [0, 1] of the absolute residuals y − p, smoothed by a Gaussian of width σ that is
+    reflected at 0 and 1. It falls with σ, and the smooth ECE is where smECE_σ = σ: no bins and nothing to choose,
+    continuous in the probabilities, and within a constant of the distance to the nearest calibrated model.
+
+    References
+    ----------
+    Błasiok & Nakkiran 2024, "Smooth ECE: principled reliability diagrams via kernel smoothing", ICLR.
+
+    Examples
+    --------
+    All of one probability and off by 0.2:
+
+    >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
+    0.2
+    """
+    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    waves = np.asarray(dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
+    frequency = np.arange(_CELLS) * np.pi
+
+    def error(width: float) -> float:
+        smooth = np.asarray(idct(waves * np.exp(-((frequency * width) ** 2) / 2), norm="ortho"))
+        return float(np.abs(smooth).sum())
+
+    if error(_NARROWEST) <= _NARROWEST:
+        return error(_NARROWEST)
+    return float(brentq(lambda width: error(width) - width, _NARROWEST, 1.0, xtol=1e-7))  # pyright: ignore[reportArgumentType]
+
+
+def _on_grid(sample: Outcomes, mass: Array) -> Array:
+    """Share the mass of each level between the two nearest of many cells, which keeps its centre."""
+    at = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
+    first = np.searchsorted(at, np.arange(_CELLS))
+    whole = sums(mass, first)
+    beyond = sums(mass * at, first) - np.arange(_CELLS) * whole
+    return whole - beyond + np.concatenate([[0.0], beyond[:-1]])
+
+
+@dataclass(frozen=True)
+class CalibrationIndex(Result):
+    """Distances between the probabilities and the LOESS curve: mean over rows, median, 90th percentile, largest."""
+
+    ici: float
+    e50: float
+    e90: float
+    emax: float
+
+
+def calibration_index(
+    y_true: Any, y_score: Any = None, *, span: float = 2 / 3, pos_label: Any = None, sample_weight: Any = None
+) -> CalibrationIndex:
+    """ICI, E50, E90 and Emax: distances between the probabilities and the LOESS calibration curve.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_score : array of n probabilities
+    span : float
+        Share of the rows in each window of LOESS.
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    CalibrationIndex
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    Over rows. A percentile is the smallest distance that at least that share of the rows does not exceed.
+
+    References
+    ----------
+    Austin & Steyerberg 2019, "The Integrated Calibration Index (ICI) and related metrics", Stat. Med. 38:4051–4065;
+    Harrell's val.prob (Emax), which like this one takes local linear LOESS without iterations.
+
+    Examples
+    --------
+    >>> index = calibration_index([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8])
+    >>> round(index.ici, 3), round(index.emax, 3)
+    (0.2, 0.2)
+    """
+    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    fit = loess_fit(sample, span)
+    distance = np.abs(np.interp(sample.score, fit.x, fit.values(fit.outcomes.pos)) - sample.score)
+    order = np.argsort(distance)
+    by_distance = Outcomes(sample.score, sample.pos, sample.total[order])
+    e50, e90 = by_distance.quantile(distance[order], (0.5, 0.9)).tolist()
+    return CalibrationIndex(sample.mean(distance), e50, e90, float(distance.max()))

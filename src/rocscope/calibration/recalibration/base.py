@@ -1,0 +1,139 @@
+"""Recalibrator: scores in, probabilities out; fitted on labels and scores, saved as JSON."""
+
+import json
+import math
+import os
+from copy import copy
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from rocscope import _validation as check
+from rocscope._output import write_file
+from rocscope.calibration.logistic import log_odds, probability
+from rocscope.core.counts import ThresholdCounts
+from rocscope.errors import InputError
+
+Array = NDArray[Any]
+
+FORMAT = "rocscope recalibrator"
+VERSION = 1
+
+
+class Recalibrator(BaseEstimator):
+    """A map from scores to probabilities, with the interface of scikit-learn on one-dimensional scores.
+
+    Attributes
+    ----------
+    prevalence_ : float
+        Share of positives among the rows of the fit.
+    shift_ : float
+        Added to the log-odds for another prevalence; 0 until `adjust_to`.
+    """
+
+    method: ClassVar[str]
+    is_strict: ClassVar[bool] = False
+    """Whether different scores always get different probabilities, so that ROC and lift stay as they are."""
+
+    _state: ClassVar[tuple[str, ...]]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's name)
+        """Fit to scores of shape (n,) or (n, 1) and labels 0/1, -1/1 or False/True.
+
+        Raises
+        ------
+        ShapeError, LabelError, ScoreError, WeightError, OneClassError
+            If the columns do not fit each other, or one class is missing.
+        """
+        return self.fit_counts(ThresholdCounts.from_scores(y, X, sample_weight=sample_weight))
+
+    def fit_counts(self, counts: ThresholdCounts) -> Self:
+        """Fit to counts, which hold all that labels and scores say."""
+        counts.require_both_classes("recalibration")
+        self._fit(counts)
+        self.prevalence_, self.shift_ = counts.prevalence, 0.0
+        return self
+
+    def predict(self, X: Any) -> Array:  # noqa: N803
+        """Return the probability of each score."""
+        return self._shifted(self._map(self._scores(X)))
+
+    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+        """Return the probabilities of both classes, the positive one in the second column."""
+        positive = self.predict(X)
+        return np.column_stack([1 - positive, positive])
+
+    def adjust_to(self, target_prevalence: float) -> Self:
+        """Return a copy for rows of which another share is positive, with scores distributed alike in each class.
+
+        Notes
+        -----
+        The odds are multiplied by the ratio of the odds of the two prevalences (Saerens, Latinne & Decaestecker 2002).
+
+        Examples
+        --------
+        >>> from rocscope.calibration.recalibration.steps import IsotonicRecalibrator
+        >>> even = IsotonicRecalibrator().fit([1, 2, 3, 4], [0, 1, 0, 1])
+        >>> even.predict([2, 3]), even.adjust_to(0.1).predict([2, 3])
+        (array([0.5, 0.5]), array([0.1, 0.1]))
+        """
+        if not 0 < target_prevalence < 1:
+            raise InputError("target_prevalence", expected="a share between 0 and 1", got=repr(target_prevalence))
+        self._require_fit()
+        other = copy(self)
+        odds, odds_of_fit = (share / (1 - share) for share in (target_prevalence, self.prevalence_))
+        other.shift_ = math.log(odds / odds_of_fit)
+        return other
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything needed to use it again, safe for JSON."""
+        self._require_fit()
+        state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
+        header = {"format": FORMAT, "version": VERSION, "method": self.method}
+        return header | {"parameters": self.get_params(), "state": state}
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write it as JSON, whole or not at all; `rocscope.calibration.load_recalibrator` reads it.
+
+        Raises
+        ------
+        InputError
+            If the file exists and `force` is not set, or cannot be written.
+        """
+        return write_file(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", force=force)
+
+    def restore(self, state: dict[str, Any], name: str = "state") -> Self:
+        """Take over what a fit has found, as `to_dict` gives it under "state"."""
+        for key in ("prevalence_", "shift_", *self._state):
+            try:
+                value = np.asarray(state[key], dtype=np.float64)
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(name, expected=f"numbers under {key!r}", got=repr(state.get(key))) from error
+            if not np.isfinite(value).all():
+                raise InputError(name, expected=f"finite numbers under {key!r}", got=repr(state[key]))
+            setattr(self, key, value.item() if value.ndim == 0 else value)
+        return self
+
+    def _fit(self, counts: ThresholdCounts) -> None:
+        raise NotImplementedError
+
+    def _map(self, scores: Array) -> Array:
+        raise NotImplementedError
+
+    def _scores(self, values: Any) -> Array:
+        self._require_fit()
+        return check.check_scores(values, name="X").astype(np.float64)
+
+    def _shifted(self, chance: Array) -> Array:
+        return chance if self.shift_ == 0 else probability(log_odds(chance) + self.shift_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "prevalence_")
+
+    def _require_fit(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit with scores and labels first")

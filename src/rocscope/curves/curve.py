@@ -1,0 +1,278 @@
+"""Curve: points in order of decreasing threshold, and what their axes mean."""
+
+from copy import copy
+from functools import cached_property
+from html import escape
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._figures import figures
+from rocscope.core.band import Band
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.frame import frame_of
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.core.predictions import Predictions
+from rocscope.core.ranking import after_infinity
+from rocscope.core.text import number
+from rocscope.errors import InputError
+from rocscope.ranges.binned import BinnedCounts
+from rocscope.ranges.known_points import KnownPoints, known_points
+from rocscope.ranges.sketch import CountsSketch
+
+Array = NDArray[Any]
+
+
+class Curve:
+    """Points (x, y), each with the threshold that it belongs to.
+
+    Parameters
+    ----------
+    x, y, threshold : arrays of one length
+        In order of decreasing threshold; the first is infinite where nothing is predicted positive.
+
+    Examples
+    --------
+    >>> curve = Curve([0.0, 0.5, 1.0], [0.0, 0.8, 1.0], [np.inf, 0.7, 0.1])
+    >>> curve.at(0.25), curve.area()
+    (0.4, 0.65)
+    """
+
+    title: ClassVar[str] = "curve"
+    x_name: ClassVar[str] = "x"
+    y_name: ClassVar[str] = "y"
+
+    def __init__(self, x: Any, y: Any, threshold: Any) -> None:
+        columns = (np.asarray(column) for column in (x, y, threshold))
+        self.x, self.y, self.threshold = (check.read_only(column) for column in columns)
+
+    x: Array
+    y: Array
+    threshold: Array
+
+    def at(self, x: Any) -> Any:
+        """Return y at `x` on the straight lines between points; where the curve is vertical, its last point.
+
+        NaN outside the range of the curve.
+        """
+        return interpolate(self.x, self.y, x)
+
+    def area(self) -> float:
+        """Return the area under the straight lines between points."""
+        return float(np.trapezoid(self.y, self.x))
+
+    def plot(self, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
+        """Draw the curve with matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure when left out.
+        band : Band, optional
+            An interval around the curve, drawn as a fill; the legend names its level and method.
+        **line
+            For the line, as in ``Axes.plot``: ``label``, ``color``, …
+
+        Returns
+        -------
+        Axes
+        """
+        return figures().plot_curve(self, ax, band=band, **line)
+
+    def drawn(self) -> tuple[Array, Array]:
+        """Return points that look like the curve when straight lines join them."""
+        return self.x, self.y
+
+    def columns(self) -> dict[str, Array]:
+        """Return the points as named columns."""
+        return {self.x_name: self.x, self.y_name: self.y, "threshold": self.threshold}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the points as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The library of the frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If that library is not installed.
+        """
+        return frame_of(self.columns(), backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return title and columns, safe for JSON (infinite thresholds and NaN become None)."""
+        return jsonable({"curve": self.title} | self.columns())
+
+    def _facts(self) -> str:
+        return f"{self.x.size} points"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._facts()})"
+
+    def _repr_html_(self) -> str:
+        return f"<figure>{sparkline(self.x, self.y)}<figcaption>{escape(repr(self))}</figcaption></figure>"
+
+
+class CountCurve(Curve):
+    """A curve as a pair of functions of the counts, evaluated at every level when first asked for.
+
+    Subclasses give `_xy`. The first point predicts nothing positive and has the threshold infinity.
+    """
+
+    kind: ClassVar[str] = ""
+
+    def __init__(self, counts: ThresholdCounts) -> None:
+        self.counts = counts
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    def recount(self, counts: ThresholdCounts) -> Self:
+        """Return the curve that is made in the same way from other counts, such as those of a resample."""
+        twin = copy(self)
+        for name in list(vars(twin)):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del twin.__dict__[name]
+        twin.counts = counts
+        return twin
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array]:
+        x, y = self._xy(*cumulative(self.counts))
+        return check.read_only(x), check.read_only(y)
+
+    @property
+    def x(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Abscissae, from the highest threshold to the lowest."""
+        return self._points[0]
+
+    @property
+    def y(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Ordinates, from the highest threshold to the lowest."""
+        return self._points[1]
+
+    @cached_property
+    def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Infinity, then the scores in decreasing order (Python integers where float64 would round)."""
+        return check.read_only(after_infinity(self.counts.threshold))
+
+    def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        """Return x and y of cumulative counts, also of such that no threshold gives.
+
+        Counts between those of two neighbouring thresholds are what a random mixture of the two attains.
+
+        Examples
+        --------
+        >>> from rocscope import precision_recall
+        >>> precision_recall([1, 0, 0, 1], [4, 3, 2, 1]).of(tp=np.array([1.5]), fp=np.array([2.0]))
+        (array([0.75]), array([0.42857143]))
+        """
+        return self._xy(tp, fp)
+
+    def at(self, x: Any) -> Any:
+        self.counts.require_levels(f"{self.title} between its points")
+        return super().at(x)
+
+    def area(self) -> float:
+        self.counts.require_levels(f"area under the {self.title}")
+        return super().area()
+
+    def envelope(self, *, most: int | None = None) -> Band | None:
+        """Return between which values the curve surely lies where bins leave it open; None where it is exact.
+
+        Parameters
+        ----------
+        most : int, optional
+            About how many bins to tell apart, as for a drawing; all when left out.
+        """
+        if not isinstance(self.counts, KnownPoints):
+            return None
+        binned = self.counts.binned
+        return (binned if most is None else binned.coarsen(most)).envelope(self.kind)
+
+    def __repr__(self) -> str:
+        if isinstance(self.counts, KnownPoints):
+            return f"{type(self).__name__}({self.counts.binned!r})"
+        return super().__repr__()
+
+    def _facts(self) -> str:
+        return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"
+
+
+def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
+    """Return true and false positives from (0, 0) on, one point more than there are levels."""
+    return counts.cumulative
+
+
+def as_points(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
+    """Return what `as_counts` does; and of bins or a sketch that leave levels open, the points that they tell."""
+    if isinstance(y_true, BinnedCounts | CountsSketch | KnownPoints):
+        _require_alone(y_true, y_score, pos_label, sample_weight)
+        return y_true if isinstance(y_true, KnownPoints) else known_points(y_true)
+    return as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+
+
+def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
+    """Return counts as they are, or those of labels and scores, Predictions of one model or an OperatingPoint.
+
+    BinnedCounts, or a CountsSketch, will do where they are exact.
+    """
+    if isinstance(y_true, CountsSketch):
+        y_true = y_true.binned()
+    if isinstance(y_true, ThresholdCounts | OperatingPoint | Predictions | BinnedCounts):
+        _require_alone(y_true, y_score, pos_label, sample_weight)
+        if isinstance(y_true, OperatingPoint):
+            return ThresholdCounts.from_point(y_true)
+        if isinstance(y_true, ThresholdCounts):
+            y_true.require_levels("counts of every distinct score")
+            return y_true
+        return y_true.counts()
+    if y_score is None:
+        expected = "scores beside labels, or one ThresholdCounts or Predictions"
+        raise InputError("y_score", expected=expected, got=f"a {type(y_true).__name__} alone")
+    return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+
+
+def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> None:
+    rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
+    for name in (name for name, column in rows.items() if column is not None):
+        hint = "what it holds is counted already; leave it out"
+        raise InputError(name, expected=f"none beside {type(counted).__name__}", got="one", hint=hint)
+
+
+def interpolate(x: Array, y: Array, at: Any) -> Any:
+    """Interpolate between points of non-decreasing x; the last of several points of one x counts."""
+    at = np.asarray(at, dtype=np.float64)
+    after = cast(Array, np.searchsorted(x, at, side="right"))
+    left = (after - 1).clip(0, x.size - 1)
+    right = np.minimum(left + 1, x.size - 1)
+    width = np.where(x[right] > x[left], x[right] - x[left], 1.0)
+    share = np.where(at == x[left], 0.0, (at - x[left]) / width)
+    with np.errstate(invalid="ignore"):
+        value = np.where(share == 0, y[left], y[left] + share * (y[right] - y[left]))
+    return scalar(np.where((at >= x[0]) & (at <= x[-1]), value, np.nan))
+
+
+def scalar(array: Array) -> Any:
+    """Return the number in an array without dimensions; any other array as it is."""
+    return array.item() if array.ndim == 0 else array
+
+
+def sparkline(x: Array, y: Array, *, width: int = 120, height: int = 80, most: int = 200) -> str:
+    """Return a small inline SVG of at most `most` points."""
+    drawn = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    shown = drawn[np.unique(np.linspace(0, drawn.size - 1, min(most, drawn.size)).astype(int))]
+    points = np.column_stack([x[shown], y[shown]]).astype(np.float64)
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
+    scaled = (points - low) / np.where(span > 0, span, 1.0)
+    path = " ".join(f"{width * px:.1f},{height * (1 - py):.1f}" for px, py in scaled)
+    return (
+        f'<svg width="{width}" height="{height}" viewBox="-2 -2 {width + 4} {height + 4}" role="img">'
+        f'<polyline points="{path}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
+    )

@@ -1,0 +1,78 @@
+"""Detection error trade-off: the two error rates against each other."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.curves.curve import CountCurve, as_points
+
+Array = NDArray[Any]
+
+
+class DetCurve(CountCurve):
+    """False-negative rate (y) against false-positive rate (x), drawn on normal-deviate axes.
+
+    Made by `rocscope.det`.
+    """
+
+    kind = "det"
+    title = "DET curve"
+    x_name = "fpr"
+    y_name = "fnr"
+
+    def __init__(self, counts: ThresholdCounts) -> None:
+        counts.require_both_classes(self.title)
+        super().__init__(counts)
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        return fp / self.counts.n_neg, (self.counts.n_pos - tp) / self.counts.n_pos
+
+    @cached_property
+    def equal_error_rate(self) -> float:
+        """The rate at which fpr equals fnr, on the straight line between the two points around it."""
+        for tp, fp in self.counts.points():
+            x, y = self._xy(tp, fp)
+            if x[-1] < y[-1]:
+                continue
+            after = int(np.argmax(x >= y))
+            (x0, x1), (y0, y1) = x[after - 1 : after + 1], y[after - 1 : after + 1]
+            share = (y0 - x0) / ((y0 - x0) + (x1 - y1))
+            return float(x0 + share * (x1 - x0))
+        raise AssertionError("every DET curve ends at fpr 1 and fnr 0")
+
+    def _facts(self) -> str:
+        return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"
+
+
+def det(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> DetCurve:
+    """DET curve of labels and scores, or of a ThresholdCounts.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
+    y_score : array of n scores
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    DetCurve
+
+    Raises
+    ------
+    InputError
+        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    References
+    ----------
+    Martin et al. 1997, "The DET curve in assessment of detection task performance", Eurospeech.
+
+    Examples
+    --------
+    >>> curve = det([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> curve.y, curve.equal_error_rate
+    (array([1. , 0.5, 0.5, 0. , 0. ]), 0.5)
+    """
+    return DetCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))

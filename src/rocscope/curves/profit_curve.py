@@ -1,0 +1,311 @@
+"""Profit curve: what a campaign brings, against the share of customers contacted."""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.campaign import Campaign
+from rocscope.core.context import decimal
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.curves.curve import CountCurve, Curve, as_counts, cumulative
+from rocscope.errors import InputError, OneClassError
+from rocscope.geometry import Line, upper_corners
+
+Array = NDArray[Any]
+
+_DECILES = 10
+_SLACK = 1 + 1e-12
+
+
+@dataclass(frozen=True)
+class CampaignRow:
+    """One row of the table of a campaign: what contacting a share of the customers, best scores first, gives.
+
+    Attributes
+    ----------
+    depth : float
+        Share of the population that is contacted.
+    gain, cumulative_gain : float
+        Share of all responders found since the row before, and in all.
+    lift : float
+        cumulative_gain/depth; 0, as in the paper, where nobody is contacted.
+    size, responders, non_responders : float
+        Customers contacted, and how many of them respond or do not.
+    profit : float
+    threshold : float
+        Contact customers with at least this score; of those with exactly it, perhaps some only.
+    """
+
+    depth: float
+    gain: float
+    cumulative_gain: float
+    lift: float
+    size: float
+    responders: float
+    non_responders: float
+    profit: float
+    threshold: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row, safe for JSON."""
+        return jsonable(dict(vars(self)))
+
+
+class ProfitCurve(CountCurve):
+    """Profit of a campaign (y) against the share of customers contacted (x), best scores first.
+
+    Made by `rocscope.profit`.
+
+    Attributes
+    ----------
+    counts : ThresholdCounts
+    campaign : Campaign
+    """
+
+    title = "profit curve"
+    x_name = "depth"
+    y_name = "profit"
+
+    def __init__(self, counts: ThresholdCounts, campaign: Campaign) -> None:
+        if not counts.n_pos:
+            raise OneClassError(self.title, expected="responders", got=f"none among {counts.n:g} rows")
+        if campaign.response_rate is not None:
+            counts.require_both_classes("profit at another response rate")
+        super().__init__(counts)
+        self.campaign = campaign
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        if self.campaign.response_rate is None:
+            depth, found = (tp + fp) / self.counts.n, tp / self.counts.n
+        else:
+            rate = self.campaign.response_rate
+            found = rate * (tp / self.counts.n_pos)
+            depth = found + (1 - rate) * (fp / self.counts.n_neg)
+        population = self.campaign.population
+        return depth, self.campaign.profit(population * depth, population * found)
+
+    @property
+    def response_rate(self) -> float:
+        """Share of the population that would respond."""
+        return self.counts.prevalence if self.campaign.response_rate is None else self.campaign.response_rate
+
+    @cached_property
+    def _exact_rate(self) -> Fraction:
+        if self.campaign.response_rate is not None:
+            return decimal(self.campaign.response_rate)
+        return Fraction(self.counts.n_pos) / Fraction(self.counts.n)
+
+    def _exact_depth(self, tp: float, fp: float) -> Fraction:
+        miss = 1 - self._exact_rate
+        depth = self._exact_rate * Fraction(tp) / Fraction(self.counts.n_pos)
+        return depth + miss * Fraction(fp) / Fraction(self.counts.n_neg) if miss else depth
+
+    def _exact_profit(self, depth: Fraction, gain: Fraction) -> Fraction:
+        campaign = self.campaign
+        per_head = decimal(campaign.unit_benefit) * self._exact_rate * gain - decimal(campaign.unit_cost) * depth
+        return decimal(campaign.population) * per_head - decimal(campaign.fixed_cost)
+
+    def best(self) -> CampaignRow:
+        """Return the threshold of highest profit within the capacity.
+
+        Of equally profitable ones the one with fewest contacts is taken. Its profit is below 0 where no campaign at
+        all is the better idea; see `worthwhile`.
+
+        Notes
+        -----
+        Compared in exact arithmetic. A capacity that ends within a tie stops before it; `at` and `Hull.mixture` tell
+        what contacting a part of the tie gives.
+        """
+        tp, fp = cumulative(self.counts)
+        allowed = tp.size
+        if self.campaign.capacity is not None:
+            reach = self.campaign.capacity / self.campaign.population
+            allowed = max(int(np.searchsorted(self.x, reach * _SLACK, side="right")), 1)
+        corners = upper_corners(tp[:allowed], fp[:allowed]).tolist()
+        return self._row(max(corners, key=lambda level: self._level_profit(tp[level].item(), fp[level].item())))
+
+    def _level_profit(self, tp: float, fp: float) -> Fraction:
+        return self._exact_profit(self._exact_depth(tp, fp), Fraction(tp) / Fraction(self.counts.n_pos))
+
+    def _row(self, level: int) -> CampaignRow:
+        tp, fp = (column[level].item() for column in cumulative(self.counts))
+        gain = Fraction(tp) / Fraction(self.counts.n_pos)
+        return self._make_row(self._exact_depth(tp, fp), gain, Fraction(0), self._threshold(level))
+
+    def _threshold(self, level: int) -> float:
+        return float("inf") if level == 0 else self.counts.threshold[level - 1].item()
+
+    def _make_row(self, depth: Fraction, gain: Fraction, before: Fraction, threshold: float) -> CampaignRow:
+        size = decimal(self.campaign.population) * depth
+        responders = decimal(self.campaign.population) * self._exact_rate * gain
+        return CampaignRow(
+            depth=float(depth),
+            gain=float(gain - before),
+            cumulative_gain=float(gain),
+            lift=float(gain) / float(depth) if depth else 0.0,
+            size=float(size),
+            responders=float(responders),
+            non_responders=float(size - responders),
+            profit=float(self._exact_profit(depth, gain)),
+            threshold=threshold,
+        )
+
+    @property
+    def point(self) -> OperatingPoint:
+        """The sample's counts at the best threshold."""
+        return self.counts.at(self.best().threshold)
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether the best campaign is better than none."""
+        return self.best().profit > 0
+
+    @property
+    def break_even_depths(self) -> list[float]:
+        """Depths at which the profit is 0, on the straight lines between points."""
+        x, y = self.x, self.y
+        crossing = np.flatnonzero((y[:-1] < 0) & (y[1:] > 0) | (y[:-1] > 0) & (y[1:] < 0))
+        share = y[crossing] / (y[crossing] - y[crossing + 1])
+        between = x[crossing] + share * (x[crossing + 1] - x[crossing])
+        return sorted({*between.tolist(), *x[y == 0].tolist()})
+
+    def table(self, steps: int = _DECILES) -> list[CampaignRow]:
+        """Return the table of the campaign at equal steps of depth: deciles, by default.
+
+        A step that ends within a tie takes its share of the tie.
+
+        References
+        ----------
+        Hernández-Orallo 2004, mail campaign design.
+        """
+        check.check_whole(steps, "steps")
+        rows, before = [], Fraction(0)
+        for step in range(steps + 1):
+            depth = Fraction(step, steps)
+            level, gain = self._gain_at(depth)
+            rows.append(self._make_row(depth, gain, before, self._threshold(level)))
+            before = gain
+        return rows
+
+    def _gain_at(self, depth: Fraction) -> tuple[int, Fraction]:
+        """Return the level in which a depth lies and the exact share of responders found to there."""
+        tp, fp = cumulative(self.counts)
+
+        def depth_of(level: int) -> Fraction:
+            return self._exact_depth(tp[level].item(), fp[level].item())
+
+        level = min(bisect_left(range(tp.size), depth, key=depth_of), tp.size - 1)
+        found, n_pos = Fraction(tp[level].item()), Fraction(self.counts.n_pos)
+        if level == 0:
+            return 0, found / n_pos
+        start, end, before = depth_of(level - 1), depth_of(level), Fraction(tp[level - 1].item())
+        return level, (before + (depth - start) / (end - start) * (found - before)) / n_pos
+
+    @property
+    def random(self) -> Curve:
+        """The profit of contacting customers at random."""
+        return self._reference([0.0, 1.0], [0.0, 1.0])
+
+    @property
+    def perfect(self) -> Curve:
+        """The profit of contacting responders first, as a perfect model would."""
+        return self._reference([0.0, self.response_rate, 1.0], [0.0, 1.0, 1.0])
+
+    def _reference(self, depth: list[float], gain: list[float]) -> Curve:
+        population = self.campaign.population
+        size, responders = population * np.array(depth), population * self.response_rate * np.array(gain)
+        return Curve(depth, self.campaign.profit(size, responders), np.full(len(depth), np.nan))
+
+    def iso_profit_line(self, profit: float | None = None) -> Line:
+        """Return the line of one profit in the lift chart of the sample: through the best point, unless another.
+
+        Raises
+        ------
+        InputError
+            If the campaign has another response rate than the sample, whose lift chart it cannot be drawn on.
+        """
+        campaign, n = self.campaign, self.counts.n
+        if campaign.response_rate is not None or not campaign.unit_benefit:
+            raise InputError(
+                "iso-profit line",
+                expected="a campaign at the response rate of the sample, with a benefit above 0",
+                got=repr(campaign),
+            )
+        wanted = self.best().profit if profit is None else profit
+        height = n * (wanted + campaign.fixed_cost) / (campaign.unit_benefit * campaign.population)
+        return Line(0.0, height, n * campaign.unit_cost / campaign.unit_benefit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return curve, campaign, best row and deciles, safe for JSON."""
+        facts = {
+            "campaign": self.campaign.to_dict(),
+            "best": self.best().to_dict(),
+            "break_even_depths": self.break_even_depths,
+            "table": [row.to_dict() for row in self.table()],
+        }
+        return super().to_dict() | jsonable(facts)
+
+    def _facts(self) -> str:
+        best = self.best()
+        return f"best depth={best.depth:.4g}, size={best.size:,.6g}, profit={best.profit:,.6g}"
+
+
+def profit(
+    y_true: Any,
+    y_score: Any = None,
+    campaign: Campaign | None = None,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> ProfitCurve:
+    """Profit curve of a campaign: what contacting the best-scored share of customers brings.
+
+    Parameters
+    ----------
+    y_true : array of n labels (who responded), ThresholdCounts or OperatingPoint
+    y_score : array of n scores
+        Left out with counts: ``profit(counts, campaign)``.
+    campaign : Campaign
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    ProfitCurve
+
+    Raises
+    ------
+    InputError
+        If no campaign is given; see also `ThresholdCounts.from_scores`; OneClassError without responders.
+
+    Notes
+    -----
+    profit = unit_benefit · responders − unit_cost · size − fixed_cost, where a share d of M customers has the size
+    d·M and the gain g(d) finds g·M·(response rate) responders. At a response rate ρ other than the sample's,
+    depth is ρ·tpr + (1 − ρ)·fpr. It supposes that responders and others score as they do in the sample.
+
+    References
+    ----------
+    Hernández-Orallo 2004, mail campaign design; Vuk & Curk 2006, §5.2.
+
+    Examples
+    --------
+    >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+    >>> campaign = Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500)
+    >>> profit(counts, campaign).best()
+    CampaignRow(depth=0.1, gain=0.6, cumulative_gain=0.6, lift=5.999999999999999..., size=1000.0, responders=300.0,
+        non_responders=700.0, profit=1500.0, threshold=3)
+    """
+    if isinstance(y_score, Campaign):
+        y_score, campaign = None, y_score
+    if not isinstance(campaign, Campaign):
+        raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(counts, Campaign(…))")
+    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ProfitCurve(counts, campaign)

@@ -1,0 +1,232 @@
+"""ROC curve: true-positive rate against false-positive rate."""
+
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts, Ties
+from rocscope.core.point import OperatingPoint
+from rocscope.curves.curve import CountCurve, as_points, interpolate
+from rocscope.errors import InputError
+from rocscope.geometry import Line, pool, touching_point
+
+Array = NDArray[Any]
+
+
+class RocCurve(CountCurve):
+    """True-positive rate (y) against false-positive rate (x), one vertex for each distinct score.
+
+    Made by `rocscope.roc`. Ties are one level, so the curve runs diagonally through them.
+    """
+
+    kind = "roc"
+    title = "ROC curve"
+    x_name = "fpr"
+    y_name = "tpr"
+
+    def __init__(self, counts: ThresholdCounts) -> None:
+        counts.require_both_classes("ROC curve")
+        super().__init__(counts)
+
+    def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
+        return fp / self.counts.n_neg, tp / self.counts.n_pos
+
+    @cached_property
+    def auc(self) -> float:
+        """Area under the curve: share of pairs ranked right, ties counting half."""
+        return self.area()
+
+    def area(self, ties: Ties = "half") -> float:
+        """Return the area; see `rocscope.auc` for what `ties` means."""
+        return self.counts.pairs().auc(ties)
+
+    @property
+    def gini(self) -> float:
+        """2·AUC − 1."""
+        return 2 * self.auc - 1
+
+    @cached_property
+    def ks(self) -> float:
+        """Kolmogorov–Smirnov distance: the largest tpr − fpr, which is 0 at least, at "nobody positive"."""
+        n_pos, n_neg = self.counts.n_pos, self.counts.n_neg
+        return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in self.counts.points_on_hull())
+
+    def hull(self) -> "RocCurve":
+        """Return the upper convex hull; its points are vertices of this curve.
+
+        Examples
+        --------
+        >>> hull = roc([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]).hull()
+        >>> hull.x, hull.y, hull.threshold
+        (array([0., 0., 1.]), array([0. , 0.66666667, 1. ]), array([inf, 5., 1.]))
+        """
+        return RocCurve(pool(self.counts))
+
+    def best(self, context: Context | None = None) -> OperatingPoint:
+        """Return the point of lowest expected cost in a context, or of highest accuracy without one."""
+        return touching_point(pool(self.counts), context or Context())
+
+    def iso_performance_line(self, context: Context | None = None) -> Line:
+        """Return the line of equal expected cost through the best point.
+
+        Examples
+        --------
+        >>> roc([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]).iso_performance_line()
+        Line(x=0.0, y=0.6666666666666666, slope=1.0)
+        """
+        context = context or Context()
+        point = self.best(context)
+        return Line(point.fpr, point.tpr, context.slope(self.counts.prevalence))
+
+    def partial_auc(
+        self,
+        *,
+        max_fpr: float | None = None,
+        min_tpr: float | None = None,
+        fpr_range: tuple[float, float] | None = None,
+        tpr_range: tuple[float, float] | None = None,
+        standardized: bool = False,
+    ) -> float:
+        """Return the area over a part of one axis.
+
+        Parameters
+        ----------
+        max_fpr : float, optional
+            Area under the curve for fpr from 0 to `max_fpr`.
+        min_tpr : float, optional
+            Area to the right of the curve for tpr from `min_tpr` to 1.
+        fpr_range, tpr_range : (low, high), optional
+            The same over any part of the axis.
+        standardized : bool
+            McClish's scale: 1/2 for the diagonal, 1 for a perfect curve.
+
+        Raises
+        ------
+        InputError
+            Unless exactly one part is given and it lies within [0, 1].
+
+        References
+        ----------
+        McClish 1989, "Analyzing a portion of the ROC curve", Med. Decis. Making 9:190–195.
+
+        Examples
+        --------
+        >>> curve = roc([1, 0, 1, 0], [4, 3, 2, 1])
+        >>> curve.partial_auc(max_fpr=0.5), curve.partial_auc(max_fpr=0.5, standardized=True)
+        (0.25, 0.6666666666666666)
+        """
+        self.counts.require_levels("partial AUC")
+        parts = {
+            "max_fpr": None if max_fpr is None else ("fpr", 0.0, max_fpr),
+            "min_tpr": None if min_tpr is None else ("tpr", min_tpr, 1.0),
+            "fpr_range": fpr_range and ("fpr", *fpr_range),
+            "tpr_range": tpr_range and ("tpr", *tpr_range),
+        }
+        given = [part for part in parts.values() if part is not None]
+        if len(given) != 1:
+            raise InputError("partial_auc", expected=f"exactly one of {', '.join(parts)}", got=f"{len(given)} of them")
+        axis, low, high = given[0]
+        if not 0 <= low < high <= 1:
+            raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for the {axis}", got=f"{low} to {high}")
+        if axis == "fpr":
+            area = _area_between(self.x, self.y, low, high)
+            chance = (high**2 - low**2) / 2
+        else:
+            area = (high - low) - _area_between(self.y, self.x, low, high)
+            chance = (high - low) - (high**2 - low**2) / 2
+        if not standardized:
+            return area
+        return (1 + (area - chance) / ((high - low) - chance)) / 2
+
+    def _facts(self) -> str:
+        return f"auc={self.auc:.6g}, {super()._facts()}"
+
+
+def _area_between(x: Array, y: Array, low: float, high: float) -> float:
+    """Area under straight lines between points of non-decreasing x, within [low, high]."""
+    inside = (x > low) & (x < high)
+    start, stop = interpolate(x, y, low), -interpolate(-x[::-1], -y[::-1], -high)
+    return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
+
+
+def roc(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> RocCurve:
+    """ROC curve of labels and scores, or of a ThresholdCounts.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
+        A crisp classifier (0/1 scores, or its confusion matrix) gives one point between the corners.
+    y_score : array of n scores
+    pos_label : label, optional
+    sample_weight : array of n weights, optional
+
+    Returns
+    -------
+    RocCurve
+
+    Raises
+    ------
+    InputError
+        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    References
+    ----------
+    Vuk & Curk 2006, §4.
+
+    Examples
+    --------
+    >>> curve = roc([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2])
+    >>> curve.x, curve.threshold
+    (array([0. , 0. , 0. , 0.5, 1. ]), array([inf, 0.9, 0.6, 0.4, 0.2]))
+    >>> curve.auc
+    0.9166666666666666
+    """
+    return RocCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+
+
+def auc(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    ties: Literal["half", "lower", "upper"] = "half",
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Area under the ROC curve: how often a random positive has a higher score than a random negative.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
+    y_score : array of n scores
+    ties : {"half", "lower", "upper"}
+        What a tied pair counts: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any
+        breaking of ties could give.
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    float
+        Correctly rounded for unweighted data; below 1/2 when the scores rank the wrong way, never flipped.
+
+    Raises
+    ------
+    InputError
+        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    References
+    ----------
+    Vuk & Curk 2006, eq. 4.3–4.7.
+
+    Examples
+    --------
+    >>> auc([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2])
+    0.9166666666666666
+    >>> auc([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2], ties="lower")
+    0.8333333333333334
+    """
+    counts = as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts.require_both_classes("AUC")
+    return counts.pairs().auc(ties)

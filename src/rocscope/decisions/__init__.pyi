@@ -1,0 +1,16 @@
+from .campaign import plan_campaign as plan_campaign
+from .choosing import choose as choose
+from .constraints import Constraint as Constraint
+from .decision import Decision as Decision
+from .distributions import Beta as Beta
+from .distributions import LogNormal as LogNormal
+from .h_score import h_measure as h_measure
+from .mixing import mixture as mixture
+from .model_hull import hull as hull
+from .partial import partial_lift_chart as partial_lift_chart
+from .prior_shift import correct_probabilities as correct_probabilities
+from .prior_shift import estimate_prevalence as estimate_prevalence
+from .prior_shift import reweight as reweight
+from .uncertain import UncertainContext as UncertainContext
+from .uncertain import Uniform as Uniform
+from .zones import HullVertex as HullVertex

@@ -1,0 +1,263 @@
+"""choose: which model, and where to cut, in a context, by a criterion, under constraints."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.point import OperatingPoint
+from rocscope.decisions.admissible import Admissible, admissible
+from rocscope.decisions.constraints import Constraint, constraints_of
+from rocscope.decisions.criteria import Criterion, Function, criterion_of
+from rocscope.decisions.decision import Decision
+from rocscope.decisions.model_hull import Hull, hull
+from rocscope.decisions.models import Models, by_model
+from rocscope.decisions.uncertain import UncertainContext
+from rocscope.decisions.zones import HullVertex, Zones, label
+from rocscope.errors import InexactCountsError, InfeasibleError
+from rocscope.ranges.known_points import KnownPoints
+
+__all__ = ["DEFAULT_THRESHOLD", "Decision", "by_model", "choose"]
+
+DEFAULT_THRESHOLD = 0.5
+
+
+def choose(
+    models: Models | Hull,
+    context: Context | UncertainContext | None = None,
+    *,
+    criterion: str | Function | None = None,
+    where: str | Constraint | Sequence[str | Constraint] = (),
+    population: float | None = None,
+) -> Decision:
+    """Choose the model and threshold of lowest expected cost, or best by a criterion, that satisfy all constraints.
+
+    Parameters
+    ----------
+    models : Predictions, Hull, ThresholdCounts, BinnedCounts, CountsSketch or OperatingPoint, or these by model name
+    context : Context or UncertainContext, optional
+        Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy.
+    criterion : str or function, optional
+        What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
+        ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"``,
+        ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence.
+    where : constraints
+        Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
+    population : float, optional
+        Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
+
+    Returns
+    -------
+    Decision
+
+    Raises
+    ------
+    OneClassError
+        If a sample holds one class only.
+    InputError
+        If the context rewards errors, or a criterion or constraint is not understood.
+    InfeasibleError
+        If no threshold satisfies the constraints; the message says how close any comes.
+    PairingError
+        If models come from samples of different prevalence and the context does not name one.
+
+    Notes
+    -----
+    Criteria that are linear in the counts, expected cost among them, are compared in exact arithmetic: no admissible
+    threshold of any model is better. Others are compared in float64, where a relative difference of 10⁻¹³ is a tie.
+    Of BinnedCounts that leave levels open the ends of bins are compared, and `Decision.best_cost_interval` says between
+    which values the cost of the best of all thresholds surely lies.
+
+    Of equally good choices the one with fewest positive predictions is taken, then the model given first.
+
+    Where costs make one action always right, that trivial decision is returned and says so.
+
+    Without constraints the cost is that of the hulls; a criterion that is not linear, or a constraint, looks at every
+    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases.
+
+    References
+    ----------
+    Vuk & Curk 2006, §4.2; Hernández-Orallo 2004; Provost & Fawcett 2001.
+
+    Examples
+    --------
+    >>> decision = choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]))
+    >>> decision.threshold, decision.point
+    (5, OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=5))
+    >>> choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]), where="tpr >= 0.9").threshold
+    1
+    """
+    across = models if isinstance(models, Hull) else hull(models)
+    if population is not None:
+        check.check_number(population, "population", "a number of cases above 0", above=0)
+    certain, notes = _certain(context, across)
+    rule = criterion_of(criterion or ("accuracy" if context is None else "min_cost"))
+    constraints = constraints_of(where)
+    task = _Task(across, certain, rule, constraints, population)
+    choice = task.trivial() or task.on_the_hull() or task.among_all()
+    return task.decision(choice, (*notes, *task.left_open()))
+
+
+def _certain(context: Context | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
+    """Return the context to decide in, and what there is to say of it."""
+    if not isinstance(context, UncertainContext):
+        return context or Context(), ()
+    mean = context.mean
+    saved = across.expected_cost(mean) - across.expected_cost(context)
+    return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What was chosen, and why."""
+
+    model: str
+    point: OperatingPoint
+    slopes: tuple[float, float] | None
+    value: float
+    negated: bool = False
+    tied: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One choice to make."""
+
+    hull: Hull
+    context: Context
+    criterion: Criterion
+    constraints: tuple[Constraint, ...]
+    population: float | None
+
+    def trivial(self) -> _Choice | None:
+        """Return the action that the costs make right whatever the scores, if there is one and it is allowed."""
+        always = self.context.always_right if self.criterion.name == "min_cost" else None
+        if not always or self.constraints:
+            return None
+        model, counts = next(iter(self.hull.counts.items()))
+        n_pos, n_neg = counts.n_pos, counts.n_neg
+        everybody = OperatingPoint(n_pos, n_neg, 0, 0, -math.inf)
+        nobody = OperatingPoint(0, 0, n_pos, n_neg, math.inf)
+        point = everybody if always == "all positive" else nobody
+        note = f"trivial: at these costs {always} is right whatever the scores"
+        return _Choice(model, point, None, math.nan, tied=tuple(self.hull.models[1:]), notes=(note,))
+
+    def on_the_hull(self) -> _Choice | None:
+        """Return the best vertex of the hull, where that is the best of all thresholds."""
+        if self.constraints or not self.criterion.equivalent:
+            return None
+        return self._cheapest(self.hull.zones)
+
+    def among_all(self) -> _Choice:
+        """Return the best of the thresholds that satisfy the constraints."""
+        options = self._admissible()
+        if not self.criterion.equivalent:
+            return self._highest(options)
+        if self.criterion.name == "min_cost" and self.context.always_right:
+            return self._at_the_end(options)
+        return self._cheapest(options.zones)
+
+    def _admissible(self) -> Admissible:
+        try:
+            return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
+        except InfeasibleError as error:
+            if not any(isinstance(counts, KnownPoints) for counts in self.hull.counts.values()):
+                raise
+            raise InfeasibleError(
+                f"among the ends of score ranges, {error}", hint="those inside are not known"
+            ) from error
+
+    def _cheapest(self, zones: Zones) -> _Choice:
+        assert self.criterion.equivalent
+        slope = self.criterion.equivalent(self.context).exact_slope(*self.hull.totals(self.context))
+        index = zones.index(slope)
+        vertex = zones.vertices[index]
+        tied = [*vertex.tied]
+        if index < len(zones.borders) and zones.borders[index] == slope:
+            tied += [_described(zones.vertices[index + 1])]
+        slopes = (vertex.slope_low, vertex.slope_high)
+        value = self._value(vertex.point)
+        return _Choice(vertex.model, vertex.point, slopes, value, vertex.negated, tuple(tied))
+
+    def _highest(self, options: Admissible) -> _Choice:
+        (first, *others) = options.highest(self.criterion, self.context.target_prevalence)
+        vertex = options.zones.find(first.model, first.point, first.negated)
+        slopes = (vertex.slope_low, vertex.slope_high) if vertex else None
+        tied = tuple(_described(other) for other in others)
+        return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)
+
+    def _at_the_end(self, options: Admissible) -> _Choice:
+        """Where one action is always right, go as far towards it as the constraints let us."""
+        always = self.context.always_right
+        ends = options.ends(0 if always == "all negative" else -1)
+        first = min(ends, key=lambda end: (self.context.exact_cost(end.point), end.point.depth))
+        note = f"at these costs {always} would be right, but is not admissible"
+        slopes = None
+        return _Choice(first.model, first.point, slopes, math.nan, first.negated, notes=(note,))
+
+    def left_open(self) -> tuple[str, ...]:
+        """Return what there is to say where only the ends of ranges of the score could be compared."""
+        if not any(isinstance(counts, KnownPoints) for counts in self.hull.counts.values()):
+            return ()
+        if not self.hull.is_exact:
+            low, high = self.hull.cost_bounds(self.context)
+            return (f"only ends of score ranges were compared: the best cost lies from {low:.6g} to {high:.6g}",)
+        every = self.constraints or not self.criterion.equivalent
+        return ("only ends of score ranges were compared",) if every else ()
+
+    def _value(self, point: OperatingPoint) -> float:
+        if self.criterion.name == "min_cost":
+            return math.nan
+        return Admissible.value_at(self.criterion, point, self.context.target_prevalence)
+
+    def decision(self, choice: _Choice, notes: tuple[str, ...]) -> Decision:
+        """Return the choice with what it costs and what the alternatives would."""
+        counts, point = self.hull.counts[choice.model], choice.point
+        default = _default_point(counts)
+        everybody = OperatingPoint(point.n_pos, point.n_neg, 0, 0)
+        nobody = OperatingPoint(0, 0, point.n_pos, point.n_neg)
+        best = self.hull.best(self.context).point
+        own, standard, least, all_cost, none_cost = (
+            float(self.context.exact_cost(each)) for each in (point, default, best, everybody, nobody)
+        )
+        return Decision(
+            model=choice.model,
+            point=point,
+            context=self.context,
+            expected_cost=own,
+            default_point=default,
+            default_cost=standard,
+            hull_cost=least,
+            treat_all_cost=all_cost,
+            treat_none_cost=none_cost,
+            criterion=self.criterion.name,
+            criterion_value=own if self.criterion.name == "min_cost" else choice.value,
+            slope_interval=choice.slopes if self.hull.is_exact else None,
+            negated=choice.negated,
+            where=tuple(map(str, self.constraints)),
+            population=self.population,
+            tied=choice.tied,
+            notes=(*choice.notes, *_constant(choice.model, counts), *notes),
+            best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
+        )
+
+
+def _default_point(counts: ThresholdCounts) -> OperatingPoint:
+    """Return the point at the default threshold, or at the next one above that splits no range of the score."""
+    try:
+        return counts.at(DEFAULT_THRESHOLD)
+    except InexactCountsError:
+        above = counts.threshold[counts.threshold > DEFAULT_THRESHOLD]
+        return counts.at(above[-1].item() if above.size else math.inf)
+
+
+def _constant(model: str, counts: ThresholdCounts) -> tuple[str, ...]:
+    one_level = len(counts) == 1 and not isinstance(counts, KnownPoints)
+    return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
+
+
+def _described(vertex: HullVertex) -> str:
+    return f"{label(vertex.model, vertex.negated)} at {vertex.threshold:.6g}"

@@ -1,0 +1,72 @@
+"""H-measure: how much of the loss without a classifier is saved, over a fixed distribution of costs."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from rocscope.curves.curve import as_counts
+from rocscope.decisions.distributions import Beta
+from rocscope.decisions.model_hull import hull
+from rocscope.decisions.uncertain import Envelope, Weights
+from rocscope.errors import InputError
+
+_TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))
+
+
+def h_measure(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    costs: Literal["prevalence", "symmetric"] | Beta = "prevalence",
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """H-measure: share of the minimum loss of trivial decisions that the scores save, over a distribution of costs.
+
+    Parameters
+    ----------
+    y_true : array of n labels, ThresholdCounts or OperatingPoint
+    y_score : array of n scores
+    costs : {"prevalence", "symmetric"} or Beta
+        Distribution of a false alarm's share of the cost of both errors. ``"prevalence"`` is Beta(1 + π, 2 − π) for
+        the prevalence π of the sample, which expects misses to cost more the rarer positives are (Hand &
+        Anagnostopoulos 2014); ``"symmetric"`` is Beta(2, 2) (Hand 2009).
+    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+
+    Returns
+    -------
+    float
+        1 for a perfect ranking, 0 for one that no cost makes better than a trivial decision.
+
+    Raises
+    ------
+    InputError
+        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    Notes
+    -----
+    H = 1 − L/L_max, where L is the expected cost of the best point of the hull and L_max that of the better trivial
+    decision, both integrated in closed form over the slope intervals. Unlike the AUC, it weighs errors alike for
+    every classifier. With default costs it is not comparable between samples of different prevalence.
+
+    References
+    ----------
+    Hand 2009, "Measuring classifier performance: a coherent alternative to the area under the ROC curve", Machine
+    Learning 77; Hand & Anagnostopoulos 2014, "A better Beta for the H measure of classification performance",
+    Pattern Recognition Letters 40.
+
+    Examples
+    --------
+    >>> h_measure([1, 1, 0, 0], [4, 3, 2, 1]), h_measure([1, 0, 1, 0], [1, 1, 1, 1])
+    (1.0, 0.0)
+    """
+    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    envelope = Envelope.of(hull(counts).zones)
+    share = counts.prevalence
+    known = {"prevalence": Beta(1 + share, 2 - share), "symmetric": Beta(2, 2)}
+    distribution = costs if isinstance(costs, Beta) else known.get(costs)
+    if distribution is None:
+        raise InputError("costs", expected="'prevalence', 'symmetric' or a Beta", got=repr(costs))
+    # A false alarm costs u and a miss 1 − u.
+    weights = Weights(miss=(share, -share), false_alarm=(0, 1 - share))
+    return 1 - envelope.integrate(distribution, weights) / _TRIVIAL.integrate(distribution, weights)

@@ -1,0 +1,268 @@
+"""Mixture: a point between two classifiers, reached by deciding some cases with the one and some with the other."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.context import decimal
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
+from rocscope.decisions.models import predict, scores_of
+from rocscope.decisions.zones import HullVertex
+from rocscope.errors import InputError, PairingError
+
+_HASH_BITS = 64
+
+
+@dataclass(frozen=True, repr=False)
+class Mixture(Result):
+    """A random combination of two classifiers, whose point lies on the straight line between theirs.
+
+    Made by `rocscope.decisions.mixture` and `Hull.mixture`.
+
+    Attributes
+    ----------
+    first, second : HullVertex
+        The one with fewer and the one with more positive predictions.
+    exact_weight : Fraction
+        Share of the cases that `second` decides.
+
+    References
+    ----------
+    Vuk & Curk 2006, §4; Provost & Fawcett 2001, interpolation of classifiers.
+    """
+
+    first: HullVertex
+    second: HullVertex
+    exact_weight: Fraction
+
+    @property
+    def weight(self) -> float:
+        """Share of the cases that `second` decides."""
+        return float(self.exact_weight)
+
+    @property
+    def tpr(self) -> float:
+        """Expected true-positive rate."""
+        return self._between("tpr")
+
+    @property
+    def fpr(self) -> float:
+        """Expected false-positive rate."""
+        return self._between("fpr")
+
+    def _between(self, axis: str) -> float:
+        low, high = (_coordinate(end.point, axis, None) for end in (self.first, self.second))
+        return float(low + self.exact_weight * (high - low))
+
+    def expected(self, prevalence: float, population: float = 1) -> OperatingPoint:
+        """Return the expected counts among `population` cases of which the share `prevalence` is positive."""
+        positives, negatives = prevalence * population, (1 - prevalence) * population
+        tp, fp = positives * self.tpr, negatives * self.fpr
+        return OperatingPoint(tp, fp, positives - tp, negatives - fp)
+
+    def predict(self, scores: Any, *, seed: int | None = None, key: Any = None) -> NDArray[np.bool_]:
+        """Return which cases are predicted positive.
+
+        Parameters
+        ----------
+        scores : mapping from model name to array, Predictions or data frame; an array where one model is enough
+        seed : int, optional
+            Of the random draw that decides which classifier a case goes to.
+        key : array of one identifier a case, optional
+            Fixes the outcome of each case by its identifier (its text), whatever other cases come with it. With a
+            `seed` too, another seed makes another assignment.
+
+        Raises
+        ------
+        InputError
+            If neither `seed` nor `key` is given.
+        ColumnError
+            If a model is missing.
+
+        Notes
+        -----
+        Attained rates differ from the promised point by sampling error only.
+        """
+        columns = scores_of((self.first.model, self.second.model), scores)
+        size = next(iter(columns.values())).size
+        if key is not None:
+            draw = _hashed(check.check_column(key, "key", size), seed or 0)
+        elif seed is not None:
+            draw = np.random.default_rng(seed).random(size)
+        else:
+            raise InputError("predict", expected="seed= or key=", got="neither", hint="a mixture decides by lot")
+        ends = (predict(columns[end.model], end.threshold, end.negated) for end in (self.first, self.second))
+        return np.where(draw < self.weight, *reversed(tuple(ends)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return both ends, the weight and the expected rates, safe for JSON."""
+        facts = {name: getattr(self, name) for name in ("weight", "tpr", "fpr")}
+        return jsonable(facts | {"first": self.first.to_dict(), "second": self.second.to_dict()})
+
+    def __repr__(self) -> str:
+        parts = ((1 - self.weight, self.first), (self.weight, self.second))
+        shares = " + ".join(f"{share:.4g} × {_rule(end)} of {end.model}" for share, end in parts)
+        return f"Mixture({shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
+
+
+def _rule(end: HullVertex) -> str:
+    return f"score{'<' if end.negated else '≥'}{end.threshold:.6g}"
+
+
+def _hashed(keys: NDArray[Any], seed: int) -> NDArray[np.float64]:
+    """Return a number in [0, 1) for each key, always the same for the same key and seed."""
+    salt = (seed % 2**_HASH_BITS).to_bytes(8, "big")
+    size = _HASH_BITS // 8
+    digests = b"".join(blake2b(str(key).encode(), digest_size=size, key=salt).digest() for key in keys.tolist())
+    return np.frombuffer(digests, dtype=">u8").astype(np.float64) / 2.0**_HASH_BITS
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What a mixture is to attain: a value on one axis."""
+
+    axis: str
+    value: Fraction
+    target_prevalence: float | None
+
+    def at(self, point: OperatingPoint) -> Fraction:
+        return _coordinate(point, self.axis, self.target_prevalence)
+
+
+def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | None) -> Fraction:
+    tp, fp, fn, tn = (Fraction(count) for count in (point.tp, point.fp, point.fn, point.tn))
+    tpr, fpr = tp / (tp + fn), fp / (fp + tn)
+    if axis != "depth":
+        return tpr if axis == "tpr" else fpr
+    if target_prevalence is None:
+        return (tp + fp) / (tp + fp + fn + tn)
+    share = decimal(target_prevalence)
+    return share * tpr + (1 - share) * fpr
+
+
+def _target(
+    *,
+    fpr: float | None = None,
+    tpr: float | None = None,
+    depth: float | None = None,
+    at_most: float | None = None,
+    population: float | None = None,
+    target_prevalence: float | None = None,
+) -> _Target:
+    given = {name: value for name, value in (("fpr", fpr), ("tpr", tpr), ("depth", depth)) if value is not None}
+    if (at_most is None) != (population is None):
+        raise InputError("at_most and population", expected="both or neither", got="one of them")
+    if len(given) + (at_most is not None) != 1:
+        raise InputError(
+            "mixture", expected="exactly one of fpr, tpr, depth, at_most", got=f"{sorted(given) or 'none'}"
+        )
+    if target_prevalence is not None:
+        check.check_share(target_prevalence, "target_prevalence")
+    if at_most is not None:
+        cases = check.check_number(at_most, "at_most", "a number of cases of at least 0", least=0)
+        all_cases = check.check_number(population, "population", "a number of cases above 0", above=0)
+        return _Target("depth", min(decimal(cases) / decimal(all_cases), Fraction(1)), target_prevalence)
+    ((axis, value),) = given.items()
+    check.check_number(value, axis, "a share from 0 to 1", least=0)
+    if value > 1:
+        raise InputError(axis, expected="a share from 0 to 1", got=repr(value))
+    return _Target(axis, decimal(value), target_prevalence)
+
+
+def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> Mixture:
+    """Return the mixture of two neighbours on a hull that meets a target."""
+    wanted = _target(**target)
+    _require_one_prevalence(vertices, wanted)
+    along = [wanted.at(vertex.point) for vertex in vertices]
+    # At one tpr the vertex of lowest fpr is wanted, so the first; at one fpr or depth the last.
+    right = bisect_left(along, wanted.value) if wanted.axis == "tpr" else bisect_right(along, wanted.value)
+    right = min(max(right, 1), len(vertices) - 1)
+    return _between(vertices[right - 1], vertices[right], wanted)
+
+
+def mixture(first: HullVertex, second: HullVertex, **target: Any) -> Mixture:
+    """Random combination of two classifiers that attains a given rate or number of positive predictions.
+
+    Parameters
+    ----------
+    first, second : HullVertex
+        Two models with their points; ``HullVertex("A", OperatingPoint(…))`` makes one of a crisp classifier.
+    fpr, tpr, depth, at_most : float
+        What to attain, exactly one of them: a rate, the share of positive predictions, or their number among a
+        `population`.
+    population : float, optional
+        Number of cases, with `at_most`. A budget is a capacity too: at most budget / unit cost cases.
+    target_prevalence : float, optional
+        Share of positives in that population; the sample's own when left out.
+
+    Returns
+    -------
+    Mixture
+
+    Raises
+    ------
+    InputError
+        If the target lies outside what the two attain.
+
+    Notes
+    -----
+    With a point x₁ for `first` and x₂ for `second` on the axis of the target x, `second` decides the share
+    (x − x₁)/(x₂ − x₁) of the cases, drawn at random. Computed as an exact fraction.
+
+    References
+    ----------
+    ROC slides after Fawcett, combining classifiers: CoIL challenge 2000.
+
+    Examples
+    --------
+    Of 4,000 clients, 240 of whom would respond, 800 can be written to:
+
+    >>> a = HullVertex("A", OperatingPoint(tp=48, fp=376, fn=192, tn=3384))
+    >>> b = HullVertex("B", OperatingPoint(tp=144, fp=940, fn=96, tn=2820))
+    >>> mixture(a, b, at_most=800, population=4000).exact_weight == Fraction(376, 660)
+    True
+    """
+    wanted = _target(**target)
+    _require_one_prevalence((first, second), wanted)
+    low, high = sorted((first, second), key=lambda end: wanted.at(end.point))
+    return _between(low, high, wanted)
+
+
+def _between(low: HullVertex, high: HullVertex, wanted: _Target) -> Mixture:
+    start, end = wanted.at(low.point), wanted.at(high.point)
+    if not start <= wanted.value <= end:
+        raise InputError(
+            wanted.axis,
+            expected=f"a value that the two classifiers attain, {float(start):.6g} to {float(end):.6g}",
+            got=f"{float(wanted.value):.6g}",
+        )
+    weight = (wanted.value - start) / (end - start) if end > start else Fraction(0)
+    return Mixture(_crisp(low), _crisp(high), weight)
+
+
+def _crisp(end: HullVertex) -> HullVertex:
+    """Give a crisp classifier, which has no threshold, the one between its predictions 0 and 1."""
+    if end.threshold == end.threshold:
+        return end
+    cells = {name: getattr(end.point, name) for name in ("tp", "fp", "fn", "tn")}
+    return HullVertex(end.model, OperatingPoint(**cells, threshold=1), end.slope_low, end.slope_high, end.negated)
+
+
+def _require_one_prevalence(vertices: Sequence[HullVertex], wanted: _Target) -> None:
+    shares = [vertex.point.prevalence for vertex in vertices]
+    if wanted.axis == "depth" and wanted.target_prevalence is None and max(shares) - min(shares) > 1e-9:
+        raise PairingError(
+            "mixture",
+            expected="classifiers from samples of one prevalence",
+            got=f"{min(shares):.4g} to {max(shares):.4g}",
+            hint="name the one that counts with target_prevalence",
+        )

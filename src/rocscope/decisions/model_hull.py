@@ -1,0 +1,340 @@
+"""The convex hull across models: which model and threshold can ever be best, and for which contexts."""
+
+import math
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.jsonable import jsonable
+from rocscope.curves.curve import Curve
+from rocscope.decisions.mixing import Mixture, mixture_on
+from rocscope.decisions.models import Counted, Models, attained, best_case, is_open, points_by_model
+from rocscope.decisions.regions import RegionMap, region_map
+from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_cost
+from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, threshold_of, zones
+from rocscope.errors import InexactCountsError, InputError, PairingError
+from rocscope.geometry import pool
+
+Array = NDArray[Any]
+
+_SAME_PREVALENCE = 1e-9
+
+
+class Hull(Curve):
+    """Upper convex hull of the ROC curves of several models: true-positive (y) against false-positive rate (x).
+
+    Made by `rocscope.hull`.
+
+    Attributes
+    ----------
+    counts : dict from model name to ThresholdCounts
+    vertices : tuple of HullVertex
+        From "nobody positive" to "everybody positive", each with its owner, threshold and slope interval. The two
+        corners belong to the first model; any model attains them.
+    negate : bool
+        Whether models were also used with their decisions reversed.
+    """
+
+    title = "ROC hull"
+    x_name = "fpr"
+    y_name = "tpr"
+
+    def __init__(self, counts: Mapping[str, ThresholdCounts], choices: tuple[Choices, ...], *, negate: bool) -> None:
+        self.counts = dict(counts)
+        self.negate = negate
+        self._choices = choices
+        self.zones: Zones = zones(choices)
+        self.vertices = self._with_corners()
+        x, y, threshold = ([getattr(v, name) for v in self.vertices] for name in ("fpr", "tpr", "threshold"))
+        super().__init__(x, y, threshold)
+
+    def _with_corners(self) -> tuple[HullVertex, ...]:
+        vertices = list(self.zones.vertices)
+        first, *others = self.counts
+        nobody, everybody = self._choices[0].point(0), self._choices[0].point(-1)
+        if vertices[0].point.tp or vertices[0].point.fp:
+            vertices.insert(0, HullVertex(first, nobody, math.inf, math.inf, tied=tuple(others)))
+        if vertices[-1].point.fn or vertices[-1].point.tn:
+            vertices.append(HullVertex(first, everybody, 0.0, 0.0, tied=tuple(others)))
+        return tuple(vertices)
+
+    @property
+    def models(self) -> list[str]:
+        """Names of all models, in the order given."""
+        return list(self.counts)
+
+    @property
+    def contenders(self) -> list[str]:
+        """Models that are the best choice for some slope (or equal to one that is), other than at a corner."""
+        inner = [v for v in self.vertices if 0 < v.point.tp + v.point.fp < v.point.n]
+        named = {name for vertex in inner for name in (vertex.label, *vertex.tied)}
+        sure = {model for model in self.models if named & {model, f"not {model}"}}
+        return [model for model in self.models if model in sure or self._may_contend(model)]
+
+    def _may_contend(self, model: str) -> bool:
+        """Whether bins of a model may hide a point beyond the known ones of all models."""
+        if not is_open(self.counts[model]):
+            return False
+        others = {name: attained(counts) for name, counts in self.counts.items()}
+        return model in hull(others | {model: best_case(self.counts[model])}).contenders
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no model can have a point beyond these vertices; always, unless bins leave that open."""
+        return not any(map(is_open, self.counts.values()))
+
+    @cached_property
+    def outer(self) -> "Hull":
+        """A hull that surely has no point of any model above it: this one, unless bins leave something open."""
+        return self if self.is_exact else hull({name: best_case(counts) for name, counts in self.counts.items()})
+
+    @property
+    def area_bounds(self) -> tuple[float, float]:
+        """Between which values the area under the hull of all thresholds lies."""
+        return super().area(), Curve.area(self.outer)
+
+    def cost_bounds(self, context: Context | None = None) -> tuple[float, float]:
+        """Return between which values the lowest expected cost of all thresholds of all models lies."""
+        return self.outer.expected_cost(context), self.expected_cost(context)
+
+    @property
+    def dominated(self) -> list[str]:
+        """Models that no class mix and no costs make better than the others and the two trivial decisions."""
+        return [model for model in self.models if model not in self.contenders]
+
+    @property
+    def prevalence(self) -> float | None:
+        """Share of positives in the sample; None where the models come from samples that differ in it."""
+        shares = [counts.prevalence for counts in self.counts.values()]
+        return shares[0] if max(shares) - min(shares) <= _SAME_PREVALENCE else None
+
+    def totals(self, context: Context) -> tuple[float, float]:
+        """Return the numbers of positives and negatives from which a context takes its class mix.
+
+        Raises
+        ------
+        PairingError
+            If the models come from samples of different prevalence and the context does not name one.
+        """
+        if context.target_prevalence is None and self.prevalence is None:
+            shares = ", ".join(f"{name}: {counts.prevalence:.4g}" for name, counts in self.counts.items())
+            raise PairingError(
+                "models",
+                expected="samples of one prevalence",
+                got=shares,
+                hint="name the one that counts: Context(target_prevalence=…)",
+            )
+        first = next(iter(self.counts.values()))
+        return first.n_pos, first.n_neg
+
+    def best(self, context: Context | None = None) -> HullVertex:
+        """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
+
+        Of two equally good vertices the one with fewer positive predictions is taken.
+
+        Raises
+        ------
+        InputError
+            If the context rewards errors of both kinds.
+        PairingError
+            If the models come from samples of different prevalence and the context does not name one.
+
+        Notes
+        -----
+        Exact, by binary search over the slopes of the hull.
+        """
+        context = context or Context()
+        totals = self.totals(context)
+        always = context.always_right
+        if always:
+            return self.vertices[-1 if always == "all positive" else 0]
+        return self.zones.best(context.exact_slope(*totals))
+
+    def regions(self) -> tuple[HullVertex, ...]:
+        """Return which model and threshold is best for which slopes, from the steepest to the flattest.
+
+        The intervals tile the slopes from infinity to 0; at a border both neighbours cost the same.
+
+        Examples
+        --------
+        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
+        >>> [(v.threshold, v.slope_low, v.slope_high) for v in hull({"a": counts}).regions()]
+        [(inf, 2.0, inf), (0.9, 1.0, 2.0), (0.6, 0.5, 1.0), (0.4, 0.0, 0.5)]
+        """
+        return self.zones.vertices
+
+    def region_map(self, cost_ratio: Any = None, prevalence: Any = None) -> RegionMap:
+        """Return which vertex is best for each pair of cost ratio and prevalence.
+
+        Parameters
+        ----------
+        cost_ratio : array of r ratios above 0, optional
+            Cost of a false alarm over cost of a miss; by default from 1/1000 to 1000.
+        prevalence : array of p shares between 0 and 1, optional
+            By default from 0.001 to 0.999.
+
+        Returns
+        -------
+        RegionMap
+        """
+        return region_map(self.zones, cost_ratio, prevalence)
+
+    def expected_cost(self, context: "Context | UncertainContext | None" = None) -> float:
+        """Return the expected cost per case of always taking the best vertex.
+
+        In an uncertain context that is the cost of a user who will know the context when the time comes, integrated
+        exactly over the slope intervals; a choice that is made now costs `choose(hull, context).expected_cost`.
+        """
+        if isinstance(context, UncertainContext):
+            n_pos, n_neg = self.totals(context.mean)
+            return adaptive_cost(Envelope.of(self.zones), context, n_pos / (n_pos + n_neg))
+        context = context or Context()
+        return float(context.exact_cost(self.best(context).point))
+
+    def mixture(self, **target: Any) -> Mixture:
+        """Return the random combination of two neighbouring vertices that meets a target; see `decisions.mixture`.
+
+        Parameters
+        ----------
+        fpr, tpr, depth, at_most : float
+            Exactly one of them; `at_most` counts cases of a `population`.
+        population, target_prevalence : float, optional
+
+        Examples
+        --------
+        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
+        >>> hull({"a": counts}).mixture(tpr=0.875)
+        Mixture(0.5 × score≥0.6 of a + 0.5 × score≥0.4 of a, tpr=0.875, fpr=0.75)
+        """
+        return mixture_on(self.vertices, **target)
+
+    def add(self, model: str, counts: Counted) -> "Hull":
+        """Return the hull with one model more; the same as computing it anew, at the cost of that model alone."""
+        if model in self.counts:
+            raise InputError(f"model {model!r} is in the hull already", hint="give it another name")
+        (added,) = points_by_model({model: counts}).values()
+        more = _choices(model, added, self.negate)
+        return Hull(self.counts | {model: added}, self._choices + more, negate=self.negate)
+
+    @cached_property
+    def _area(self) -> float:
+        return super().area()
+
+    def area(self) -> float:
+        """Return the area under the hull: no classifier made of these models has a larger AUC.
+
+        Raises
+        ------
+        InexactCountsError
+            If bins leave it open; see `area_bounds`.
+        """
+        if not self.is_exact:
+            low, high = self.area_bounds
+            hint = "use .area_bounds, or count the rows exactly"
+            raise InexactCountsError("area under the hull", got=f"one from {low:.9g} to {high:.9g}", hint=hint)
+        return self._area
+
+    def columns(self) -> dict[str, Array]:
+        """Return one row a vertex."""
+        return super().columns() | {
+            name: np.array([getattr(vertex, name) for vertex in self.vertices])
+            for name in ("model", "negated", "slope_low", "slope_high")
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return models and vertices, safe for JSON."""
+        names = ("title", "models", "contenders", "dominated")
+        facts = {name: getattr(self, name) for name in names}
+        area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}
+        return jsonable(facts | area | {"vertices": [vertex.to_dict() for vertex in self.vertices]})
+
+    def __reduce__(self) -> Any:
+        return partial(hull, negate=self.negate), (self.counts,)
+
+    def _facts(self) -> str:
+        low, high = self.area_bounds
+        area = f"area={low:.6g}" if self.is_exact else f"area from {low:.6g} to {high:.6g}"
+        return f"{area}, {len(self.vertices)} vertices, models={self.contenders}" + (
+            f", dominated={self.dominated}" if self.dominated else ""
+        )
+
+
+def hull(models: Models, *, negate: bool = False) -> Hull:
+    """Convex hull of the ROC curves of one or several models, with the owner of each vertex.
+
+    Parameters
+    ----------
+    models : Predictions, ThresholdCounts, or mapping from model name to ThresholdCounts or OperatingPoint
+        Scorers, and crisp classifiers of which only the confusion matrix is known. BinnedCounts and sketches give the
+        hull of the points that they tell, and `Hull.outer` what may lie beyond.
+    negate : bool
+        Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
+
+    Returns
+    -------
+    Hull
+
+    Raises
+    ------
+    OneClassError
+        If a sample holds one class only.
+    InputError
+        If there is no model.
+
+    Notes
+    -----
+    Decided in exact whole numbers for unweighted data. After ranking: one pass over the levels of each model. Models
+    need not come from the same rows; where their samples differ in prevalence, a context has to name one.
+
+    References
+    ----------
+    Provost & Fawcett 2001, "Robust classification for imprecise environments"; Hernández-Orallo 2004, ROC analysis of
+    crisp and soft classifiers.
+
+    Examples
+    --------
+    A valve that is to be opened in 500 of 100,000 cases:
+
+    >>> from rocscope import OperatingPoint
+    >>> valve = hull({
+    ...     "c1": OperatingPoint(tp=300, fp=500, fn=200, tn=99_000),
+    ...     "c2": OperatingPoint(tp=0, fp=0, fn=500, tn=99_500),
+    ...     "c3": OperatingPoint(tp=400, fp=5400, fn=100, tn=94_100),
+    ... })
+    >>> valve
+    Hull(area=0.887136, 4 vertices, models=['c1', 'c3'], dominated=['c2'])
+    >>> valve.best(Context(cost_fp=100, cost_fn=2000)).model
+    'c1'
+    """
+    counts = points_by_model(models)
+    choices = tuple(choice for name, each in counts.items() for choice in _choices(name, each, negate))
+    return Hull(counts, choices, negate=negate)
+
+
+def _choices(model: str, counts: ThresholdCounts, negate: bool) -> tuple[Choices, ...]:
+    """Return the hull of one model, and that of its negation if wanted."""
+    counts.require_both_classes(f"hull of {model!r}")
+    if negate:
+        counts.require_levels(f"hull with {model!r} negated")
+    pooled = all_choices(model, pool(attained(counts)))
+    return (pooled, negation(model, counts)) if negate else (pooled,)
+
+
+def negation(model: str, counts: ThresholdCounts) -> Choices:
+    """Return the choices "positive iff score < threshold", without the two that any model has."""
+    straight = all_choices(model, counts)
+    size = straight.tp.size - 2
+    return Choices(
+        model=model,
+        tp=counts.n_pos - straight.tp[-2:0:-1],
+        fp=counts.n_neg - straight.fp[-2:0:-1],
+        n_pos=counts.n_pos,
+        n_neg=counts.n_neg,
+        threshold=lambda index: threshold_of(counts)(size - index),
+        negated=True,
+    )

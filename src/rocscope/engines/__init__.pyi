@@ -1,0 +1,6 @@
+from .counting import read_counts as read_counts
+from .description import ColumnFacts as ColumnFacts
+from .description import Description as Description
+from .description import describe as describe
+from .reading import read as read
+from .sketching import read_sketch as read_sketch

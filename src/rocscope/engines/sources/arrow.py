@@ -1,0 +1,131 @@
+"""Arrow data as a Source: anything that can load a few of its columns, and the files of Arrow's own formats."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+
+import pyarrow as pa
+
+from rocscope.core.provenance import brief
+from rocscope.engines.sources.source import BATCH_ROWS, Source, Stream, mentioned, one_line_errors, stream_table
+from rocscope.errors import EngineError
+
+_FILE_MAGIC = b"ARROW1"
+
+
+class ArrowColumns:
+    """Columns that a function loads when they are asked for.
+
+    Parameters
+    ----------
+    origin : tuple of str
+    columns : sequence of str
+    load : function from a list of column names to a pyarrow.Table
+    """
+
+    untyped = False
+
+    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], load: Callable[[list[str]], pa.Table]) -> None:
+        self.origin = origin
+        self.columns = columns
+        self._load = load
+
+    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        used_by_filter = mentioned(self.columns, where or "")
+        with one_line_errors(brief(self.origin)):
+            table = self._load(list(dict.fromkeys([*names, *used_by_filter])))
+        if where is None:
+            return table
+        from rocscope.engines.sources.database import rows_where
+
+        # Only the filter's columns pass through DuckDB, so that the others keep types that it does not know.
+        rows = rows_where(self.origin, table.select(used_by_filter), where)
+        return table.select(list(names)).take(rows)
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the same in batches; they are in memory as a whole already."""
+        return stream_table(self.fetch(names, where))
+
+
+class _IpcFiles(ArrowColumns):
+    """Files of Arrow's formats, which are streamed without being loaded."""
+
+    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], paths: list[str]) -> None:
+        super().__init__(origin, columns, lambda names: _load_all(paths, origin, names))
+        self._paths = paths
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the columns in the batches that the files hold."""
+        wanted = list(dict.fromkeys([*names, *mentioned(self.columns, where or "")]))
+        with one_line_errors(self.origin[0]):
+            first = _read_schema(self._paths[0], wanted)
+        pieces = (
+            partial(self._batches, path, name, first, list(names), where)
+            for path, name in zip(self._paths, self.origin, strict=True)
+        )
+        return Stream(pa.schema([first.field(name) for name in names]), pieces)
+
+    def _batches(
+        self, path: str, name: str, first: pa.Schema, names: list[str], where: str | None
+    ) -> Generator[pa.Table]:
+        with one_line_errors(name):
+            _require_schema(first, _read_schema(path, first.names), self.origin[0], name)
+            for batch in _read_batches(path, first.names):
+                table = pa.Table.from_batches([batch]).select(first.names)
+                kept = ArrowColumns((name,), first.names, table.select).fetch(names, where)
+                for start in range(0, kept.num_rows, BATCH_ROWS):
+                    yield kept.slice(start, BATCH_ROWS)
+
+
+def open_ipc(paths: list[str], origin: tuple[str, ...]) -> Source:
+    """Open files of Arrow's file format (Feather) or stream format."""
+    with one_line_errors(origin[0]):
+        columns = _reader(paths[0]).schema.names
+    return _IpcFiles(origin, columns, paths)
+
+
+def _load_all(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Table:
+    tables: list[pa.Table] = []
+    for path, name in zip(paths, origin, strict=True):
+        with one_line_errors(name):
+            tables.append(_load(path, names))
+        _require_schema(tables[0].schema, tables[-1].schema, origin[0], name)
+    return pa.concat_tables(tables)
+
+
+def _load(path: str, names: Sequence[str]) -> pa.Table:
+    table = _reader(path, _positions(path, names)).read_all()
+    return table.select([name for name in names if name in table.column_names])
+
+
+def _positions(path: str, names: Sequence[str]) -> list[int]:
+    present = _reader(path).schema.names
+    return [present.index(name) for name in names if name in present]
+
+
+def _read_schema(path: str, names: Sequence[str]) -> pa.Schema:
+    schema = _reader(path).schema
+    return pa.schema([schema.field(name) for name in names if name in schema.names])
+
+
+def _read_batches(path: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    reader = _reader(path, _positions(path, names))
+    if isinstance(reader, pa.RecordBatchFileReader):
+        yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
+    else:
+        yield from reader
+
+
+def _require_schema(first: pa.Schema, here: pa.Schema, first_name: str, name: str) -> None:
+    for field in first:
+        found = f"type {here.field(field.name).type}" if field.name in here.names else "none"
+        if found != f"type {field.type}":
+            raise EngineError(f"{name}: column {field.name!r} has type {field.type} in {first_name}, but {found} here")
+
+
+def _reader(path: str, positions: list[int] | None = None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    options = pa.ipc.IpcReadOptions(included_fields=positions)
+    file = pa.OSFile(path)
+    is_file = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
+    file.seek(0)
+    return pa.ipc.open_file(file, options=options) if is_file else pa.ipc.open_stream(file, options=options)

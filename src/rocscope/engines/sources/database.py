@@ -1,0 +1,126 @@
+"""DuckDB, held to the files it was given: it opens no other, writes none and loads no extension."""
+
+import glob
+from collections.abc import Generator, Mapping, Sequence
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from rocscope.core.provenance import brief
+from rocscope.engines.sources.source import BATCH_ROWS, Stream, mentioned, one_line_errors
+from rocscope.errors import EngineError
+
+_CONFIG = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",  # no Python variable is a table
+    "temp_directory": "",
+}
+
+
+def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
+    """Return a connection to an empty database that can read `paths` and no other file."""
+    connection = duckdb.connect(":memory:", config=dict(_CONFIG))
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET allowed_paths = $paths", {"paths": [*paths, *map(literal_path, paths)]})
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def literal_path(path: str) -> str:
+    """Return the pattern that matches this path alone."""
+    return glob.escape(path)
+
+
+def identifier(name: str) -> str:
+    """Quote a column name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Quote a string."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+class Relation:
+    """Columns of a DuckDB relation as a Source.
+
+    Parameters
+    ----------
+    origin : tuple of str
+    relation : duckdb.DuckDBPyRelation
+    columns : sequence of str, optional
+        The names as they are written, in the relation's order, where DuckDB had to change some to tell them apart.
+    conflicts : mapping from column name to str, optional
+        Columns that cannot be fetched, each with the reason.
+    untyped : bool
+        See `Source`.
+    connection : duckdb.DuckDBPyConnection, optional
+        Kept open for as long as the relation, which does not do so itself.
+    """
+
+    def __init__(
+        self,
+        origin: tuple[str, ...],
+        relation: duckdb.DuckDBPyRelation,
+        *,
+        columns: Sequence[str] | None = None,
+        conflicts: Mapping[str, str] | None = None,
+        untyped: bool = False,
+        connection: duckdb.DuckDBPyConnection | None = None,
+    ) -> None:
+        sql_names = relation.columns
+        self.origin = origin
+        self.columns: Sequence[str] = sql_names if columns is None else [*columns, *sql_names[len(columns) :]]
+        self.untyped = untyped
+        self._relation = relation
+        self._connection = connection
+        self._sql_name = dict(zip(self.columns, sql_names, strict=True))
+        self._conflicts = conflicts or {}
+
+    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        relation = self._project(names, where)
+        with one_line_errors(brief(self.origin)):
+            return relation.to_arrow_table().rename_columns(list(names))
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
+        """Return the same in batches; DuckDB uses all cores by itself."""
+        relation = self._project(names, where)
+        with one_line_errors(brief(self.origin)):
+            schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # its name before 1.5
+
+        def batches() -> Generator[pa.Table]:
+            with one_line_errors(brief(self.origin)), read(BATCH_ROWS) as reader:
+                for batch in reader:
+                    yield pa.Table.from_batches([batch]).rename_columns(list(names))
+
+        return Stream(schema, [batches])
+
+    def _project(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:
+        for name in [*names, *mentioned(self.columns, where or "")]:
+            if name in self._conflicts:
+                raise EngineError(self._conflicts[name])
+        relation = self._relation
+        if where is not None:
+            with one_line_errors(f"where={where!r}"):
+                relation = relation.filter(where)  # parsed as one expression, so it cannot hold a second statement
+        columns = ", ".join(identifier(self._sql_name[name]) for name in names)
+        with one_line_errors(brief(self.origin)):
+            return relation.project(columns)
+
+
+def rows_where(origin: tuple[str, ...], table: pa.Table, where: str) -> pa.ChunkedArray:
+    """Return the numbers of the rows of an Arrow table for which a condition holds, in order."""
+    number = "row number"
+    while number in table.column_names:
+        number += "_"
+    numbered = table.append_column(number, pa.array(np.arange(table.num_rows)))
+    connection = connect()
+    with one_line_errors(brief(origin)):
+        relation = connection.from_arrow(numbered)
+    source = Relation(origin, relation, columns=numbered.column_names, connection=connection)
+    return source.fetch([number], where).column(number)

@@ -1,0 +1,100 @@
+"""Roles: which column of a source is the label, which are scores, and how each is converted and checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from rocscope import _validation as check
+from rocscope.core.provenance import brief
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.columns import Column
+from rocscope.engines.sources.source import Named, Source
+from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, WeightError
+
+MISSING = ("error", "drop")
+"""What to do about rows with a missing or infinite value."""
+Scores = str | Sequence[str] | Mapping[str, str]
+
+_ERRORS: dict[str, type[InputError]] = {
+    "label": LabelError,
+    "score": ScoreError,
+    "weight": WeightError,
+    "fold": InputError,
+    "segment": InputError,
+    "proba": ScoreError,
+    "predicted": LabelError,
+}
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column is used for."""
+
+    argument: str
+    column: str
+    model: str | None = None
+    cls: str | None = None
+
+    def subject(self, source: Named) -> str:
+        """Return what messages call the column."""
+        return f"{self.argument} {self.column!r} of {brief(source.origin)}"
+
+    def convert(self, source: Source, table: pa.Table, part: columns.Part = columns.WHOLE_COLUMN) -> Column:
+        """Return the column as NumPy values."""
+        column, subject = table.column(self.column), self.subject(source)
+        if self.argument in ("label", "predicted"):
+            return columns.labels(column, subject)
+        if self.argument in ("fold", "segment"):
+            return columns.groups(column, subject)
+        return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped, part=part)
+
+    def incomplete(self, source: Named, got: str) -> InputError:
+        """Return the error for values that are missing or infinite; `got` counts them."""
+        return incomplete(self.argument, self.subject(source), got)
+
+
+def incomplete(argument: str, subject: str, got: str) -> InputError:
+    """Return the error for missing or infinite values in a column that is used as `argument` says."""
+    hint = "leave such rows out with missing='drop'"
+    return _ERRORS[argument](subject, expected="a finite value in every row", got=got, hint=hint)
+
+
+def roles_of_columns(source: Named, label: str | None, **others: str | None) -> list[Role]:
+    """Return what each column besides those of models is for."""
+    roles = [Role("label", given(source, "label", label))]
+    return roles + [Role(argument, str(column)) for argument, column in others.items() if column is not None]
+
+
+def roles_of_scores(source: Named, scores: Scores | None) -> list[Role]:
+    """Return the role of the column of each model."""
+    return [Role("score", column, model) for model, column in models_of(source, "scores", scores).items()]
+
+
+def given(source: Named, argument: str, value: Any) -> str:
+    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
+    if value is None:
+        listed = check.listing(list(source.columns), 24)
+        expected, option = (
+            f"the name of a column of {brief(source.origin)}: {listed}",
+            f"--{argument.removesuffix('s')}",
+        )
+        raise ColumnError(argument, expected=expected, got="none", hint=f"give {argument}= ({option})")
+    return str(value)
+
+
+def models_of(source: Named, argument: str, scores: Scores | None) -> dict[str, str]:
+    """Return the column of each model."""
+    if isinstance(scores, Mapping):
+        models = {str(model): str(column) for model, column in scores.items()}
+    elif scores is None or isinstance(scores, str):
+        name = given(source, argument, scores)
+        models = {name: name}
+    else:
+        models = {str(name): str(name) for name in scores}
+        if len(models) < len(scores):
+            raise InputError(argument, expected="different columns", got=check.listing(list(scores)))
+    if not models:
+        raise InputError(argument, expected="at least one column", got="none")
+    return models

@@ -1,0 +1,50 @@
+"""Whether a source is so large that its rows should not be held."""
+
+from collections.abc import Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from rocscope.engines.sources import files
+from rocscope.engines.sources.opening import FORMATS
+
+MOST_ROWS = 5_000_000
+"""More rows than this, where their number is known: in Parquet files."""
+MOST_BYTES = 250_000_000
+"""Or larger files than this, of other formats."""
+
+
+def is_large(source: Any, *, format: str | None = None) -> bool:
+    """Say whether files hold more than 5 million rows (Parquet) or 250 MB (other formats).
+
+    Examples
+    --------
+    >>> is_large({"y": [0, 1]})
+    False
+    """
+    if not isinstance(source, str | PathLike) or fspath(source) == "-" or format not in (None, *FORMATS):
+        return False
+    found = files.find_files(fspath(source), format)
+    if (format or files.format_of(Path(found[0]))) == "parquet":
+        return _exceeds(_rows(found), MOST_ROWS)
+    return _exceeds((Path(path).stat().st_size for path in found), MOST_BYTES)
+
+
+def _rows(paths: list[str]) -> Iterator[int]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for path in paths:
+        try:
+            yield pq.read_metadata(path).num_rows
+        except (OSError, pa.ArrowException):
+            return  # whoever reads the file says what is wrong with it
+
+
+def _exceeds(sizes: Iterator[int], most: int) -> bool:
+    total = 0
+    for size in sizes:
+        total += size
+        if total > most:
+            return True
+    return False

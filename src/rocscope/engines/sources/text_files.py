@@ -1,0 +1,116 @@
+"""CSV and JSON lines as a Source.
+
+Text has no types, so they are found by looking at every value; a sample would do for most files, and for the others
+DuckDB would round 0.5 to the whole number that the values before it were. A CSV column is of whole numbers, of
+numbers, or text: no yes, 1 or 2024-05-01 is guessed to be a truth value or a date.
+"""
+
+import codecs
+import csv
+import io
+from collections.abc import Sequence
+
+import duckdb
+import pyarrow as pa
+
+from rocscope.engines.sources.database import Relation, connect, literal_path, text
+from rocscope.engines.sources.source import Source, one_line_errors
+from rocscope.errors import EngineError
+
+_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
+_CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
+_DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
+_LONGEST_HEADER = 1 << 20
+
+
+def open_csv(paths: list[str], origin: tuple[str, ...], *, delimiters: str = ",;\t|") -> Source:
+    """Open CSV files with one header; of the delimiters the one is taken that splits it into most columns."""
+    columns, delimiter = _header(paths[0], origin[0], delimiters)
+    for path, name in zip(paths, origin, strict=True):
+        if (there := _header(path, name, delimiter)[0]) != columns:
+            raise EngineError(f"{name}: expected the columns of {origin[0]}, {columns}, got {there}")
+    connection = connect(paths)
+    dialect = f"delim = {text(delimiter)}, {_DIALECT}"
+    types = [
+        _csv_types(connection, path, name, dialect, len(columns)) for path, name in zip(paths, origin, strict=True)
+    ]
+    widest = {column: max((found[column] for found in types), key=_CSV_TYPES.index) for column in types[0]}
+    with one_line_errors(origin[0]):
+        relation = connection.sql(f"FROM read_csv({_files(paths)}, {_declared(widest)}, {dialect})")
+    return Relation(origin, relation, columns=columns, untyped=True, connection=connection)
+
+
+def open_tsv(paths: list[str], origin: tuple[str, ...]) -> Source:
+    """Open files of fields between tabs."""
+    return open_csv(paths, origin, delimiters="\t")
+
+
+def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str]:
+    """Return the fields of the first row, and the delimiter that makes most of them."""
+    with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
+        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(_LONGEST_HEADER))
+    try:
+        rows = {mark: next(csv.reader(io.StringIO(start, newline=""), delimiter=mark), []) for mark in delimiters}
+    except csv.Error as error:
+        raise EngineError(f"{name}: the first row cannot be read as column names, {error}") from None
+    if not any(rows.values()):
+        raise EngineError(f"{name}: expected column names in the first row, got an empty one")
+    delimiter = max(delimiters, key=lambda mark: len(rows[mark]))
+    return rows[delimiter], delimiter
+
+
+def _csv_types(connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int) -> dict[str, str]:
+    """Return the type of each column, by the name that DuckDB gives it."""
+    candidates = ", ".join(map(text, _CSV_TYPES))
+    options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = -1"
+    with one_line_errors(name):
+        try:
+            rows = connection.sql(f"SELECT Columns FROM sniff_csv({text(literal_path(path))}, {options})").fetchall()
+        except duckdb.Error:
+            # Reading every field as text fails with the line and the reason, which a search for types does not tell.
+            as_text = _declared(dict.fromkeys(map(str, range(width)), "VARCHAR"))
+            connection.sql(f"SELECT count(*) FROM read_csv({_files([path])}, {as_text}, {dialect})").fetchall()
+            raise
+    return {column["name"]: column["type"] for column in rows[0][0]}
+
+
+def open_json(paths: list[str], origin: tuple[str, ...]) -> Source:
+    """Open files of one JSON object a line, or of one array of objects."""
+    connection = connect(paths)
+    schemas: list[dict[str, str]] = []
+    for path, name in zip(paths, origin, strict=True):
+        with one_line_errors(name):
+            relation = connection.sql(f"FROM read_json({_files([path])}, sample_size = -1)")
+            schemas.append(dict(zip(relation.columns, map(str, relation.types), strict=True)))
+    types, conflicts = _merged(schemas, origin)
+    with one_line_errors(origin[0]):
+        relation = connection.sql(f"FROM read_json({_files(paths)}, format = 'auto', {_declared(types)})")
+    return Relation(origin, relation, conflicts=conflicts, connection=connection)
+
+
+def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return a type for each column that holds its values in all files, and the columns for which there is none."""
+    types: dict[str, str] = {}
+    conflicts: dict[str, str] = {}
+    for column in dict.fromkeys(name for schema in schemas for name in schema):
+        lacking = [name for name, schema in zip(origin, schemas, strict=True) if column not in schema]
+        found = {schema[column] for schema in schemas if column in schema}
+        if lacking:
+            conflicts[column] = f"{lacking[0]}: no column {column!r}, which other files have"
+        elif len(found) > 1 and not found <= {*_WHOLE, "DOUBLE"}:
+            conflicts[column] = f"column {column!r}: expected one type in all files, got {' and '.join(sorted(found))}"
+        types[column] = found.pop() if len(found) == 1 else _common_number(found)
+    return types, conflicts
+
+
+def _common_number(types: set[str]) -> str:
+    return "DOUBLE" if "DOUBLE" in types else "HUGEINT" if types <= set(_WHOLE) else "JSON"
+
+
+def _declared(types: dict[str, str]) -> str:
+    columns = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
+    return f"auto_detect = false, columns = {{{columns}}}"
+
+
+def _files(paths: Sequence[str]) -> str:
+    return "[" + ", ".join(text(literal_path(path)) for path in paths) + "]"

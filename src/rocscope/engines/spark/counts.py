@@ -1,0 +1,224 @@
+"""Counts of a Spark DataFrame: exact, in one shuffle of bytes, without a row on the driver.
+
+1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet before
+   anything moves, and a level with half of all rows is one entry of each run. Runs are kept on the executors' disks,
+   so that the source is evaluated once; the driver gets a few hundred scores of each, and what the labels were.
+2. With these the driver shares out the range of each model's scores, and the runs are cut at the borders.
+3. The shuffle: each range's pieces meet in one partition, which merges them and bins them without losing a vertex of
+   the hull or a pair of the area. The driver strings the bins together.
+"""
+
+import pickle
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.counted import Counted
+from rocscope.core.provenance import Provenance
+from rocscope.engines.question import Question
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.roles import incomplete
+from rocscope.engines.sources.source import no_complete_rows, no_rows
+from rocscope.engines.spark import tasks
+from rocscope.engines.spark.frame import (
+    ORIGIN,
+    Input,
+    map_arrow,
+    one_line_errors,
+    open_input,
+    require_running,
+    setting,
+)
+from rocscope.engines.spark.tasks import Facts, Group
+from rocscope.errors import InputError, WeightError
+from rocscope.ranges.binned import BinnedCounts
+
+Array = NDArray[Any]
+
+MOST_LEVELS = 100_000
+"""A model with more distinct scores than this (in one segment) is given in bins."""
+MOST_BINS = 2_000
+"""About how many, besides those that end at a vertex of the hull."""
+MOST_GROUPS = 10_000
+"""Models times segments."""
+
+_LEVELS_PER_RANGE = 2**20
+_MOST_LEVELS_IN_ALL = 10**7
+_ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_MOST_WEIGHT = 2.0**62
+
+
+def count(source: Any, question: Question) -> Counted:
+    """Answer a question about a Spark DataFrame."""
+    question.refuse(ORIGIN, format="", memory="Spark's own settings say what a worker may use")
+    with one_line_errors():
+        require_running(source)
+        return answer(open_input(source, question), question, source.sparkSession)
+
+
+def answer(data: Input, question: Question, session: Any) -> Counted:
+    """Count columns whose types have been checked."""
+    kinds = {"segment": data.layout.segment} if data.layout.segment is not None else {}
+    runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), kinds | tasks.RUN)
+    runs = runs.persist(_disk_only())
+    try:
+        facts, found = _survey(runs, data)
+        _check(facts, data, question.pos_label)
+        by_group = _count_groups(runs, found, session)
+    finally:
+        runs.unpersist()
+    if question.progress is not None:
+        question.progress(facts.rows, facts.rows)
+    where = None if question.where is None else str(question.where)
+    return _named(by_group, found, data, Provenance((ORIGIN,), facts.rows, facts.dropped, where))
+
+
+def _disk_only() -> Any:
+    """Return the storage level that takes no memory from what the user has cached."""
+    from pyspark import StorageLevel
+
+    return StorageLevel.DISK_ONLY
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the runs of one model in one segment hold in all."""
+
+    segment: Any
+    model: int
+    dtype: str
+    n_pos: int
+    n_neg: int
+    entries: int
+    most: int
+    samples: list[tuple[Array, float]]
+
+
+def _survey(runs: Any, data: Input) -> tuple[Facts, list[_Found]]:
+    """Rank the rows, and return the facts and what there is of each group, by segment and model."""
+    asked = [name for name in ("segment", *tasks.RUN) if name in runs.columns and name not in ("score", "pos", "neg")]
+    facts = Facts()
+    by_group: dict[tuple[Any, int], list[Any]] = {}
+    for run in runs.select(*asked).collect():
+        if run.facts is not None:
+            facts.add(pickle.loads(run.facts))
+        else:
+            segment = run.segment if data.segment else None
+            by_group.setdefault((segment, run.model), []).append(run)
+    dtypes = list(data.models.values())
+    found = [
+        _Found(
+            segment,
+            model,
+            dtypes[model],
+            n_pos=sum(run.n_pos for run in members),
+            n_neg=sum(run.n_neg for run in members),
+            entries=sum(run.levels for run in members),
+            most=max(run.levels for run in members),
+            samples=[(np.frombuffer(run.sample, dtypes[model]), run.levels) for run in members],
+        )
+        for (segment, model), members in sorted(by_group.items(), key=lambda item: item[0])
+    ]
+    return facts, found
+
+
+def _check(facts: Facts, data: Input, pos_label: Any) -> None:
+    """Refuse what `rocscope.read` would."""
+    if not facts.rows:
+        raise no_rows(ORIGIN)
+    for name, rows in facts.bad.items():
+        if rows and not data.layout.drop:
+            got = f"{rows} of {facts.rows} missing or infinite"
+            raise incomplete(name.rstrip("0123456789"), data.subject(name), got)
+    if facts.dropped == facts.rows:
+        raise no_complete_rows(ORIGIN, facts.rows)
+    if facts.negative:
+        raise WeightError(data.subject("weight"), expected="weights of at least 0", got=f"{facts.negative} negative")
+    if data.layout.weighted and not 0 < facts.weight <= _MOST_WEIGHT:
+        expected = "whole numbers that sum to at least 1 and at most 2^62"
+        raise WeightError(data.subject("weight"), expected=expected, got=f"{facts.weight:.6g}")
+    _check_labels(facts.labels, pos_label, data.subject("label"))
+
+
+def _check_labels(seen: list[Any], pos_label: Any, subject: str) -> None:
+    labels = np.array(seen, dtype=None if all(isinstance(label, int | float) for label in seen) else object)
+    if labels.dtype != object and isinstance(pos_label, str):
+        pos_label = columns.written(pos_label, labels.dtype)
+    check.check_labels(labels, pos_label, subject)
+
+
+def _count_groups(runs: Any, found: Sequence[_Found], session: Any) -> list[list[BinnedCounts]]:
+    """Return the bins of the ranges of each group."""
+    if len(found) > MOST_GROUPS:
+        got = f"{len(found):,} segments and models"
+        raise InputError("segment", expected=f"at most {MOST_GROUPS:,}", got=got, hint="group them more coarsely")
+    groups = _shared_out(found)
+    by_segment: dict[Any, dict[int, Group]] = {}
+    for group, facts in zip(groups, found, strict=True):
+        by_segment.setdefault(facts.segment, {})[facts.model] = group
+    pieces = map_arrow(runs, partial(tasks.cut_runs, groups=by_segment), tasks.PIECE)
+    placed = _repartitioned(pieces, int(groups[-1].places[-1]) + 1)
+    binned = map_arrow(placed, partial(tasks.bin_ranges, groups=groups), tasks.BINS)
+    by_group: list[list[BinnedCounts]] = [[] for _ in groups]
+    with setting(session, _BATCH, str(_ROWS_PER_BATCH)):
+        for row in binned.collect():
+            by_group[row.group].append(pickle.loads(row.bins))
+    return by_group
+
+
+def _shared_out(found: Sequence[_Found]) -> list[Group]:
+    """Cut each group's scores into ranges of about as many entries, and give ranges to partitions in turn."""
+    kept = min(MOST_LEVELS, _MOST_LEVELS_IN_ALL // len(found))
+    groups: list[Group] = []
+    held = place = 0
+    for number, group in enumerate(found):
+        borders = _borders(group)
+        places = []
+        for _ in range(borders.size + 1):
+            if held >= _LEVELS_PER_RANGE:
+                held, place = 0, place + 1
+            places.append(place)
+            held += group.entries // (borders.size + 1) + 1
+        most_levels = kept if group.most <= kept else 0
+        sizes = (group.n_pos, group.n_neg, most_levels, MOST_BINS)
+        groups.append(Group(number, group.dtype, borders, np.array(places), *sizes))
+    return groups
+
+
+def _borders(group: _Found) -> Array:
+    """Return the scores that part a group's entries evenly, as far as the samples tell."""
+    ranges = -(-group.entries // _LEVELS_PER_RANGE)
+    scores = np.concatenate([sample for sample, _ in group.samples])
+    if ranges == 1:
+        return scores[:0]
+    weight = np.concatenate([np.full(sample.size, entries / sample.size) for sample, entries in group.samples])
+    order = np.argsort(scores)
+    reached = np.cumsum(weight[order])
+    wanted = np.arange(1, ranges) * (reached[-1] / ranges)
+    return np.unique(scores[order][np.searchsorted(reached, wanted)])
+
+
+def _repartitioned(pieces: Any, places: int) -> Any:
+    """Bring the pieces of a range together; older Spark hashes, which may give one partition a few ranges more."""
+    by_id = getattr(pieces, "repartitionById", None)
+    return pieces.repartition(places, "place") if by_id is None else by_id(places, "place")
+
+
+def _named(by_group: Iterable[list[BinnedCounts]], found: Sequence[_Found], data: Input, source: Provenance) -> Counted:
+    """Return the counts by model, or by segment and model."""
+    models = list(data.models)
+    by_segment: dict[Any, dict[str, Any]] = {}
+    for group, bins in zip(found, by_group, strict=True):
+        whole = BinnedCounts.concatenate(bins, holds_hull=True)
+        few = whole.is_exact and len(whole) <= MOST_LEVELS
+        segment = np.datetime64(group.segment) if data.segment == "date" else group.segment
+        by_segment.setdefault(segment, {})[models[group.model]] = whole.counts() if few else whole
+    if data.segment is None:
+        return Counted(by_segment[None], source)
+    return Counted({segment: Counted(counts, source) for segment, counts in by_segment.items()}, source)

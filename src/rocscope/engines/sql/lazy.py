@@ -1,0 +1,214 @@
+"""Counts of what a database or a lazy frame holds: it adds up where the rows are, and only counts travel."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from math import inf
+from operator import and_, or_
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rocscope.core.counted import Counted
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.provenance import Provenance
+from rocscope.core.ranking import collapse
+from rocscope.engines.question import Question
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
+from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_errors, require_columns
+from rocscope.engines.sql.lazy_cells import count_cells, extremes, scores_of, totals_by
+from rocscope.engines.sql.zoom import refine
+from rocscope.errors import EngineError, InputError, ScoreError, WeightError
+from rocscope.ranges.binned import BinnedCounts
+
+Array = NDArray[Any]
+
+MOST_LEVELS = 10_000_000
+"""Distinct scores of a model that are fetched unless `memory` says otherwise."""
+_BYTES_A_LEVEL = 64
+_MOST_CLASSES = 1_000
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A lazy frame, or a table of a database as one."""
+
+    frame: nw.LazyFrame[Any]
+    origin: tuple[str, ...]
+    schema: nw.Schema
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.schema.names()
+
+    def fetch(self, frame: nw.LazyFrame[Any]) -> pa.Table:
+        """Carry out a query."""
+        with one_line_errors(self.origin[0]):
+            return frame.collect("pyarrow").to_native()
+
+
+def count(source: Any, question: Question) -> Counted:
+    """Answer a question about a lazy frame or a table of a database."""
+    table = _open(source)
+    question.refuse(table.origin[0], format="", where="filter the table itself: table.filter(...)")
+    others = {"weight": question.weight, "segment": question.segment}
+    roles = [*roles_of_columns(table, question.label, **others), *roles_of_scores(table, question.scores)]
+    for role in roles:
+        require_columns(table, [role.column], role.argument)
+        _check_type(role, table)
+    if question.tol is not None and question.weight is not None:
+        raise InputError("tol", expected="none with weights", hint="only whole rows are counted in ranges")
+    rows, dropped = _complete_rows(table, roles, drop=question.missing == "drop")
+    prepared = _prepare(table, roles, question.pos_label)
+    provenance = Provenance(table.origin, rows, dropped)
+    if question.progress is not None:
+        question.progress(rows, rows)
+    if question.segment is None:
+        return Counted(_by_model(table, prepared, roles, question), provenance)
+    return _by_segment(table, prepared, roles, question, provenance)
+
+
+def _open(source: Any) -> _Table:
+    frame = nw.from_native(source).lazy()
+    with one_line_errors("source"):
+        schema = frame.collect_schema()
+    return _Table(frame, (f"{frame.implementation.value} table",), schema)
+
+
+def _check_type(role: Role, table: _Table) -> None:
+    """Refuse a column of scores or weights that holds no numbers before the database is asked to add them up."""
+    kind = table.schema[role.column]
+    error = {"score": ScoreError, "weight": WeightError}.get(role.argument)
+    if error is not None and not (kind.is_numeric() or kind == nw.Boolean):
+        hint = "cast it to double in the database first"
+        raise error(role.subject(table), expected="numbers", got=f"values of type {kind}", hint=hint)
+
+
+def _is_complete(role: Role, table: _Table) -> nw.Expr:
+    column = nw.col(role.column)
+    if not table.schema[role.column].is_float():
+        return ~column.is_null()
+    value = column.cast(nw.Float64)
+    return (value >= -_LARGEST) & (value <= _LARGEST) & ~column.is_null()
+
+
+def _one_if(condition: nw.Expr) -> nw.Expr:
+    return nw.when(condition).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
+
+
+def _complete_rows(table: _Table, roles: Sequence[Role], *, drop: bool) -> tuple[int, int]:
+    """Return the number of rows and of those to leave out, which must be allowed."""
+    complete = [_is_complete(role, table) for role in roles]
+    marks = {f"bad{i}": _one_if(~condition) for i, condition in enumerate(complete)}
+    marks |= {"row": nw.lit(1, nw.Int64), "dropped": _one_if(~reduce(and_, complete))}
+    sums = table.fetch(table.frame.select(**marks).select(nw.col(*marks).sum())).to_pylist()[0]
+    rows, dropped = int(sums["row"] or 0), int(sums["dropped"] or 0)
+    if not rows:
+        raise no_rows(table.origin[0])
+    for i, role in enumerate(roles):
+        if sums[f"bad{i}"] and not drop:
+            raise role.incomplete(table, f"{sums[f'bad{i}']} of {rows} missing or infinite")
+    if dropped == rows:
+        raise no_complete_rows(table.origin[0], rows)
+    return rows, dropped
+
+
+def _prepare(table: _Table, roles: Sequence[Role], pos_label: Any) -> nw.LazyFrame[Any]:
+    """Return complete rows with their positives and negatives to be summed, scores and segment, under our own names."""
+    complete = table.frame.filter(reduce(and_, (_is_complete(role, table) for role in roles)))
+    label = roles[0]
+    is_pos = _is_positive(table, complete, label, pos_label)
+    weight = next((role for role in roles if role.argument == "weight"), None)
+    if weight is not None:
+        _check_weights(table, complete, weight)
+    one = nw.lit(1, nw.Int64) if weight is None else nw.col(weight.column).cast(nw.Float64)
+    none = nw.lit(0, nw.Int64) if weight is None else nw.lit(0.0)
+    chosen = {
+        "pos": nw.when(is_pos).then(one).otherwise(none),
+        "neg": nw.when(is_pos).then(none).otherwise(one),
+    }
+    for name, role in _named_scores(roles):
+        column = nw.col(role.column)
+        chosen[name] = _one_if(column) if table.schema[role.column] == nw.Boolean else column
+    segment = next((role for role in roles if role.argument == "segment"), None)
+    if segment is not None:
+        chosen["segment"] = nw.col(segment.column)
+    return complete.select(**chosen)
+
+
+def _is_positive(table: _Table, complete: nw.LazyFrame[Any], role: Role, pos_label: Any) -> nw.Expr:
+    """Return the condition that a row is positive, once the labels that occur have been checked."""
+    found = table.fetch(complete.select(label=nw.col(role.column)).unique().head(_MOST_CLASSES))
+    column = found.column("label")
+    labels = columns.labels(column, role.subject(table))
+    positive = columns.positives(labels, pos_label, role.subject(table))
+    values = [value for value, is_pos in zip(column.to_pylist(), positive, strict=True) if is_pos]
+    if not values:
+        return nw.col(role.column).is_null()
+    return reduce(or_, (nw.col(role.column) == nw.lit(value) for value in values))
+
+
+def _check_weights(table: _Table, complete: nw.LazyFrame[Any], role: Role) -> None:
+    weight = complete.select(low=nw.col(role.column), total=nw.col(role.column).cast(nw.Float64))
+    found = table.fetch(weight.select(nw.col("low").min(), nw.col("total").sum())).to_pylist()[0]
+    if found["low"] < 0:
+        raise WeightError(role.subject(table), expected="weights of at least 0", got=f"{found['low']}")
+    if not 0 < found["total"] < inf:
+        raise WeightError(role.subject(table), expected="a finite sum above 0", got=f"{found['total']:.6g}")
+
+
+def _by_segment(
+    table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question, source: Provenance
+) -> Counted:
+    role = next(role for role in roles if role.argument == "segment")
+    found = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
+    if len(found) > _MOST_CLASSES:
+        hint = "group them more coarsely"
+        raise InputError(role.subject(table), expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
+    names = columns.groups(found, role.subject(table)).decoded()
+    parts = {
+        name: Counted(_by_model(table, prepared.filter(nw.col("segment") == nw.lit(value)), roles, question), source)
+        for name, value in sorted(zip(names.tolist(), found.to_pylist(), strict=True), key=lambda pair: pair[0])
+    }
+    return Counted(parts, source)
+
+
+def _named_scores(roles: Sequence[Role]) -> list[tuple[str, Role]]:
+    """Return our names of the columns of scores: some databases cut long ones."""
+    return [(f"score{i}", role) for i, role in enumerate(role for role in roles if role.argument == "score")]
+
+
+def _by_model(table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, role in _named_scores(roles):
+        rows = prepared.select("pos", "neg", score=nw.col(name))
+        found[str(role.model)] = _count_one(table, rows, role, question)
+    return found
+
+
+def _count_one(
+    table: _Table, rows: nw.LazyFrame[Any], role: Role, question: Question
+) -> ThresholdCounts | BinnedCounts:
+    """Return the counts of one model: score by score, or with `tol` in ranges of scores."""
+    most = MOST_LEVELS if question.memory is None else max(2, question.memory // _BYTES_A_LEVEL)
+    subject = role.subject(table)
+    if question.tol is not None:
+        low, high = (scores_of(table.fetch(end).column("score"), subject) for end in extremes(rows))
+        ask = partial(count_cells, rows, table.fetch, subject)
+        binned = refine(ask, low.item(), high.item(), tol=question.tol, most=most, subject=subject)
+        return binned.counts() if binned.is_exact else binned
+    levels = table.fetch(totals_by(rows, "score").head(most + 1))
+    if levels.num_rows > most:
+        hint = "pass tol=1e-6 for ranges of scores with a sure AUC to within that, or a larger memory="
+        raise EngineError(subject, expected=f"at most {most:,} distinct scores", got="more", hint=hint)
+    score = scores_of(levels.column("score"), subject)
+    pos, neg = (levels.column(name).to_numpy() for name in ("pos", "neg"))
+    order = np.argsort(score, kind="stable")[::-1]
+    kept = order[(pos + neg)[order] > 0]
+    return ThresholdCounts.from_ranking(collapse(score[kept], pos[kept], neg[kept]))

@@ -1,0 +1,192 @@
+"""From a batch of columns to what the counts need of it, checked as `rocscope.read` checks whole columns."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.provenance import Provenance, brief
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.columns import Column
+from rocscope.engines.sources.roles import Role
+from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
+from rocscope.engines.stream.piles import Packed, pack
+from rocscope.errors import InputError
+
+Array = NDArray[Any]
+Bad = tuple[int, int]
+"""How many rows are bad, and which is the first."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a batch of rows holds; rows are numbered within it.
+
+    Attributes
+    ----------
+    rows, kept : int
+        Rows in all, and those without missing values.
+    incomplete : dict from role to the rows with missing values
+    labels : dict from label to its first row among those kept
+    bad_weights : rows, among those kept, of weights that cannot be used
+    whole_weight : float
+        Sum of weights that are whole numbers.
+    parts : dict from segment to rows packed for each model; empty where there is nothing to count
+    refused : pyarrow.Table or None
+        The batch itself, where a column could not be converted.
+    """
+
+    rows: int
+    kept: int
+    incomplete: dict[Role, Bad]
+    labels: dict[Any, int] = field(default_factory=dict)
+    bad_weights: Bad | None = None
+    whole_weight: float = 0.0
+    parts: dict[Hashable, list[Packed]] = field(default_factory=dict)
+    refused: pa.Table | None = None
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How batches of a source are to be taken: what each column is for, and of which type numbers are."""
+
+    source: Source
+    roles: Sequence[Role]
+    kinds: dict[Role, pa.DataType]
+    pos_label: Any
+    drop: bool
+
+    def role(self, argument: str) -> Role | None:
+        """Return the only role of its kind, if it is there."""
+        return next((role for role in self.roles if role.argument == argument), None)
+
+    def convert(self, table: pa.Table, first_row: int) -> dict[Role, Column]:
+        """Return the columns of a batch that begins with such a row."""
+        return {
+            role: role.convert(self.source, table, columns.Part(self.kinds.get(role), first_row)) for role in self.roles
+        }
+
+    def take(self, table: pa.Table) -> Batch:
+        """Check a batch and pack its rows."""
+        try:
+            found = self.convert(table, 0)
+        except InputError:
+            return Batch(table.num_rows, table.num_rows, {}, refused=table)
+        incomplete = {
+            role: check.count_and_place(column.missing) for role, column in found.items() if column.missing is not None
+        }
+        if incomplete and not self.drop:
+            return Batch(table.num_rows, table.num_rows, incomplete)
+        if incomplete:
+            gaps = [column.missing for column in found.values() if column.missing is not None]
+            complete = ~np.logical_or.reduce(gaps)
+            if not complete.any():
+                return Batch(table.num_rows, 0, incomplete)
+            found = {role: column.keep(complete) for role, column in found.items()}
+        return self._packed(found, table.num_rows, incomplete)
+
+    def _packed(self, found: dict[Role, Column], rows: int, incomplete: dict[Role, Bad]) -> Batch:
+        label, segment, weight = (self.role(argument) for argument in ("label", "segment", "weight"))
+        assert label is not None
+        positive, labels = columns.sighted(found[label], self.pos_label, untyped=self.source.untyped)
+        mass = None if weight is None else found[weight].values
+        if mass is not None:
+            mass = mass.astype(np.float64 if mass.dtype.kind == "f" else np.int64, copy=False)
+            bad = mass < 0
+            if bad.any():
+                return Batch(rows, positive.size, incomplete, labels, check.count_and_place(bad))
+        scores = [_scores(column) for role, column in found.items() if role.argument == "score"]
+        groups = [(None, slice(None))] if segment is None else _groups(found[segment])
+        parts = {
+            name: [pack(positive[mask], column[mask], None if mass is None else mass[mask]) for column in scores]
+            for name, mask in groups
+        }
+        whole = 0.0 if mass is None or mass.dtype.kind == "f" else float(mass.sum(dtype=np.float64))
+        return Batch(rows, positive.size, incomplete, labels, None, whole, parts)
+
+
+def _scores(column: Column) -> Array:
+    values = column.values
+    return np.ascontiguousarray(values.view(np.uint8) if values.dtype == np.bool_ else values)
+
+
+def _groups(column: Column) -> list[tuple[Hashable, Array]]:
+    """Return the rows of each segment that a batch holds, in their order."""
+    values = column.values
+    if column.classes is None:
+        names, values = np.unique(values, return_inverse=True)
+    else:
+        names = column.classes
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.append(True, values[order][1:] != values[order][:-1]))
+    rows = np.split(order, starts[1:])
+    found = names[values[order[starts]]]
+    keys = list(found) if found.dtype.kind in "mM" else found.tolist()
+    return list(zip(keys, rows, strict=True))
+
+
+@dataclass
+class Tally:
+    """What has been seen in the batches so far."""
+
+    reader: Reader
+    rows: int = 0
+    kept: int = 0
+    any_weight: bool = False
+    whole_weight: float = 0.0
+    incomplete: dict[Role, Bad] = field(default_factory=dict)
+    labels: dict[Any, int] = field(default_factory=dict)
+    bad_weights: Bad | None = None
+
+    def add(self, batch: Batch) -> None:
+        """Take account of the next batch."""
+        if batch.refused is not None:
+            self.reader.convert(batch.refused, self.rows)  # raises, now that the number of its first row is known
+        for role, bad in batch.incomplete.items():
+            self.incomplete[role] = _after(self.incomplete.get(role), bad, self.rows)
+        for label, row in batch.labels.items():
+            self.labels.setdefault(label, self.kept + row)
+        if batch.bad_weights is not None:
+            self.bad_weights = _after(self.bad_weights, batch.bad_weights, self.kept)
+        self.whole_weight += batch.whole_weight
+        self.any_weight |= any(packed.size for part in batch.parts.values() for packed in part)
+        self.rows += batch.rows
+        self.kept += batch.kept
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is known already that nothing will be returned."""
+        return bool(self.incomplete and not self.reader.drop) or self.bad_weights is not None
+
+    def provenance(self, where: str | None) -> Provenance:
+        """Return where the rows came from, and how many were left out."""
+        return Provenance(self.reader.source.origin, self.rows, self.rows - self.kept, where)
+
+    def check(self, where: str | None) -> None:
+        """Raise what `rocscope.read` raises of the same rows."""
+        source = self.reader.source
+        name = brief(source.origin)
+        if not self.rows:
+            raise no_rows(name, where)
+        if self.incomplete and not self.reader.drop:
+            role = next(role for role in self.reader.roles if role in self.incomplete)
+            count, first = self.incomplete[role]
+            raise role.incomplete(source, check.so_many(count, "missing or infinite", first))
+        if not self.kept:
+            raise no_complete_rows(name, self.rows)
+        label = self.reader.role("label")
+        assert label is not None
+        columns.check_sighted(self.labels, self.reader.pos_label, label.subject(source), untyped=source.untyped)
+        if self.bad_weights is not None:
+            raise check.weights_error(*self.bad_weights)
+        check.check_whole_total("sample_weight", self.whole_weight)
+        check.check_some_weight(self.any_weight)
+
+
+def _after(before: Bad | None, bad: Bad, offset: int) -> Bad:
+    count, first = bad
+    return (count, offset + first) if before is None else (before[0] + count, before[1])

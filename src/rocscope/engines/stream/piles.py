@@ -1,0 +1,238 @@
+"""Piles: the rows of one model as they come in, kept as what will be sorted, and their ranking in the end.
+
+Rows of which there are few stay columns, so that no compiler is loaded for them. Many unweighted rows are keys of one
+integer each, in the arrays of the batches, which are sorted in place; many weighted ones are scores and signed weights.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import kernels
+from rocscope.core.ranking import KINDS, KeyPart, Ranking, SortedKeys, encode, rank
+from rocscope.engines.stream.sorting import add, sort
+from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
+
+Array = NDArray[Any]
+
+_LEAST_GROWTH = 1 << 16
+_ROWS_AT_ONCE = 1 << 20
+_SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
+_MOST_WAITING = 16  # small arrays that wait before they are joined
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Rows of a batch: as keys, those of lower and upper scores; or as columns."""
+
+    size: int
+    dtype: np.dtype[Any]
+    weighted: bool = False
+    lower: Array | None = None
+    upper: Array | None = None
+    n_pos: int = 0
+    columns: tuple[Array, ...] = ()
+
+
+def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Packed:
+    """Return rows as a pile takes them; this is the part of the work that any thread can do."""
+    if weight is not None:
+        kept = weight > 0
+        signed = np.where(positive, weight, -weight)
+        return Packed(int(kept.sum()), scores.dtype, True, columns=(scores[kept], signed[kept]))
+    if scores.size < kernels.SMALL:
+        return Packed(scores.size, scores.dtype, columns=(scores, positive))
+    return _as_keys(positive, scores)
+
+
+def _as_keys(positive: NDArray[np.bool_], scores: Array) -> Packed:
+    bits = scores.view(f"u{scores.itemsize}")
+    keys = np.empty_like(bits)
+    border, n_pos = kernels.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
+    return Packed(scores.size, scores.dtype, False, keys[:border], keys[border:], int(n_pos))
+
+
+class Pile(Protocol):
+    """Rows of one model."""
+
+    rows: int
+    """How many there are, of a weight above 0."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory that the rows take."""
+        ...
+
+    def add(self, packed: Packed) -> None:
+        """Take the rows of a batch."""
+        ...
+
+    def spill(self, spill: Spill) -> None:
+        """Write the rows to disk, and give their memory free."""
+        ...
+
+    def ranking(self, limit: int) -> Ranking:
+        """Rank the rows, those on disk in parts of at most `limit` bytes; the pile is used up."""
+        ...
+
+
+class _Growing:
+    """An array that grows in place, if the system lets it."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._array = np.empty(0, dtype)
+        self.dtype = self._array.dtype
+        self.size = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self._array.nbytes
+
+    def extend(self, values: Array) -> None:
+        needed = self.size + values.size
+        if needed > self._array.size:
+            growth = max(self.size // 8, min(self.size, _LEAST_GROWTH))
+            self._array.resize(max(needed, self.size + growth), refcheck=False)
+        self._array[self.size : needed] = values
+        self.size = needed
+
+    def take(self) -> Array:
+        """Return what there is, and begin anew."""
+        array, size = self._array, self.size
+        self._array, self.size = np.empty(0, array.dtype), 0
+        array.resize(size, refcheck=False)
+        return array
+
+
+class _Waiting:
+    """Columns of rows that are few so far."""
+
+    def __init__(self) -> None:
+        self._batches: list[tuple[Array, ...]] = []
+        self.rows = 0
+        self.nbytes = 0
+
+    def add(self, columns: tuple[Array, ...]) -> None:
+        self._batches.append(columns)
+        self.rows += columns[0].size
+        self.nbytes += sum(column.nbytes for column in columns)
+        if len(self._batches) >= _MOST_WAITING and self.rows < kernels.SMALL:
+            self._batches = [self._joined()]
+
+    def take(self) -> tuple[Array, ...]:
+        joined = self._joined()
+        self.__init__()
+        return joined
+
+    def _joined(self) -> tuple[Array, ...]:
+        return tuple(np.concatenate(column) for column in zip(*self._batches, strict=True))
+
+
+class KeyPile:
+    """Unweighted rows."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.rows = 0
+        self._dtype = dtype
+        self._halves: dict[str, list[Array]] = {"upper": [], "lower": []}
+        self._n_pos = 0
+        self._waiting = _Waiting()
+        self._spilled: dict[str, PartedKeys] = {}
+
+    @property
+    def nbytes(self) -> int:
+        return self._waiting.nbytes + sum(keys.nbytes for half in self._halves.values() for keys in half)
+
+    def add(self, packed: Packed) -> None:
+        self.rows += packed.size
+        if packed.columns:
+            self._waiting.add(packed.columns)
+            if self._waiting.rows < kernels.SMALL:
+                return
+            packed = self._packed_waiting()
+        self._add_keys(packed)
+
+    def _packed_waiting(self) -> Packed:
+        scores, positive = self._waiting.take()
+        return _as_keys(positive, scores)
+
+    def _add_keys(self, packed: Packed) -> None:
+        self._n_pos += packed.n_pos
+        for name, half in self._halves.items():
+            add(half, getattr(packed, name))
+
+    def _sorted(self, name: str) -> list[KeyPart]:
+        """Return the keys of a half in parts that ascend, and begin it anew."""
+        half, self._halves[name] = self._halves[name], []
+        top = np.asarray(1 << (self._dtype.itemsize * 8 - 1), f"u{self._dtype.itemsize}")[()]
+        return [KeyPart(pieces, top if name == "upper" else top ^ top) for pieces in sort(half)]
+
+    def spill(self, spill: Spill) -> None:
+        if self._waiting.rows:
+            self._add_keys(self._packed_waiting())
+        for name in self._halves:
+            parts = self._sorted(name)
+            if parts and name not in self._spilled:
+                self._spilled[name] = PartedKeys.like(spill, parts)
+            while parts:
+                self._spilled[name].write(parts.pop(0).load())
+
+    def ranking(self, limit: int) -> Ranking:
+        if self._spilled:
+            self.spill(next(iter(self._spilled.values())).spill)
+            names = [name for name in ("upper", "lower") if name in self._spilled]
+            parted = [self._spilled[name] for name in names]
+            return SpilledKeys(self._dtype, [(p.spill, part, p.high_bit) for p in parted for part in p.ranked(limit)])
+        if not any(self._halves.values()):
+            scores, positive = self._waiting.take()
+            return rank(positive, scores)
+        if self._waiting.rows:
+            self._add_keys(self._packed_waiting())
+        parts = tuple(part for name in ("upper", "lower") for part in reversed(self._sorted(name)))
+        return SortedKeys(parts, self._dtype, self._n_pos)
+
+
+class RowPile:
+    """Weighted rows."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.rows = 0
+        self._dtype = dtype
+        self._columns: list[_Growing] = []
+        self._spilled: Parted | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(column.nbytes for column in self._columns)
+
+    def add(self, packed: Packed) -> None:
+        self.rows += packed.size
+        if not self._columns:
+            self._columns = [_Growing(column.dtype) for column in packed.columns]
+        for growing, values in zip(self._columns, packed.columns, strict=True):
+            growing.extend(values)
+
+    def _take(self) -> Sequence[Array]:
+        return [column.take() for column in self._columns]
+
+    def spill(self, spill: Spill) -> None:
+        if not self.nbytes:
+            return
+        scores, signed = self._take()
+        if self._spilled is None:
+            width = np.dtype(f"u{scores.itemsize}")
+            self._spilled = Parted(spill, (width, signed.dtype), 0, (1 << (scores.itemsize * 8)) - 1)
+        for start in range(0, scores.size, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            self._spilled.write(*self._spilled.sort([encode(scores[rows]), signed[rows]]))
+
+    def ranking(self, limit: int) -> Ranking:
+        if self._spilled is not None:
+            self.spill(self._spilled.spill)
+            parts = self._spilled.ranked(limit // _SORTED_APART)
+            return SpilledRows(self._dtype, [(self._spilled.spill, part, 0) for part in parts])
+        scores, signed = self._take()
+        return rank(signed > 0, scores, np.abs(signed))

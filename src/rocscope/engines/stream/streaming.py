@@ -1,0 +1,137 @@
+"""Counts of columns that come in batches, of which none is kept but as what will be sorted."""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rocscope import _validation as check
+from rocscope.core.counted import Counted
+from rocscope.core.counts import ThresholdCounts
+from rocscope.engines.question import Progress, Question
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.opening import open_source
+from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
+from rocscope.engines.sources.source import Source, Stream, require_columns
+from rocscope.engines.stream.batches import Batch, Reader, Tally
+from rocscope.engines.stream.memory import memory_limit
+from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
+from rocscope.engines.stream.pipeline import in_order
+from rocscope.engines.stream.spill import Spill
+
+_PART = 4  # parts on disk that would fill the memory
+
+
+def count(source: Any, question: Question) -> Counted:
+    """Answer a question about any source that `read` takes."""
+    limit = memory_limit(question.memory)
+    with reading(source, question) as (reader, stream):
+        tally, piles = _read(reader, stream, limit, question.progress)
+        tally.check(question.where)
+    provenance = tally.provenance(question.where)
+    models = models_of_reader(reader)
+    by_segment = {
+        segment: Counted(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
+        for segment, pile in piles.in_order()
+    }
+    return by_segment[None] if question.segment is None else Counted(by_segment, provenance)
+
+
+@contextmanager
+def reading(source: Any, question: Question) -> Iterator[tuple[Reader, Stream]]:
+    """Open a source, and yield how its batches are to be taken, and the batches."""
+    with open_source(source, format=question.format) as opened:
+        others = {name: getattr(question, name) for name in ("weight", "segment")}
+        roles = roles_of_columns(opened, question.label, **others) + roles_of_scores(opened, question.scores)
+        for role in roles:
+            require_columns(opened, [role.column], role.argument)
+        names = list(dict.fromkeys(role.column for role in roles))
+        stream = opened.stream(names, question.where)
+        kinds = _kinds(opened, roles, stream.schema, partial(opened.stream, names, question.where))
+        yield Reader(opened, roles, kinds, question.pos_label, question.missing == "drop"), stream
+
+
+def models_of_reader(reader: Reader) -> list[str]:
+    """Return the names of the models, in the order of what a batch holds of them."""
+    return [str(role.model) for role in reader.roles if role.argument == "score"]
+
+
+def _counts(piles: Sequence[Pile], limit: int) -> list[ThresholdCounts]:
+    check.check_some_weight(piles[0].rows > 0)
+    return [ThresholdCounts.from_ranking(pile.ranking(limit // _PART)) for pile in piles]
+
+
+@dataclass
+class _Piles:
+    """A pile for each segment and model, which together take no more than the memory that there is."""
+
+    limit: int
+    by_segment: dict[Hashable, list[Pile]] = field(default_factory=dict)
+    _spill: Spill | None = None
+
+    def add(self, batch: Batch) -> None:
+        for segment, parts in batch.parts.items():
+            piles = self.by_segment.get(segment)
+            if piles is None:
+                piles = self.by_segment[segment] = [_new_pile(packed) for packed in parts]
+            for pile, packed in zip(piles, parts, strict=True):
+                pile.add(packed)
+        if sum(pile.nbytes for piles in self.by_segment.values() for pile in piles) > self.limit:
+            self._spill = self._spill or Spill()
+            for piles in self.by_segment.values():
+                for pile in piles:
+                    pile.spill(self._spill)
+
+    def in_order(self) -> list[tuple[Hashable, list[Pile]]]:
+        """Return the piles by segment, as `Predictions.by_segment` orders them."""
+        return by_segment_in_order(self.by_segment)
+
+
+def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable, Any]]:
+    """Return what there is of each segment, as `Predictions.by_segment` orders them."""
+    if None in by_segment:
+        return list(by_segment.items())
+    names = list(by_segment)
+    column = np.array(names)
+    if column.dtype.kind not in "biufmM":
+        column = np.empty(len(names), dtype=object)
+        column[:] = names
+    return [(name, by_segment[name]) for name in check.distinct(column)]
+
+
+def _new_pile(packed: Packed) -> Pile:
+    return RowPile(packed.dtype) if packed.weighted else KeyPile(packed.dtype)
+
+
+def _read(reader: Reader, stream: Stream, limit: int, progress: Progress | None) -> tuple[Tally, _Piles]:
+    tally, piles = Tally(reader), _Piles(limit)
+    with closing(in_order(stream.pieces, reader.take)) as batches:
+        for batch in batches:
+            tally.add(batch)
+            if not tally.failed:
+                piles.add(batch)
+            if progress is not None:
+                progress(tally.rows, stream.rows)
+    return tally, piles
+
+
+def _kinds(
+    source: Source, roles: Sequence[Role], schema: pa.Schema, again: Callable[[], Stream]
+) -> dict[Role, pa.DataType]:
+    """Return the types of numbers that only all values together tell, which takes a pass of its own."""
+
+    def possible(role: Role, table: pa.Table) -> list[pa.DataType]:
+        kind = schema.field(role.column).type
+        return columns.kinds_of(table.column(role.column), kind, untyped=source.untyped)
+
+    none = pa.Table.from_batches([], schema)  # Schema.empty_table() would load pandas
+    numbers = {role: possible(role, none) for role in roles if role.argument in ("score", "weight")}
+    left = {role: kinds for role, kinds in numbers.items() if kinds}
+    for piece in again().pieces if left else ():
+        for table in piece():  # to its end, so that nothing stays open
+            left = {role: [kind for kind in possible(role, table) if kind in kinds] for role, kinds in left.items()}
+    return {role: kinds[0] for role, kinds in left.items() if kinds}

@@ -1,0 +1,11 @@
+from . import protocols as protocols
+from .across_datasets.compare_datasets import compare_datasets as compare_datasets
+from .across_datasets.ranks import friedman as friedman
+from .choice.optimism import optimism as optimism
+from .evaluating import evaluate as evaluate
+from .fitted import from_estimator as from_estimator
+from .folds.average_curve import average_curve as average_curve
+from .folds.compare_folds import compare_folds as compare_folds
+from .folds.practical import practical_equivalence as practical_equivalence
+from .learning import learning_curve as learning_curve
+from .out_of_bag import bootstrap_632 as bootstrap_632

@@ -1,0 +1,86 @@
+"""Choosing on all folds but one and judging on that one."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.predictions import Predictions
+from rocscope.core.rows import groups, independent_units
+from rocscope.errors import InputError, OneClassError
+from rocscope.evaluation.choice.threshold_choice import Rule, from_zero, pick
+from rocscope.evaluation.folds import across
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.resampling.draws import Tally
+
+Array = NDArray[Any]
+
+
+def held_out(
+    predictions: Predictions, rule: Rule, *, folds: int, repeats: int, cluster: Any, level: float, seed: Any
+) -> Estimate:
+    """Choose and judge in the folds of the predictions or, where they have none, in folds that are drawn."""
+    tallies = {
+        model: Tally.of_rows(predictions.y_true, score, weight=predictions.sample_weight)
+        for model, score in predictions.scores.items()
+    }
+    if predictions.fold is not None:
+        given = list(groups("fold", predictions.fold).values())
+        if len(given) < 2:
+            raise InputError("fold", expected="at least two folds", got="one", hint="leave the fold column out")
+        parts, name = [given], f"cross-validation in the {len(given)} folds given"
+    else:
+        parts = list(_drawn(predictions, folds, repeats, cluster, seed))
+        name = f"cross-validation, {folds} folds, {repeats} repeats"
+    found = [_judge(predictions, tallies, rule, part, level) for part in parts]
+    value = float(np.mean([each.value for each in found]))
+    reach = float(np.sqrt(np.mean([(each.high - each.value) ** 2 for each in found])))
+    return Estimate(value, value - reach, value + reach, level, f"{name}, jackknife over folds", predictions.n)
+
+
+def _judge(
+    predictions: Predictions, tallies: Mapping[str, Tally], rule: Rule, tests: list[Array], level: float
+) -> across.Across:
+    test = np.stack(tests)
+    chosen_on = np.stack([~_with_same_cases(predictions, mask) for mask in tests])
+    for mask in chosen_on:
+        positive = predictions.y_true[mask]
+        if not positive.any() or positive.all():
+            subject = "cross-validation of the choice"
+            raise OneClassError(subject, expected="both classes outside every fold", got="one", hint="take fewer folds")
+    choice = rule.choose({name: tally.counts(chosen_on.astype(np.int64)) for name, tally in tallies.items()})
+    cells = np.zeros((4, len(tests)))
+    for number, tally in enumerate(tallies.values()):
+        tp, fp = map(from_zero, tally.counts(test.astype(np.int64)))
+        here = choice.model == number
+        tp, fp, point = tp[here], fp[here], choice.point[here]
+        cells[:, here] = [pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]
+    total = cells.sum(axis=1, keepdims=True)
+    return across.jackknife(rule.worth(*total), rule.worth(*(total - cells))[:, None], level)
+
+
+def _with_same_cases(predictions: Predictions, mask: Array) -> Array:
+    """Return the rows of the cases of some rows, for a case may have several, from repeats."""
+    row = predictions.row
+    return mask if row is None or not predictions.repeated else np.isin(row, row[mask])
+
+
+def _drawn(predictions: Predictions, folds: int, repeats: int, cluster: Any, seed: Any) -> Iterator[list[Array]]:
+    """Yield the masks of stratified folds, or of folds of whole clusters."""
+    cluster = independent_units(predictions, cluster)
+    n = len(predictions)
+    unit = np.arange(n) if cluster is None else check.check_groups(cluster, "cluster", n)
+    size = int(unit.max()) + 1
+    if not 2 <= folds <= size:
+        raise InputError("folds", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))
+    kind = np.bincount(unit, predictions.y_true, minlength=size) > 0
+    check.check_whole(repeats, "repeats")
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+    for _ in range(repeats):
+        order = rng.permutation(size)
+        order = order[np.argsort(kind[order], kind="stable")]
+        fold = np.empty(size, np.intp)
+        fold[order] = np.arange(size) % folds
+        yield [fold[unit] == number for number in range(folds)]

@@ -1,0 +1,102 @@
+"""Optimism: the result of asking what a choice costs that was made on the rows on which it is judged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from rocscope.core.jsonable import jsonable
+from rocscope.decisions.decision import Decision
+from rocscope.evaluation.choice.threshold_distribution import ThresholdDistribution
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.resampling.bootstrap import BootstrapEstimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimism:
+    """How good a chosen threshold looks, how good it is likely to be, and how sure the choice is.
+
+    Made by `rocscope.evaluation.optimism`.
+
+    Attributes
+    ----------
+    decision : Decision
+        The choice on all rows.
+    quantity : str
+        What was chosen by: "expected cost", which is better the lower it is, or a criterion.
+    apparent : Estimate
+        Of the chosen threshold on the rows it was chosen on; the interval takes the threshold as given.
+    cross_validated : Estimate
+        Of thresholds chosen on the other folds, over all held-out rows together.
+    corrected : Estimate
+        The apparent value less its optimism.
+    optimism : float
+        By how much a choice looks better on its own rows than on others, in units of the quantity.
+    expected_loss : Estimate
+        By how much the chosen threshold is expected to be worse than the truly best one; the interval is where the
+        stated share of replicates lies.
+    threshold : BootstrapEstimate
+        The chosen threshold, and those of the replicates that choose the same model.
+    models : mapping from model to float
+        The share of replicates in which each is chosen.
+    """
+
+    decision: Decision
+    quantity: str
+    apparent: Estimate
+    cross_validated: Estimate
+    corrected: Estimate
+    optimism: float
+    expected_loss: Estimate
+    threshold: BootstrapEstimate
+    models: Mapping[str, float]
+
+    @property
+    def distribution(self) -> ThresholdDistribution:
+        """Which thresholds are chosen when the sample is drawn again."""
+        return ThresholdDistribution(self.decision.model, self.threshold, self.threshold.replicates)
+
+    def plot(self, ax: Any = None, **line: Any) -> Any:
+        """Draw the distribution of the chosen threshold with matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        **line
+            For the outline of the histogram, as in ``Axes.plot``.
+
+        Returns
+        -------
+        Axes
+        """
+        return self.distribution.plot(ax, **line)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return decision, estimates and shares, safe for JSON."""
+        plain = {name: value.to_dict() if hasattr(value, "to_dict") else value for name, value in vars(self).items()}
+        return jsonable(plain | {"models": dict(self.models)})
+
+    def __repr__(self) -> str:
+        chosen = self.threshold
+        return (
+            f"Optimism({self.quantity}: apparent {self.apparent.value:.4g}, cross-validated "
+            f"{self.cross_validated.value:.4g}, corrected {self.corrected.value:.4g}; {self.decision.model} at "
+            f"{chosen.value:.4g}, {100 * chosen.level:g} % interval {chosen.low:.4g} to {chosen.high:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {
+            f"{self.quantity}, apparent": self.apparent,
+            f"{self.quantity}, cross-validated": self.cross_validated,
+            f"{self.quantity}, corrected": self.corrected,
+            "expected loss against the best threshold": self.expected_loss,
+            f"threshold of {self.decision.model}": self.threshold,
+        }
+        cells = "".join(
+            f"<tr><th>{escape(name)}</th><td>{each.value:.4g}</td><td>{each.low:.4g} to {each.high:.4g}</td>"
+            f"<td>{escape(each.method)}</td></tr>"
+            for name, each in rows.items()
+        )
+        shares = ", ".join(f"{escape(model)} {share:.1%}" for model, share in self.models.items())
+        heading = f"<tr><th></th><th>value</th><th>{100 * self.threshold.level:g} % interval</th><th>method</th></tr>"
+        return f"<table>{heading}{cells}<tr><th>chosen in replicates</th><td colspan=3>{shares}</td></tr></table>"

@@ -1,0 +1,198 @@
+"""learning_curve: models fitted to more and more rows, and judged on the same ones."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._progress import Progress
+from rocscope.errors import InputError, RocscopeWarning
+from rocscope.evaluation.cv import splits_of
+from rocscope.evaluation.evaluating import check_seed, sample_of, task_of
+from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
+from rocscope.evaluation.learning_result import LearningCurve
+from rocscope.evaluation.measures import Metric, measure_of
+from rocscope.evaluation.out_of_bag import judged
+from rocscope.evaluation.protocols import Holdout, OutOfBag
+from rocscope.evaluation.running import in_parallel, raise_first, unweighted
+from rocscope.evaluation.splits import Split
+
+Array = NDArray[Any]
+Schedule = Literal["geometric", "arithmetic"]
+
+_FEW = 10
+
+
+def learning_curve(
+    models: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Schedule | Sequence[float] = "geometric",
+    steps: int = 8,
+    metric: Metric = "auc",
+    larger_is_better: bool = True,
+    cv: Any = "holdout",
+    repeats: int | None = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    response: Response = "auto",
+    n_jobs: int | None = None,
+    random_state: int | None = 0,
+    progress: Progress = None,
+) -> LearningCurve:
+    """How good models are on new rows, by how many rows they are fitted to.
+
+    Parameters
+    ----------
+    models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
+    sizes : {"geometric", "arithmetic"}, or increasing numbers of rows, or increasing shares of the training rows
+        Equal factors, from 10 rows to all training rows; equal steps up to them.
+    steps : int
+        Number of sizes of a schedule.
+    metric, larger_is_better : see `bootstrap_632`
+    cv, repeats : see `evaluate`
+        Each split is one run; left out, there are 20 repeats of a holdout or bootstrap and one of anything else.
+
+    Returns
+    -------
+    LearningCurve
+
+    Raises
+    ------
+    InputError
+        If sizes do not increase, or are below the number of classes or above that of training rows.
+    ModelError
+        If every model fails at every size.
+
+    Warns
+    -----
+    RocscopeWarning
+        If a model fails at some sizes, where it has no value.
+
+    Notes
+    -----
+    In a run all models and sizes have the same test rows, and each training set holds the smaller ones. Its rows are
+    drawn so that classes keep their shares, but every set has a row of each class, which shifts the shares of very
+    small sets.
+
+    References
+    ----------
+    Tan, Steinbach & Kumar 2006, §4.5 (learning curves with arithmetic and geometric sampling).
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> curve = learning_curve(GaussianNB(), rng.normal(size=(200, 3)) + y[:, None], y, steps=3, repeats=5)
+    >>> curve.size
+    array([ 10,  36, 133])
+    >>> bool(curve.mean()[0] < curve.mean()[-1])
+    True
+    """
+    check.check_choice("response", response, RESPONSES)
+    named = named_models(models)
+    task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
+    measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
+    sample = sample_of(task, groups)
+    splits, title = splits_of(cv, sample, _repeats(cv) if repeats is None else repeats, task.seed)
+    rows = check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))
+    unweighted(named, task.weight is not None)
+    calls = [
+        (name, model, task, part)
+        for split in splits
+        for part in _nested(split, sample.y, rows, task.seed)
+        for name, model in named.items()
+    ]
+    results = in_parallel(fit_and_score, calls, n_jobs, progress, "learning curve")
+    values = {name: np.full((len(splits), rows.size), np.nan) for name in named}
+    column = {size: place for place, size in enumerate(rows.tolist())}
+    for result in results:
+        if isinstance(result, Scored):
+            place = column[result.split.train.size]
+            values[result.model][result.split.fold, place] = measure.of(judged(result, task), result.response)
+    failed = [result for result in results if isinstance(result, Failed)]
+    _warn_of(failed, len(results), named)
+    return LearningCurve(
+        measure.name,
+        measure.sign > 0,
+        rows,
+        {name: each for name, each in values.items() if not _always_failed(name, failed, len(splits) * rows.size)},
+        np.array([split.fold for split in splits]),
+        np.array([split.repeat for split in splits]),
+        _by_factors(rows) if not isinstance(sizes, str) else sizes == "geometric",
+        title,
+        tuple(each.failure for each in failed),
+    )
+
+
+def _repeats(cv: Any) -> int:
+    named = isinstance(cv, str) and cv in ("holdout", "out_of_bag")
+    return 20 if named or isinstance(cv, Holdout | OutOfBag) else 1
+
+
+def check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.intp]:
+    """Return increasing numbers of training rows.
+
+    Examples
+    --------
+    >>> check_sizes("arithmetic", 4, 100, 2), check_sizes("geometric", 4, 80, 2), check_sizes([0.1, 1.0], 0, 80, 2)
+    (array([ 25,  50,  75, 100]), array([10, 20, 40, 80]), array([ 8, 80]))
+    """
+    if isinstance(sizes, str):
+        check.check_choice("sizes", sizes, ("geometric", "arithmetic"))
+        check.check_whole(steps, "steps", 2)
+        low = max(least, min(_FEW, most // 2))
+        spaced = np.geomspace(low, most, steps) if sizes == "geometric" else np.linspace(most / steps, most, steps)
+        return np.unique(np.maximum(np.rint(spaced), least).astype(np.intp))
+    given = check.check_column(sizes, "sizes")
+    if given.dtype.kind not in "iuf":
+        raise InputError("sizes", expected="numbers of rows, or shares", got=f"values of type {given.dtype}")
+    rows = np.rint(given * most) if given.dtype.kind == "f" and (given <= 1).all() else given
+    if (rows % 1).any() or (np.diff(rows) <= 0).any() or rows[0] < least or rows[-1] > most:
+        expected = f"increasing whole numbers from {least}, a row of each class, to {most}, the training rows"
+        raise InputError("sizes", expected=expected, got=check.listing(rows.tolist()))
+    return rows.astype(np.intp)
+
+
+def _nested(split: Split, classes: NDArray[np.intp], sizes: NDArray[np.intp], seed: int | None) -> list[Split]:
+    """Return splits of one run whose training rows hold those of each smaller one."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, split.fold)))
+    order = split.train[_stratified_order(classes[split.train], rng)]
+    return [replace(split, train=order[:size], training_rows=size) for size in sizes.tolist()]
+
+
+def _stratified_order(classes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return an order whose every beginning has about the shares of all rows, and a row of each class first."""
+    place = np.empty(classes.size)
+    for cls in np.unique(classes):
+        rows = rng.permutation(np.flatnonzero(classes == cls))
+        place[rows] = (np.arange(rows.size) + rng.random()) / rows.size
+        place[rows[0]] -= 1
+    return np.argsort(place, kind="stable")
+
+
+def _by_factors(sizes: NDArray[np.intp]) -> bool:
+    """Whether sizes are spaced more evenly by factors than by differences."""
+    steps = [np.diff(spaced) for spaced in (np.log(sizes), sizes)]
+    return sizes.size > 2 and bool(steps[0].std() / steps[0].mean() < steps[1].std() / steps[1].mean())
+
+
+def _always_failed(name: str, failed: Sequence[Failed], fits: int) -> bool:
+    return sum(each.failure.model == name for each in failed) == fits
+
+
+def _warn_of(failed: Sequence[Failed], fits: int, models: Mapping[str, Any]) -> None:
+    if failed and len(failed) == fits:
+        raise_first(failed)
+    for name in models:
+        own = [each.failure for each in failed if each.failure.model == name]
+        if own:
+            count = f"{len(own)} of {fits // len(models)}"
+            warnings.warn(f"no value from {count} fits: {own[0]}", RocscopeWarning, stacklevel=3)

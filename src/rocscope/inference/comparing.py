@@ -1,0 +1,271 @@
+"""Is B better than A: the differences of several models, paired or not, with their tests."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from math import hypot, inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from rocscope import _validation as check
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
+from rocscope.errors import InputError, PairingError, RocscopeWarning
+from rocscope.inference.auc import estimate, newcombe, normal_quantile
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate
+from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
+from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
+from rocscope.inference.resampling.differences import differences
+
+_ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
+
+
+def compare(
+    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts],
+    *,
+    paired: bool | None = None,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
+    level: float = 0.95,
+    correction: Correction = "holm",
+    cluster: Any = None,
+    folds: Folds | None = None,
+    weights: WeightKind = "auto",
+    statistic: Callable[[ThresholdCounts], Any] | None = None,
+    **bootstrap: Any,
+) -> Comparisons:
+    """Differences of the AUC, or of any statistic, between models: second − first, with intervals and tests.
+
+    Parameters
+    ----------
+    predictions : Predictions, or mapping from name to Predictions or ThresholdCounts
+        Predictions hold models of the same rows: the comparison is paired. A mapping holds a sample a model: it is
+        unpaired, unless `paired` says that the rows are the same.
+    paired : bool, optional
+        For a mapping of Predictions of the same rows in the same order.
+    alternative : {"two-sided", "greater", "less", "superior", "noninferior"}
+        What is to be shown of second − first: that it is not 0, above 0, below 0, above `margin`, or above −`margin`.
+    margin : float
+        For the last two alternatives.
+    level : float
+        Confidence level of all intervals, which are two-sided whatever the alternative.
+    correction : {"holm", "bh", "none"}
+        How adjusted p-values allow for the number of pairs.
+    cluster : array of n labels, or mapping from name to one, optional
+        The patient or customer that a row belongs to.
+    folds, weights : see `auc_interval`
+    statistic : function of one ThresholdCounts, optional
+        What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
+    **bootstrap
+        Options of the bootstrap: replicates, method, stratified, seed, threads, progress; see `rocscope.bootstrap`.
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    PairingError
+        If rows that should be the same differ in number, label, weight, fold or cluster; if counts, which have no
+        rows, are to be paired; or if a cluster is in both arms of an unpaired comparison.
+    InputError
+        If there are fewer than two models, or a level, margin or alternative means nothing.
+
+    Warns
+    -----
+    RocscopeWarning
+        Where the variance of a difference is 0 or undefined: the interval is then put together from Newcombe's
+        intervals of both areas (MOVER), as if they were independent.
+
+    Notes
+    -----
+    Paired: z = (D − D₀)/√(V₁ + V₂ − 2C), with the covariance C of the two estimates (DeLong; Obuchowski for clusters).
+    Unpaired: t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)).
+    Intervals D ± z·se are cut at −1 and 1. With a statistic, se is the standard deviation of the replicates of D (as
+    pROC tests a partial area), and the interval is that of their quantiles.
+
+    The test asks whether areas differ; two curves of one area may cross: see `compare_curves`.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson 1988; Obuchowski 1997; Zou & Donner 2008, Stat. Med. 27:1693–1702 (MOVER).
+
+    Examples
+    --------
+    >>> y = [1, 1, 0, 1, 0, 1, 0, 0]
+    >>> preds = Predictions(y, {"a": [8, 7, 6, 5, 4, 3, 2, 1], "b": [8, 4, 3, 7, 2, 6, 5, 1]})
+    >>> compare(preds)["a", "b"]
+    Comparison(b − a: 0.125, 95 % interval -0.3223 to 0.5723, p=0.584, two-sided, DeLong, paired)
+    """
+    hypothesis = Hypothesis(alternative, margin, level)
+    check.check_choice("correction", correction, CORRECTIONS)
+    arms, cluster = _arms(predictions, paired, cluster)
+    if statistic is not None:
+        if folds == "mean":
+            raise InputError("folds='mean'", expected="none with a statistic of your own")
+        return differences(arms, statistic, hypothesis, correction, cluster=cluster, weights=weights, **bootstrap)
+    if bootstrap:
+        raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
+    samples = _samples(arms, cluster, folds, weights)
+    if isinstance(samples, AucSample):
+        names = samples.models
+        pairs = [_paired(samples, i, j, hypothesis) for i, j in combinations(range(len(names)), 2)]
+        estimates = {name: estimate(samples, i, "logit", level) for i, name in enumerate(names)}
+        covariance = samples.covariance
+    else:
+        names = tuple(samples)
+        pairs = [_unpaired(a, samples[a], b, samples[b], hypothesis) for a, b in combinations(names, 2)]
+        estimates = {name: estimate(sample, 0, "logit", level) for name, sample in samples.items()}
+        covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
+    return Comparisons("AUC", estimates, covariance, with_adjusted(pairs, correction), correction)
+
+
+def _arms(
+    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts], paired: bool | None, cluster: Any
+) -> tuple[Predictions | dict[str, Predictions | ThresholdCounts], Any]:
+    """Return Predictions of all models where they are paired, or one sample a model; and the clusters of either."""
+    if isinstance(predictions, Predictions):
+        if paired is False:
+            hint = "pass a mapping from name to Predictions to treat them as two samples"
+            raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
+        names = predictions.models
+    elif isinstance(predictions, Mapping):
+        names = list(predictions)
+    else:
+        raise InputError("predictions", expected="Predictions, or a mapping", got=type(predictions).__name__)
+    if len(names) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(names)}")
+    if isinstance(predictions, Predictions):
+        return predictions, cluster
+    if paired:
+        return join_rows(predictions, cluster)
+    arms = {n: only_model(data, n) if isinstance(data, Predictions) else data for n, data in predictions.items()}
+    return arms, _clusters_of_arms(arms, cluster)
+
+
+def _samples(
+    arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
+    cluster: Any,
+    folds: Folds | None,
+    weights: WeightKind,
+) -> AucSample | dict[str, AucSample]:
+    if isinstance(arms, Predictions):
+        return sample_of_rows(arms, cluster=cluster, folds=folds, weights=weights)
+    return {
+        name: sample_of_counts(data, name)
+        if isinstance(data, ThresholdCounts)
+        else sample_of_rows(data, cluster=cluster.get(name), folds=folds, weights=weights)
+        for name, data in arms.items()
+    }
+
+
+def only_model(predictions: Predictions, name: str) -> Predictions:
+    """Return Predictions that hold one model, or the one of that name."""
+    if len(predictions.models) == 1:
+        return predictions
+    return predictions.select(models=[name])
+
+
+def join_rows(predictions: Mapping[str, Any], cluster: Any = None) -> tuple[Predictions, Any]:
+    """Return one Predictions of models that come with their own, and the clusters, once all rows prove the same."""
+    arms = list(predictions.items())
+    rowless = [name for name, data in arms if not isinstance(data, Predictions)]
+    if rowless:
+        hint = "counts do not know which rows they came from"
+        raise PairingError("a paired comparison", expected="Predictions", got=f"counts of {rowless[0]!r}", hint=hint)
+    clusters = cluster if isinstance(cluster, Mapping) else dict.fromkeys(predictions, cluster)
+    first_name, first = arms[0]
+    for name, data in arms[1:]:
+        for what, ours, theirs in (
+            ("label", first.y_true, data.y_true),
+            ("weight", first.sample_weight, data.sample_weight),
+            ("fold", first.fold, data.fold),
+            ("row", first.row, data.row),
+            ("cluster", clusters.get(first_name), clusters.get(name)),
+        ):
+            _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
+    scores = {name: only_model(data, name).scores[only_model(data, name).models[0]] for name, data in arms}
+    joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
+    return joined, clusters.get(first_name)
+
+
+def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
+    if ours is None and theirs is None:
+        return
+    if ours is None or theirs is None:
+        raise PairingError(f"{arms} are not paired", expected=f"a {what} in both or in neither", got="in one only")
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    if ours.size != theirs.size:
+        raise PairingError(f"{arms} are not paired", expected="equally many rows", got=f"{ours.size} and {theirs.size}")
+    if (ours != theirs).any():
+        row = int((ours != theirs).argmax())
+        hint = "bring the rows into one order first"
+        raise PairingError(
+            f"{arms} are not paired", expected=f"the same {what}s", got=f"others in row {row}", hint=hint
+        )
+
+
+def _clusters_of_arms(predictions: Mapping[str, Any], cluster: Any) -> Mapping[str, Any]:
+    if cluster is None:
+        return {}
+    if not isinstance(cluster, Mapping):
+        raise InputError("cluster", expected="a mapping from the name of each arm to its clusters")
+    for first, second in combinations([name for name in predictions if name in cluster], 2):
+        shared = np.intersect1d(cluster[first], cluster[second])
+        if shared.size:
+            raise PairingError(
+                "an unpaired comparison",
+                expected="each cluster in one arm only",
+                got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
+                hint="such arms are not independent; keep each cluster in one of them",
+            )
+    return cluster
+
+
+def _paired(sample: AucSample, i: int, j: int, hypothesis: Hypothesis) -> Comparison:
+    variances = sample.covariance[i, i] + sample.covariance[j, j]
+    variance = variances - 2 * sample.covariance[i, j]
+    if variance <= _ROUNDING * variances:
+        variance = 0.0
+    method = ", ".join(part for part in ("DeLong, paired", sample.note) if part)
+    value = float(sample.auc[j] - sample.auc[i])
+    if variance > 0:
+        difference = hypothesis.wald(value, sqrt(variance), sample.n, method, bound=1)
+    else:
+        difference = _mover(sample, i, sample, j, hypothesis.level)
+    return hypothesis.compare(sample.models[i], sample.models[j], difference, method=method)
+
+
+def _unpaired(first: str, a: AucSample, second: str, b: AucSample, hypothesis: Hypothesis) -> Comparison:
+    method = ", ".join(part for part in ("DeLong, unpaired", a.note) if part)
+    variances = [float(sample.covariance[0, 0]) for sample in (a, b)]
+    variance = sum(variances)
+    value, df = float(b.auc[0] - a.auc[0]), inf
+    if variance > 0:
+        sizes = [sample.n_pos + sample.n_neg for sample in (a, b)]
+        df = variance**2 / sum(v**2 / (n - 1) for v, n in zip(variances, sizes, strict=True))
+        difference = hypothesis.wald(value, sqrt(variance), a.n + b.n, method, df=df, bound=1)
+    else:
+        difference = _mover(a, 0, b, 0, hypothesis.level)
+    return hypothesis.compare(first, second, difference, df=df, method=method)
+
+
+def _mover(a: AucSample, i: int, b: AucSample, j: int, level: float) -> Estimate:
+    """Return the difference with an interval from Newcombe's two, for want of a variance; it can only be too wide."""
+    warnings.warn(
+        f"the variance of the difference of {a.models[i]!r} and {b.models[j]!r} is 0 or undefined; its interval is "
+        "put together from Newcombe's intervals of both",
+        RocscopeWarning,
+        stacklevel=4,
+    )
+    first, second = float(a.auc[i]), float(b.auc[j])
+    low_a, high_a = newcombe(first, a.n_pos, a.n_neg, level)
+    low_b, high_b = newcombe(second, b.n_pos, b.n_neg, level)
+    value = second - first
+    low = value - hypot(second - low_b, high_a - first)
+    high = value + hypot(high_b - second, first - low_a)
+    standard_error = (high - low) / (2 * normal_quantile(level))
+    method = "Newcombe's intervals of both areas (MOVER)"
+    return Estimate(value, max(low, -1.0), min(high, 1.0), level, method, a.n if a is b else a.n + b.n, standard_error)

@@ -1,0 +1,219 @@
+"""Bootstrap intervals of any function of the counts."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from rocscope import _validation as check
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.jsonable import jsonable
+from rocscope.core.point import OperatingPoint
+from rocscope.core.predictions import Predictions
+from rocscope.curves.curve import as_counts
+from rocscope.curves.roc_curve import auc
+from rocscope.errors import InputError, RocscopeWarning
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.placements import WeightKind
+from rocscope.inference.resampling.design import design_of_counts, design_of_rows
+from rocscope.inference.resampling.draws import AREAS, Design, Statistic, counts_of, replicate, tally_all
+from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
+
+Array = NDArray[Any]
+Interval = Literal["percentile", "basic", "bca"]
+
+INTERVALS = ("percentile", "basic", "bca")
+
+
+@dataclass(frozen=True, repr=False)
+class BootstrapEstimate(Estimate):
+    """An Estimate with the replicates that its interval was made from.
+
+    Attributes
+    ----------
+    replicates : array
+        The statistic of each replicate; NaN where it gave no number.
+    failed : int
+        How many gave none.
+    """
+
+    replicates: Array = field(default_factory=lambda: np.empty(0))
+    failed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts and the number of replicates, safe for JSON."""
+        return jsonable(vars(self) | {"replicates": self.replicates.size})
+
+
+def bootstrap(
+    data: Predictions | ThresholdCounts | OperatingPoint,
+    statistic: Callable[[Any], Any],
+    *,
+    replicates: int = 2000,
+    method: Interval = "percentile",
+    level: float = 0.95,
+    stratified: bool = False,
+    cluster: Any = None,
+    weights: WeightKind = "auto",
+    seed: Any = 0,
+    threads: int | None = None,
+    progress: bool = True,
+) -> BootstrapEstimate:
+    """Bootstrap interval of any number that is computed from counts.
+
+    Parameters
+    ----------
+    data : Predictions, ThresholdCounts or OperatingPoint
+    statistic : function
+        Of the ThresholdCounts where there is one model, and of a dict from model name to ThresholdCounts where there
+        are several, which come from the same rows in every replicate; returns a number.
+    replicates : int
+    method : {"percentile", "basic", "bca"}
+        Quantiles of the replicates; the same mirrored at the estimate; quantiles corrected for bias and skewness.
+    level : float
+        Confidence level.
+    stratified : bool
+        Draw positives and negatives (or clusters of each kind) apart, so that their numbers stay: for a sample that
+        was collected so. Otherwise the class mix varies too.
+    cluster : array of n labels, optional
+        The patient or customer that a row belongs to; whole clusters are drawn.
+    weights : {"auto", "frequency", "sampling"}
+        Whether a weight is a number of equal rows, each of which may be drawn; or one row, which brings its weight
+        along. "auto" takes whole numbers as frequencies.
+    seed : int or sequence of int
+        The same seed gives the same replicates, whatever the number of threads.
+    threads : int, optional
+        All processors by default; only the statistic `rocscope.auc` gains by them.
+    progress : bool
+        Show a bar on stderr after a second, where that is a terminal.
+
+    Returns
+    -------
+    BootstrapEstimate
+
+    Raises
+    ------
+    InputError
+        If there are no replicates, the level means nothing, or no replicate gives a number.
+
+    Warns
+    -----
+    RocscopeWarning
+        If some replicates give NaN or lack a class: they are counted (`failed`) and left out. If all are equal.
+
+    Notes
+    -----
+    Replicates are drawn as multinomial counts over ranked levels, never sorted again; `rocscope.auc` is recognised and
+    takes no call for each. The acceleration of BCa comes from leaving out one unit at a time, in closed form for the
+    AUC, and in at most 1,000 groups of units for anything else.
+
+    How often 95 % intervals of the AUC cover, by simulation of binormal samples with areas of 0.6 to 0.95 and 50 to
+    1,000 rows, stratified, 999 replicates:
+
+    - "bca": 93.5 to 97.2 % with classes of equal size; with 10 % positives 86.4 % at worst (0.95, 5 among 50 rows) and
+      92.7 to 95.6 % with 100 among 1,000.
+    - "percentile": 92.8 to 95.5 % with classes of equal size from 100 rows on for areas up to 0.9; 88.5 % for 0.95 and
+      25 of each class, 76.9 % for 0.95 and 5 positives among 50 rows.
+    - "basic": 81.7 % for 0.95 and 25 of each class, 63.6 % for 0.95 and 5 among 50; not for rates near 0 or 1.
+
+    Not valid for extremes (the largest score) and too short for what is chosen to be best on the same data: a best
+    threshold is steadier in replicates than in truth.
+
+    References
+    ----------
+    Efron & Tibshirani 1993, ch. 12–14; Davison & Hinkley 1997, §5.3 (acceleration of stratified samples).
+
+    Examples
+    --------
+    >>> counts = ThresholdCounts.from_scores([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
+    >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
+    BootstrapEstimate(0.55, 95 % interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
+    """
+    if not callable(statistic):
+        hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
+        raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
+    check.check_level(level)
+    check.check_choice("method", method, INTERVALS)
+    design = design_of(data, stratified=stratified, cluster=cluster, weights=weights)
+    plan = AREAS if statistic is auc and len(design.tallies) == 1 else Statistic(_scalar(statistic, design), 1)
+    observed = at_sample(design, plan)
+    drawn = replicate(design, plan, replicates, seed=seed, threads=threads, progress=progress)
+    left_out = leave_one_out(design, plan) if method == "bca" else []
+    skew = acceleration((part, np.ones(1)) for part in left_out)
+    return interval(observed[0], drawn[:, 0], method, level, design, skew)
+
+
+def design_of(data: Any, *, stratified: bool, cluster: Any = None, weights: WeightKind = "auto") -> Design:
+    """Return what is drawn from any kind of data."""
+    if isinstance(data, Predictions):
+        return design_of_rows(data, stratified=stratified, cluster=cluster, weights=weights)
+    if not isinstance(data, ThresholdCounts | OperatingPoint):
+        hint = "wrap labels and scores: rocscope.Predictions(y_true, y_score)"
+        raise InputError("data", expected="Predictions or ThresholdCounts", got=type(data).__name__, hint=hint)
+    if cluster is not None:
+        raise InputError("cluster", expected="rows (Predictions)", got=type(data).__name__)
+    return design_of_counts(as_counts(data), stratified=stratified)
+
+
+def _scalar(statistic: Callable[[Any], Any], design: Design) -> Callable[[Any], Any]:
+    if len(design.tallies) > 1:
+        return statistic
+    model = next(iter(design.tallies))
+    return lambda counts: statistic(counts[model])
+
+
+def at_sample(design: Design, statistic: Statistic) -> Array:
+    """Return the statistic of the data as they are; its errors surface here."""
+    counts = {
+        model: counts_of(design.tallies[model].threshold, pos[0], neg[0])
+        for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items()
+    }
+    found = [auc(each) for each in counts.values()] if statistic.function is None else statistic.function(counts)
+    return np.atleast_1d(np.asarray(found, dtype=np.float64))
+
+
+def interval(
+    value: float, drawn: Array, method: Interval, level: float, design: Design, skew: float = 0.0
+) -> BootstrapEstimate:
+    """Return an estimate with the interval that replicates give; those without a number are counted and left out."""
+    usable = drawn[~np.isnan(drawn)]
+    failed = drawn.size - usable.size
+    if not usable.size:
+        raise InputError("statistic", expected="a number in some replicates", got=f"NaN in all {drawn.size}")
+    if failed:
+        _warn(f"{failed} of {drawn.size} replicates gave no number and are left out of the interval")
+    if usable.size > 1 and (usable == usable[0]).all():
+        _warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    if method == "bca":
+        tails = _bca_tails(value, usable, tails, skew)
+    low, high = np.quantile(usable, tails, method=quantile_method(usable))
+    if method == "basic":
+        low, high = 2 * value - high, 2 * value - low
+    facts = ", ".join(part for part in (method, f"{drawn.size} replicates", design.note) if part)
+    spread = float(usable.std(ddof=1)) if usable.size > 1 and np.isfinite(usable).all() else float("nan")
+    name = f"bootstrap ({facts})"
+    return BootstrapEstimate(
+        float(value), float(low), float(high), level, name, design.n, spread, check.read_only(drawn), failed
+    )
+
+
+def quantile_method(drawn: Array) -> Any:
+    """Return how NumPy is to take quantiles: between replicates, unless some are infinite (thresholds, ratios)."""
+    return "inverted_cdf" if np.isinf(drawn).any() else "linear"
+
+
+def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
+    """Return the probabilities at which BCa reads the quantiles; replicates equal to the estimate count half."""
+    below = ((usable < value).mean() + (usable <= value).mean()) / 2
+    bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
+    reach = bias + special.ndtri(tails)
+    return special.ndtr(bias + reach / (1 - skew * reach))
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RocscopeWarning, stacklevel=4)

@@ -1,0 +1,114 @@
+"""Differences between models in any statistic, by the bootstrap."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
+from rocscope.curves.roc_curve import auc
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate
+from rocscope.inference.hypothesis import Hypothesis
+from rocscope.inference.multiplicity import Correction, with_adjusted
+from rocscope.inference.placements import WeightKind
+from rocscope.inference.resampling.bootstrap import INTERVALS, Interval, at_sample, design_of, interval
+from rocscope.inference.resampling.draws import AREAS, Design, Statistic, replicate
+from rocscope.inference.resampling.jackknife import LeftOut, acceleration, leave_one_out
+
+Array = NDArray[Any]
+
+
+def differences(
+    arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
+    statistic: Callable[[ThresholdCounts], float],
+    hypothesis: Hypothesis,
+    correction: Correction,
+    *,
+    cluster: Any = None,
+    weights: WeightKind = "auto",
+    replicates: int = 2000,
+    method: Interval = "percentile",
+    stratified: bool = False,
+    seed: Any = 0,
+    threads: int | None = None,
+    progress: bool = True,
+) -> Comparisons:
+    """Compare a statistic between models of the same rows, or between samples that are drawn apart."""
+    check.check_choice("method", method, INTERVALS)
+    if isinstance(arms, Predictions):
+        designs = [design_of(arms, stratified=stratified, cluster=cluster, weights=weights)]
+        names = list(arms.models)
+    else:
+        clusters = cluster or {}
+        designs = [
+            design_of(data, stratified=stratified, cluster=clusters.get(name), weights=weights)
+            for name, data in arms.items()
+        ]
+        names = list(arms)
+    plans = [_each(statistic, design) for design in designs]
+    seeds = [seed] if len(designs) == 1 else [[*np.atleast_1d(seed), i] for i in range(len(designs))]
+    values = np.concatenate([at_sample(*pair) for pair in zip(designs, plans, strict=True)])
+    drawn = np.column_stack(
+        [
+            replicate(design, plan, replicates, seed=own, threads=threads, progress=progress)
+            for design, plan, own in zip(designs, plans, seeds, strict=True)
+        ]
+    )
+    left_out = [leave_one_out(*pair) if method == "bca" else [] for pair in zip(designs, plans, strict=True)]
+    sample = _Sample(names, designs, values, drawn, left_out, method, hypothesis)
+    pairs = [sample.compare(i, j) for i, j in combinations(range(len(names)), 2)]
+    known = drawn[~np.isnan(drawn).any(axis=1)]
+    covariance = np.atleast_2d(np.cov(known, rowvar=False)) if len(known) > 1 else np.full((len(names),) * 2, np.nan)
+    quantity = getattr(statistic, "__name__", "statistic").replace("<lambda>", "statistic")
+    estimates = {name: sample.estimate(i) for i, name in enumerate(names)}
+    return Comparisons(quantity, estimates, covariance, with_adjusted(pairs, correction), correction)
+
+
+def _each(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statistic:
+    if statistic is auc:
+        return AREAS
+    return Statistic(lambda counts: [statistic(each) for each in counts.values()], len(design.tallies))
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Values and replicates of m models: of one design that all share, or of a design each."""
+
+    names: list[str]
+    designs: list[Design]
+    values: Array
+    drawn: Array
+    left_out: list[list[LeftOut]]
+    method: Interval
+    hypothesis: Hypothesis
+
+    @property
+    def paired(self) -> bool:
+        return len(self.designs) == 1
+
+    def estimate(self, i: int) -> Estimate:
+        return self._contrast({i: 1.0})
+
+    def compare(self, i: int, j: int) -> Comparison:
+        difference = self._contrast({i: -1.0, j: 1.0})
+        method = f"bootstrap, {'paired' if self.paired else 'unpaired'}"
+        return self.hypothesis.compare(self.names[i], self.names[j], difference, method=method)
+
+    def _contrast(self, coefficients: dict[int, float]) -> Estimate:
+        """Return the sum of the models' values with these coefficients, and its interval."""
+        used, factor = list(coefficients), np.array(list(coefficients.values()))
+        value, drawn = float(self.values[used] @ factor), self.drawn[:, used] @ factor
+        if self.paired:
+            designs, full = self.designs, np.zeros(len(self.names))
+            full[used] = factor
+            parts = [(part, full) for part in self.left_out[0]]
+        else:
+            designs = [self.designs[i] for i in used]
+            parts = [(part, np.array([c])) for i, c in coefficients.items() for part in self.left_out[i]]
+        facts = replace(designs[0], n=sum(design.n for design in designs))
+        return interval(value, drawn, self.method, self.hypothesis.level, facts, acceleration(parts))

@@ -1,0 +1,153 @@
+"""The compiled loops of `CountsSketch`: rows counted in nested cells of the score.
+
+A score is an unsigned integer that grows with it (`kernels.ordered`), and a cell the integers that agree in all but
+their lowest `shift` bits. Cells are kept in ascending order of their first integer, a wider one before those inside
+it. Rows of a cell may lie anywhere between the lowest and the highest seen, whatever cells it contains.
+"""
+
+# pyright: basic
+import numpy as np
+
+from rocscope.kernels.kernel import Kernel
+
+_DEEPEST = 130
+_TOP = 64
+
+
+@Kernel
+def sort_digits(keys, spare):
+    """Sort unsigned integers by eleven bits at a time, the lowest first; returns the array that holds them then.
+
+    While both arrays fit the processor's cache, that takes a fifth of the time of a sort by comparison.
+    """
+    digit = np.uint64(2**11 - 1)
+    for shift in range(0, 8 * keys.itemsize, 11):
+        begin = np.zeros(2**11, np.int64)
+        for i in range(keys.size):
+            begin[(np.uint64(keys[i]) >> np.uint64(shift)) & digit] += 1
+        if begin.max() == keys.size:
+            continue
+        total = 0
+        for d in range(begin.size):
+            count = begin[d]
+            begin[d] = total
+            total += count
+        for i in range(keys.size):
+            d = (np.uint64(keys[i]) >> np.uint64(shift)) & digit
+            spare[begin[d]] = keys[i]
+            begin[d] += 1
+        keys, spare = spare, keys
+    return keys
+
+
+@Kernel
+def count_levels(keys, high_bit, size, code, pos, neg):
+    """Append the levels of sorted rows (see `kernels.pack`), downwards, to the first `size`; returns how many."""
+    one = keys.dtype.type(1)
+    previous = np.uint64(0)
+    fresh = True
+    for i in range(keys.size - 1, -1, -1):
+        value = np.uint64(keys[i] >> one) | high_bit
+        positive = np.int64(keys[i] & one)
+        if fresh or value != previous:
+            code[size], pos[size], neg[size] = value, 0, 0
+            size += 1
+            previous = value
+            fresh = False
+        pos[size - 1] += positive
+        neg[size - 1] += 1 - positive
+    return size
+
+
+@Kernel
+def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos, per_neg, most):
+    """Add levels to the innermost cells that contain them, as long as a wide cell holds at most the mass `most`.
+
+    Levels come in descending order and are gone through in ascending order. Those that no cell took are gathered at
+    the end of their arrays; returns how many.
+    """
+    path = np.empty(_DEEPEST, np.int64)
+    depth = 0
+    i = 0
+    left = code.size
+    for j in range(code.size - 1, -1, -1):
+        c = code[j]
+        while depth > 0 and (c - start[path[depth - 1]]) >> np.uint64(shift[path[depth - 1]]):
+            depth -= 1
+        while i < start.size and start[i] <= c:
+            if not (c - start[i]) >> np.uint64(shift[i]):
+                path[depth] = i
+                depth += 1
+            i += 1
+        if depth > 0:
+            v = path[depth - 1]
+            p = pos[v] + code_pos[j]
+            n = neg[v] + code_neg[j]
+            if shift[v] == 0 or p * per_pos + n * per_neg <= most:
+                pos[v] = p
+                neg[v] = n
+                low[v] = min(low[v], c)
+                high[v] = max(high[v], c)
+                continue
+        left -= 1
+        code[left] = c
+        code_pos[left] = code_pos[j]
+        code_neg[left] = code_neg[j]
+    return code.size - left
+
+
+@Kernel
+def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_neg, light, grown):
+    """Join the cells of each widest cell that holds at most the mass `light`, in place; returns how many are left.
+
+    A cell that has rows of its own takes in those inside it up to the mass `grown`, so that rows which come evenly do
+    not split it. `sum_pos` and `sum_neg` are running sums from 0 on. Goes down the halves of cells that are too heavy,
+    first to the smallest cell around all that is left.
+    """
+    waiting = np.empty((_DEEPEST, 3), np.int64)
+    begins = np.empty(_DEEPEST, np.uint64)
+    waiting[0, 0], waiting[0, 1], waiting[0, 2], begins[0] = 0, start.size, _TOP, 0
+    left = 1
+    size = 0
+    while left:
+        left -= 1
+        i, j, s, begin = waiting[left, 0], waiting[left, 1], waiting[left, 2], begins[left]
+        if i == j:
+            continue
+        mass = (sum_pos[j] - sum_pos[i]) * per_pos + (sum_neg[j] - sum_neg[i]) * per_neg
+        if mass > light or s == _TOP:
+            s = max(shift[i], shift[j - 1])
+            while s < _TOP and (start[i] ^ start[j - 1]) >> np.uint64(s):
+                s += 1
+            begin = start[i] >> np.uint64(s) << np.uint64(s) if s < _TOP else start[i] ^ start[i]
+        own = s == shift[i] and begin == start[i]
+        joined = s < _TOP and mass <= (grown if own else light)
+        start[size], shift[size] = (begin, s) if joined and j - i > 1 else (start[i], shift[i])
+        pos[size], neg[size], low[size], high[size] = pos[i], neg[i], low[i], high[i]
+        if joined or j - i == 1:
+            for k in range(i + 1, j):
+                pos[size] += pos[k]
+                neg[size] += neg[k]
+                low[size] = min(low[size], low[k])
+                high[size] = max(high[size], high[k])
+            size += 1
+            continue
+        size += own
+        border = begin | (np.uint64(1) << np.uint64(s - 1))
+        middle = i + own
+        above = j
+        while middle < above:
+            k = (middle + above) // 2
+            if start[k] < border:
+                middle = k + 1
+            else:
+                above = k
+        waiting[left, 0], waiting[left, 1], waiting[left, 2], begins[left] = middle, j, s - 1, border
+        waiting[left + 1, 0], waiting[left + 1, 1], waiting[left + 1, 2], begins[left + 1] = (
+            i + own,
+            middle,
+            s - 1,
+            begin,
+        )
+        left += 2
+    return size

@@ -1,0 +1,94 @@
+"""The compiled loops of more than two classes; see `rocscope.kernels`."""
+
+import numpy as np
+
+from rocscope.kernels.kernel import Kernel
+
+
+@Kernel
+def ranks_sum(pos, neg):
+    """Sum, over `neg`, how many of `pos` are below it and how many are not above it; both increase."""
+    below = 0
+    not_above = 0
+    total = 0
+    for value in neg:
+        while below < len(pos) and pos[below] < value:
+            below += 1
+        not_above = max(not_above, below)
+        while not_above < len(pos) and pos[not_above] <= value:
+            not_above += 1
+        total += below + not_above
+    return total
+
+
+@Kernel
+def count_predicted(y, proba, weight, class_weight, counts):
+    """Add the weight of each row to the cell of its class and of the first largest w·p."""
+    one_weight = weight.size == 1
+    for row in range(y.size):
+        best = -1.0
+        chosen = 0
+        for cls in range(proba.shape[1]):
+            value = proba[row, cls] * class_weight[cls]
+            if value > best:
+                best = value
+                chosen = cls
+        counts[y[row], chosen] += weight[0 if one_weight else row]
+
+
+@Kernel
+def rivals(y, proba, class_weight, cls, cell, change):
+    """Write for each row k times its class plus the rival, the first other class of largest w·p, and that w·p/p_cls."""
+    k = proba.shape[1]
+    for row in range(y.size):
+        best = -1.0
+        chosen = 0
+        for other in range(k):
+            value = proba[row, other] * class_weight[other]
+            if other != cls and value > best:
+                best = value
+                chosen = other
+        cell[row] = y[row] * k + chosen
+        own = proba[row, cls]
+        change[row] = best / own if own > 0 else np.inf
+
+
+@Kernel
+def add_cells(cell, weight, counts):
+    """Add the weight of each row to its cell."""
+    one_weight = weight.size == 1
+    for row in range(cell.size):
+        counts[cell[row]] += weight[0 if one_weight else row]
+
+
+@Kernel
+def climb(order, cell, weight, cls, gain, support, least_hits, hits, predicted, lacking, value):
+    """Change rows to `cls` in order; write what is lacking and the value after each, from the first entries on.
+
+    Without `gain` (no rows) the value is the sum of F1 over the classes with support.
+    """
+    k = support.size
+    one_weight = weight.size == 1
+    for i in range(order.size):
+        row = order[i]
+        amount = weight[0 if one_weight else row]
+        y = cell[row] // k
+        other = cell[row] % k
+        lack = lacking[i]
+        total = value[i]
+        for c in (cls, other):
+            lack -= max(least_hits[c] - hits[c], 0.0)
+            if gain.shape[0] == 0 and support[c] > 0:
+                total -= 2 * hits[c] / (support[c] + predicted[c])
+        hits[cls] += amount * (y == cls)
+        hits[other] -= amount * (y == other)
+        predicted[cls] += amount
+        predicted[other] -= amount
+        for c in (cls, other):
+            lack += max(least_hits[c] - hits[c], 0.0)
+            if gain.shape[0] == 0 and support[c] > 0:
+                total += 2 * hits[c] / (support[c] + predicted[c])
+        if gain.shape[0] > 0:
+            total += amount * (gain[y, cls] - gain[y, other])
+        lacking[i + 1] = lack
+        value[i + 1] = total

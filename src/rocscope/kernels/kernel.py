@@ -1,0 +1,37 @@
+"""Kernel: a loop that is compiled when it is first called.
+
+Each is a plain Python function that numba compiles on the first large call, so that small inputs never
+wait for a compiler: they run the same function on lists, where Python's integers cannot overflow.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from types import FunctionType
+from typing import Any
+
+SMALL = 50_000
+"""Below this many rows or levels NumPy and plain Python answer sooner than a compiler is loaded."""
+
+
+class Kernel:
+    """A loop compiled when first called, with those that it calls; free of the GIL, cached on disk if it can be."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.python = function
+        self.__doc__ = function.__doc__
+
+    @cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        import numba
+
+        code, names = self.python.__code__, self.python.__globals__
+        called = {name: names[name] for name in code.co_names if isinstance(names.get(name), Kernel)}
+        scope = names | {name: kernel._compiled for name, kernel in called.items()}
+        function = FunctionType(code, scope, self.python.__name__)
+        try:
+            return numba.njit(cache=True, nogil=True)(function)
+        except RuntimeError:  # nowhere to keep it: a zip on a cluster's worker, a home that cannot be written
+            return numba.njit(nogil=True)(function)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._compiled(*args)

@@ -1,0 +1,323 @@
+"""The loops over ranked rows: packing, sorting, scanning, counting, and the hull."""
+
+import numpy as np
+
+from rocscope.kernels.kernel import Kernel
+
+
+@Kernel
+def ordered(b, top, kind):
+    """Return the bits of a score as a number that grows with it; `top` is the highest bit, and -0.0 becomes 0.0.
+
+    `kind` is 0 for unsigned, 1 for signed and 2 for floating-point scores.
+    """
+    if kind == 0:
+        return b
+    if kind == 1:
+        return b ^ top
+    return b | top if b <= top else ~b + top + top
+
+
+@Kernel
+def pack(bits, positive, kind, keys):
+    """Write the ordered bits of each score with its label in the lowest bit.
+
+    The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is
+    0 are written from the front of `keys`, the others from the back. Returns the border and the number of positives.
+    """
+    one = bits.dtype.type(1)
+    top = one << bits.dtype.type(bits.itemsize * 8 - 1)
+    low = 0
+    high = keys.size
+    n_pos = 0
+    for i in range(bits.size):
+        b = ordered(bits[i], top, kind)
+        n_pos += positive[i]
+        key = (b << one) | bits.dtype.type(positive[i])
+        if b & top:
+            high -= 1
+            keys[high] = key
+        else:
+            keys[low] = key
+            low += 1
+    return low, n_pos
+
+
+@Kernel
+def scan(keys, last, tp, rows, code, block_tp, block_fp):
+    """Count cumulatively, downwards from `keys[last]`, until the block is full of distinct scores.
+
+    A level is overwritten until its last row, which costs no branch. Returns the number of levels written, the index
+    to go on from, and the positives and rows so far.
+    """
+    one = keys.dtype.type(1)
+    previous = ~(keys[last] >> one)
+    level = -1
+    i = last
+    while i >= 0:
+        value = keys[i] >> one
+        level += np.int64(value != previous)
+        if level == code.size:
+            break
+        previous = value
+        tp += np.int64(keys[i] & one)
+        rows += 1
+        code[level] = value
+        block_tp[level] = tp
+        block_fp[level] = rows - tp
+        i -= 1
+    return min(level + 1, code.size), i, tp, rows
+
+
+@Kernel
+def pack_rows(bits, positive, kind, keys):
+    """Write the leading ordered bits of each score, its row and its label in one number, so that one sort ranks rows.
+
+    Returns the lowest ordered bits, what a key holds below them in bits, and how many of them it does not hold.
+    """
+    one = np.uint64(1)
+    top = one << np.uint64(bits.itemsize * 8 - 1)
+    lowest = ~np.uint64(0)
+    highest = np.uint64(0)
+    for i in range(bits.size):
+        keys[i] = ordered(np.uint64(bits[i]), top, kind)
+        lowest = min(lowest, keys[i])
+        highest = max(highest, keys[i])
+    below = one
+    while np.uint64(keys.size) >> (below - one):
+        below += one
+    cut = np.uint64(0)
+    while (highest - lowest) >> cut >> (np.uint64(64) - below):
+        cut += one
+    for i in range(keys.size):
+        keys[i] = ((keys[i] - lowest) >> cut << below) | (np.uint64(i) << one) | np.uint64(positive[i])
+    return lowest, below, cut
+
+
+@Kernel
+def unpack_rows(keys, bits, weight, kind, lowest, below, cut, signed):
+    """Replace sorted keys by the ordered bits of their scores, and write their weights, negative for negatives.
+
+    Scores that differ only in bits that the keys do not hold are sorted by insertion. Returns whether that took no
+    more moves than there are rows; otherwise they are not sorted yet.
+    """
+    one = np.uint64(1)
+    top = one << np.uint64(bits.itemsize * 8 - 1)
+    rows = (one << below) - one
+    moves = 0
+    for j in range(keys.size):
+        row = (keys[j] & rows) >> one
+        w = weight[row] if keys[j] & one else -weight[row]
+        code = ordered(np.uint64(bits[row]), top, kind) if cut else (keys[j] >> below) + lowest
+        k = j
+        while k > 0 and keys[k - 1] > code and moves <= keys.size:
+            keys[k] = keys[k - 1]
+            signed[k] = signed[k - 1]
+            k -= 1
+            moves += 1
+        keys[k] = code
+        signed[k] = w
+    return moves <= keys.size
+
+
+@Kernel
+def scan_rows(codes, signed, last, tp, fp, code, block_tp, block_fp):
+    """Do what `scan` does for sorted codes and their weights, which are negative for negatives.
+
+    The weights of a level are summed before they are added, as in `sum_rows`, so that both round alike.
+    """
+    level = -1
+    pos = signed[last] - signed[last]
+    neg = pos
+    i = last
+    while i >= 0:
+        if level < 0 or codes[i] != code[level]:
+            if level + 1 == code.size:
+                break
+            tp += pos
+            fp += neg
+            pos -= pos
+            neg -= neg
+            level += 1
+            code[level] = codes[i]
+        if signed[i] > 0:
+            pos += signed[i]
+        else:
+            neg -= signed[i]
+        block_tp[level] = tp + pos
+        block_fp[level] = fp + neg
+        i -= 1
+    return level + 1, i, tp + pos, fp + neg
+
+
+@Kernel
+def sum_rows(codes, signed, code, pos, neg):
+    """Sum the weights of each distinct code, downwards; returns the number of levels."""
+    level = -1
+    for i in range(codes.size - 1, -1, -1):
+        if level < 0 or codes[i] != code[level]:
+            level += 1
+            code[level] = codes[i]
+            pos[level] = 0
+            neg[level] = 0
+        if signed[i] > 0:
+            pos[level] += signed[i]
+        else:
+            neg[level] -= signed[i]
+    return level + 1
+
+
+@Kernel
+def count_pairs(tp, fp, block_tp, block_fp):
+    """Return the concordant and the tied pairs of the negatives in a block that begins after `tp` and `fp`."""
+    concordant = 0
+    tied = 0
+    for i in range(len(block_tp)):
+        neg = block_fp[i] - fp
+        concordant += neg * tp
+        tied += neg * (block_tp[i] - tp)
+        tp = block_tp[i]
+        fp = block_fp[i]
+    return concordant, tied
+
+
+@Kernel
+def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
+    """Extend an upper hull, held as a stack of (tp, fp, code) with its top at `top`, by a block of points.
+
+    A vertex is dropped when the next point lies on or above the line through it, so no three are collinear. Only
+    corners, reached upwards and left to the right, can be vertices: sorting them out first without a branch halves
+    the time.
+    """
+    n = len(block_tp)
+    corner = np.empty(n, np.int64)
+    corners = 0
+    before = tp[top]
+    for i in range(n - 1):
+        corner[corners] = i
+        corners += (block_tp[i] > before) & (block_fp[i + 1] > block_fp[i])
+        before = block_tp[i]
+    corner[corners] = n - 1
+    for j in range(corners + 1):
+        i = corner[j]
+        t = block_tp[i]
+        f = block_fp[i]
+        while top > 0 and (tp[top] - tp[top - 1]) * (f - fp[top]) <= (t - tp[top]) * (fp[top] - fp[top - 1]):
+            top -= 1
+        top += 1
+        tp[top] = t
+        fp[top] = f
+        code[top] = block_code[i]
+    return top
+
+
+@Kernel
+def venn_abers(pos, total, low, high):
+    """Write what isotonic regression gives each level if one row is added to it, a negative (low) or a positive (high).
+
+    Levels by increasing score. The blocks of all levels up to each, and of all from each, are kept as chains: a block
+    knows the next one outwards. With the added row only a few of the nearest blocks pool.
+    """
+    k = pos.size
+    left_pos, left_total, left_next = pos.copy(), total.copy(), np.empty(k, np.int64)
+    for i in range(k):
+        j = i - 1
+        while j >= 0 and left_pos[j] * left_total[i] >= left_pos[i] * left_total[j]:
+            left_pos[i] += left_pos[j]
+            left_total[i] += left_total[j]
+            j = left_next[j]
+        left_next[i] = j
+    right_pos, right_total, right_next = pos.copy(), total.copy(), np.empty(k, np.int64)
+    for i in range(k - 1, -1, -1):
+        j = i + 1
+        while j < k and right_pos[i] * right_total[j] >= right_pos[j] * right_total[i]:
+            right_pos[i] += right_pos[j]
+            right_total[i] += right_total[j]
+            j = right_next[j]
+        right_next[i] = j
+    for i in range(k):
+        for label in range(2):
+            p = pos[i] + label
+            t = total[i] + 1
+            left = i - 1
+            right = i + 1
+            pooling = True
+            while pooling:
+                pooling = False
+                if left >= 0 and left_pos[left] * t >= p * left_total[left]:
+                    p += left_pos[left]
+                    t += left_total[left]
+                    left = left_next[left]
+                    pooling = True
+                if right < k and p * right_total[right] >= right_pos[right] * t:
+                    p += right_pos[right]
+                    t += right_total[right]
+                    right = right_next[right]
+                    pooling = True
+            if label == 0:
+                low[i] = p / t
+            else:
+                high[i] = p / t
+
+
+@Kernel
+def tally(draws, unit, out):
+    """Count in each row of `out` how often each unit was drawn; `unit[i]` is the unit that draw i stands for."""
+    for r in range(draws.shape[0]):
+        for j in range(draws.shape[1]):
+            out[r, unit[draws[r, j]]] += 1
+
+
+@Kernel
+def count_right(pos, neg, right):
+    """Write for each row of counts by level twice the pairs ranked right, a tied pair counting once."""
+    for r in range(pos.shape[0]):
+        above = pos[r, 0] * 0
+        total = above * neg[r, 0]
+        for level in range(pos.shape[1]):
+            total += neg[r, level] * (2 * above + pos[r, level])
+            above += pos[r, level]
+        right[r] = total
+
+
+@Kernel
+def part(keys, lowest, shift, bounds):
+    """Bring keys into buckets in their order, by what they are above `lowest` without the `shift` lowest bits.
+
+    Bucket b then is `keys[bounds[b]:bounds[b + 1]]`.
+    """
+    source = keys.copy()
+    bounds[:] = 0
+    for i in range(source.size):
+        bounds[np.int64((source[i] - lowest) >> shift) + 1] += 1
+    for b in range(bounds.size - 1):
+        bounds[b + 1] += bounds[b]
+    filled = bounds[:-1].copy()
+    for i in range(source.size):
+        b = np.int64((source[i] - lowest) >> shift)
+        keys[filled[b]] = source[i]
+        filled[b] += 1
+
+
+@Kernel
+def sort_digits(keys, other, lowest, bits):
+    """Sort keys by the digits of what they are above `lowest`, a number of so many bits; return `keys` or `other`."""
+    ends = np.empty(2048, np.int64)
+    done = 0
+    while done < bits:
+        shift = keys.dtype.type(done)
+        ends[:] = 0
+        for i in range(keys.size):
+            ends[np.int64((keys[i] - lowest) >> shift) & 2047] += 1
+        total = 0
+        for d in range(ends.size):
+            size = ends[d]
+            ends[d] = total
+            total += size
+        for i in range(keys.size):
+            d = np.int64((keys[i] - lowest) >> shift) & 2047
+            other[ends[d]] = keys[i]
+            ends[d] += 1
+        keys, other = other, keys
+        done += 11
+    return keys

@@ -1,0 +1,11 @@
+from .areas.auc import multiclass_auc as multiclass_auc
+from .areas.compare import compare_multiclass_auc as compare_multiclass_auc
+from .areas.vus import vus as vus
+from .costs.compare import compare_multiclass_costs as compare_multiclass_costs
+from .costs.matrix import CostMatrix as CostMatrix
+from .costs.matrix import shift_prior as shift_prior
+from .costs.reject import reject_curve as reject_curve
+from .predictions import MulticlassPredictions as MulticlassPredictions
+from .tables.confusion import ConfusionMatrix as ConfusionMatrix
+from .weights.choosing import class_weights as class_weights
+from .weights.class_decision import ClassWeights as ClassWeights

@@ -1,0 +1,96 @@
+"""Is B better than A: models of the same rows compared in an AUC of more than two classes."""
+
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.core.rows import require_distinct
+from rocscope.errors import InputError, OneClassError
+from rocscope.inference.estimate import Comparison, Comparisons
+from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
+from rocscope.multiclass.areas.auc import Variant, auc_estimate, coefficients, multiclass_auc, variant_weights
+from rocscope.multiclass.areas.pairwise import ClassColumns, covariance_of_components, row_components
+from rocscope.multiclass.intervals import mover
+from rocscope.multiclass.predictions import MulticlassPredictions
+
+Array = NDArray[Any]
+
+_ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
+
+
+def compare_multiclass_auc(
+    predictions: MulticlassPredictions,
+    variant: Variant = "hand_till",
+    *,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
+    level: float = 0.95,
+    correction: Correction = "holm",
+) -> Comparisons:
+    """Differences of an AUC of more than two classes between models of the same rows, with intervals and tests.
+
+    Parameters
+    ----------
+    predictions : MulticlassPredictions
+        Models that predict labels only are left out.
+    variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"}
+        Which average; see `MulticlassAuc`.
+    alternative, margin, level, correction : see `rocscope.compare`
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two models with probabilities.
+    OneClassError
+        If there are cases of one class only.
+
+    Notes
+    -----
+    As DeLong's test for two classes: z = D/√(V₁ + V₂ − 2C), with variances and covariance from the placements of the
+    rows within their classes.
+
+    Examples
+    --------
+    >>> first = np.array([[6, 3, 1], [5, 1, 4], [2, 7, 1], [4, 3, 3], [3, 2, 5], [2, 5, 3]]) / 10
+    >>> preds = MulticlassPredictions(list("aabbcc"), {"a": first, "b": first[[0, 1, 2, 4, 3, 5]]})
+    >>> compare_multiclass_auc(preds)["a", "b"]
+    Comparison(b − a: -0.1667, 95 % interval -0.4882 to 0.1548, p=0.31, two-sided, DeLong of hand_till, paired)
+    """
+    hypothesis = Hypothesis(alternative, margin, level)
+    check.check_choice("correction", correction, CORRECTIONS)
+    require_distinct(predictions, "comparison of multi-class AUCs")
+    models = list(predictions.proba)
+    if len(models) < 2:
+        raise InputError("models with probabilities", expected="two or more", got=f"{len(models)}")
+    support = predictions.support
+    weight = coefficients(variant_weights(variant, support), support)
+    if not weight.any():
+        raise OneClassError("comparison", expected="cases of two classes", got="fewer")
+    rows = [ClassColumns.of(predictions.y_true, predictions.proba[m], predictions.sample_weight) for m in models]
+    components = np.column_stack([row_components(model, weight) for model in rows])
+    covariance = covariance_of_components(rows[0], components)
+    values = [multiclass_auc(predictions, model=model).average(variant).value for model in models]
+    estimates = {
+        model: auc_estimate(variant, value, float(covariance[i, i]), support, level)
+        for i, (model, value) in enumerate(zip(models, values, strict=True))
+    }
+    pairs: list[Comparison] = []
+    for i, j in combinations(range(len(models)), 2):
+        variances = covariance[i, i] + covariance[j, j]
+        variance = variances - 2 * covariance[i, j]
+        name = f"DeLong of {variant}, paired"
+        if variance > _ROUNDING * variances:
+            difference = hypothesis.wald(values[j] - values[i], sqrt(variance), predictions.n, name, bound=1)
+        else:
+            difference = mover(estimates[models[i]], estimates[models[j]], f"{models[j]!r} − {models[i]!r}")
+        pairs.append(hypothesis.compare(models[i], models[j], difference, method=name))
+    return Comparisons(variant, estimates, covariance, with_adjusted(pairs, correction), correction)

@@ -1,0 +1,147 @@
+"""Which model costs less: models of the same rows compared at a cost matrix."""
+
+import warnings
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope.core.rows import require_distinct
+from rocscope.errors import InputError, RocscopeWarning
+from rocscope.inference.auc import normal_quantile
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate
+from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.multiplicity import Correction, with_adjusted
+from rocscope.inference.placements import is_frequency
+from rocscope.multiclass.costs.matrix import CostMatrix
+from rocscope.multiclass.intervals import wilson
+from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.tables.resample import resampled
+
+Array = NDArray[Any]
+
+
+def compare_multiclass_costs(
+    predictions: MulticlassPredictions,
+    cost: CostMatrix,
+    *,
+    decide: bool = True,
+    reject_cost: float | None = None,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    correction: Correction = "holm",
+    replicates: int = 2000,
+    seed: Any = 0,
+) -> Comparisons:
+    """Differences of the cost per case between models of the same rows, with paired bootstrap intervals.
+
+    Parameters
+    ----------
+    predictions : MulticlassPredictions
+    cost : CostMatrix
+    decide : bool
+        Decide each row by the least expected cost; else by the most probable class. Models that predict labels only
+        keep those.
+    reject_cost : float, optional
+        Cost of leaving a case undecided, with `decide`.
+    alternative, level, correction : see `rocscope.compare`
+        "less" is what a cheaper second model would show.
+    replicates, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two models.
+
+    Warns
+    -----
+    RocscopeWarning
+        Where all rows cost alike: no replicate differs, and the interval allows for rows that were not seen.
+
+    Notes
+    -----
+    Rows are drawn with what each model costs on them. Rows that cost alike, and weigh alike, are one kind, so that a
+    replicate is a multinomial draw. Whole weights are numbers of equal rows; others go along with their row. The
+    interval is that of the percentiles; the p-value refers the difference over its bootstrap standard error to the
+    normal distribution.
+
+    Examples
+    --------
+    >>> preds = MulticlassPredictions(list("aabbcc") * 10, labels={"x": list("aabbca") * 10, "y": list("abbccc") * 10})
+    >>> compare_multiclass_costs(preds, CostMatrix.errors("abc"))["x", "y"].difference.value
+    0.16666666666666666
+    """
+    require_distinct(predictions, "comparison of multi-class costs")
+    if len(predictions.models) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
+    hypothesis = Hypothesis(alternative, level=level)
+    paid = np.column_stack([_paid(predictions, cost, m, decide, reject_cost) for m in predictions.models])
+    names = predictions.models
+    spread = float(np.ptp([*cost.cost.ravel(), *([] if reject_cost is None else [reject_cost])]))
+    options = {"replicates": replicates, "level": level, "seed": seed}
+
+    def mean(column: Array, possible: float) -> Estimate:
+        return _never_certain(_mean(column, predictions.sample_weight, **options), possible)
+
+    estimates = {name: mean(paid[:, i], spread) for i, name in enumerate(names)}
+    pairs: list[Comparison] = []
+    for i, j in combinations(range(len(names)), 2):
+        difference = mean(paid[:, j] - paid[:, i], 2 * spread)
+        pairs.append(hypothesis.compare(names[i], names[j], difference, method=f"paired {difference.method}"))
+    covariance = _covariance_of_means(paid, predictions.sample_weight)
+    return Comparisons("cost per case", estimates, covariance, with_adjusted(pairs, correction), correction)
+
+
+def _paid(
+    predictions: MulticlassPredictions, cost: CostMatrix, model: str, decide: bool, reject_cost: float | None
+) -> Array:
+    if decide and model in predictions.proba:
+        decided = cost.decide(predictions.proba[model], reject_cost=reject_cost)
+    else:
+        decided = predictions.predicted(model)
+    return cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost or 0.0)
+
+
+def _never_certain(estimate: Estimate, possible: float) -> Estimate:
+    """Widen an interval of no width by what rows that were not seen may cost: Wilson's bound of their share."""
+    if estimate.standard_error > 0:
+        return estimate
+    warnings.warn(
+        "all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen",
+        RocscopeWarning,
+        stacklevel=4,
+    )
+    reach = possible * (1 - wilson(1.0, estimate.n, estimate.level)[0])
+    ends = estimate.value - reach, estimate.value + reach
+    standard_error = reach / normal_quantile(estimate.level)
+    return Estimate(estimate.value, *ends, estimate.level, "Wilson for rows not seen", estimate.n, standard_error)
+
+
+def _covariance_of_means(paid: Array, weight: Array | None) -> Array:
+    """Return what the bootstrap covariance tends to with many replicates."""
+    weight = np.ones(len(paid), np.int64) if weight is None else weight
+    total = weight.sum()
+    centred = paid - weight @ paid / total
+    power = weight if is_frequency(weight, "auto") else weight**2
+    return (centred.T * power) @ centred / total**2
+
+
+def _mean(values: Array, weight: Array | None, **options: Any) -> Estimate:
+    """Return the weighted mean of a column with its bootstrap interval, kind by kind."""
+    weight = np.ones(values.size, np.int64) if weight is None else weight
+    whole = is_frequency(weight, "auto")
+    kinds, place = np.unique(
+        np.column_stack([values, np.ones(values.size) if whole else weight]), axis=0, return_inverse=True
+    )
+    frequency = np.bincount(place.reshape(-1), weight if whole else None).astype(np.int64)
+
+    def mean(drawn: Array) -> Array:
+        return drawn @ (kinds[:, 0] * kinds[:, 1]) / (drawn @ kinds[:, 1])
+
+    return resampled(frequency, mean, **options)

@@ -1,0 +1,87 @@
+"""Intervals of what a confusion matrix says: Wilson's for proportions, the bootstrap for everything else."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope.errors import InputError
+from rocscope.inference.estimate import Estimate
+from rocscope.multiclass.classes import position
+from rocscope.multiclass.intervals import wilson
+from rocscope.multiclass.tables import statistics as tables
+from rocscope.multiclass.tables.resample import resampled, whole_counts
+
+Array = NDArray[Any]
+
+_CELLS = ("tp", "fp", "fn", "tn")
+_PROPORTIONS = {
+    "recall": ("tp", "fn"),
+    "sensitivity": ("tp", "fn"),
+    "tpr": ("tp", "fn"),
+    "fnr": ("fn", "tp"),
+    "specificity": ("tn", "fp"),
+    "tnr": ("tn", "fp"),
+    "fpr": ("fp", "tn"),
+    "precision": ("tp", "fp"),
+    "npv": ("tn", "fn"),
+}
+"""Metrics of one class that are shares of independent cases: which cells, of which and which others."""
+
+
+def table_interval(
+    counts: Array,
+    classes: tuple[Hashable, ...],
+    statistic: str,
+    *,
+    of: Any = None,
+    averaging: tables.Averaging | None = None,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: Any = 0,
+) -> Estimate:
+    """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
+    check.check_level(level)
+    if of is not None and averaging is not None:
+        raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
+    cells = whole_counts(counts, statistic)
+    k = len(classes)
+    if of is not None:
+        index = position(of, classes)
+        if statistic in _PROPORTIONS:
+            return _proportion(cells, index, statistic, level)
+        return _bootstrap(cells, lambda t: tables.per_class(t, statistic)[..., index], replicates, level, seed)
+    if averaging is not None:
+        return _bootstrap(cells, lambda t: tables.averaged(t, statistic, averaging), replicates, level, seed)
+    if statistic not in tables.STATISTICS:
+        raise InputError(
+            "statistic",
+            expected=check.one_of(statistic, list(tables.STATISTICS)),
+            got=repr(statistic),
+            hint=f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging=",
+        )
+    if statistic in ("accuracy", "error"):
+        return _wilson(float(tables.STATISTICS[statistic](cells)), int(cells.sum()), level)
+    return _bootstrap(cells.reshape(k, k), tables.STATISTICS[statistic], replicates, level, seed)
+
+
+def _proportion(cells: Array, index: int, statistic: str, level: float) -> Estimate:
+    four = tables.one_vs_rest(cells)
+    hits, others = (int(four[_CELLS.index(name)][index]) for name in _PROPORTIONS[statistic])
+    if not hits + others:
+        raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
+    return _wilson(hits / (hits + others), hits + others, level)
+
+
+def _wilson(share: float, n: int, level: float) -> Estimate:
+    low, high = wilson(share, n, level)
+    return Estimate(share, low, high, level, "Wilson", n, float(np.sqrt(share * (1 - share) / n)))
+
+
+def _bootstrap(cells: Array, statistic: Any, replicates: int, level: float, seed: Any) -> Estimate:
+    def of_draws(drawn: Array) -> Array:
+        return statistic(drawn.reshape(-1, *cells.shape))
+
+    return resampled(cells.ravel(), of_draws, replicates=replicates, level=level, seed=seed)

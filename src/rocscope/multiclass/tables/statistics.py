@@ -1,0 +1,143 @@
+"""Statistics of k × k tables of counts, rows actual and columns predicted.
+
+Every function takes an array whose last two axes are such a table, so that one definition serves one matrix and the
+thousands of a bootstrap alike. 0/0 is NaN.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import metrics
+from rocscope.errors import InputError
+from rocscope.multiclass.areas.average import weighted_mean
+
+Array = NDArray[Any]
+Scheme = Literal["linear", "quadratic"]
+Averaging = Literal["macro", "micro", "weighted"]
+
+
+def _ratio(numerator: Any, denominator: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.true_divide(numerator, denominator)
+
+
+def hits(counts: Array) -> Array:
+    """Cases of each class that are predicted as such: the diagonal."""
+    return np.diagonal(counts, axis1=-2, axis2=-1)
+
+
+def one_vs_rest(counts: Array) -> tuple[Array, Array, Array, Array]:
+    """True and false positives, false and true negatives of each class against the rest."""
+    tp = hits(counts)
+    fp = counts.sum(axis=-2) - tp
+    fn = counts.sum(axis=-1) - tp
+    return tp, fp, fn, counts.sum(axis=(-2, -1))[..., np.newaxis] - tp - fp - fn
+
+
+def per_class(counts: Array, metric: str, **options: Any) -> Array:
+    """A metric of `rocscope.metrics` for each class against the rest."""
+    return _metric(metric)(*one_vs_rest(counts), **options)
+
+
+def _metric(name: str) -> metrics.Metric:
+    alias = {"recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
+    name = alias.get(name, name)
+    if name not in metrics.METRICS:
+        raise InputError("metric", expected=f"one of {', '.join([*metrics.METRICS, *alias])}", got=repr(name))
+    return metrics.METRICS[name]
+
+
+def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
+    """Mean of a metric over the classes for which it is defined.
+
+    Parameters
+    ----------
+    averaging : {"macro", "micro", "weighted"}
+        Each class alike; all one-vs-rest tables added up; each class by its number of cases.
+    """
+    if averaging == "micro":
+        return _metric(metric)(*(cell.sum(axis=-1) for cell in one_vs_rest(counts)), **options)
+    if averaging not in ("macro", "weighted"):
+        raise InputError("averaging", expected="'macro', 'micro' or 'weighted'", got=repr(averaging))
+    values = per_class(counts, metric, **options)
+    return weighted_mean(values, counts.sum(axis=-1) if averaging == "weighted" else np.ones(values.shape))
+
+
+def accuracy(counts: Array) -> Any:
+    """Share of cases on the diagonal."""
+    return _ratio(hits(counts).sum(axis=-1), counts.sum(axis=(-2, -1)))
+
+
+def error(counts: Array) -> Any:
+    """Share of cases off the diagonal."""
+    return 1 - accuracy(counts)
+
+
+def balanced_accuracy(counts: Array) -> Any:
+    """Mean recall of the classes that have cases."""
+    return averaged(counts, "recall", "macro")
+
+
+def macro_f1(counts: Array) -> Any:
+    """Mean F1 of the classes for which it is defined."""
+    return averaged(counts, "f_score", "macro")
+
+
+def kappa(counts: Array, weights: Scheme | None = None) -> Any:
+    """Cohen's kappa: 1 − (disagreement seen)/(disagreement that the margins alone give).
+
+    Parameters
+    ----------
+    weights : {"linear", "quadratic"}, optional
+        A disagreement counts its distance between the classes in their order, or the square of it; without,
+        every one counts alike.
+    """
+    k = counts.shape[-1]
+    distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+    schemes = {None: (distance > 0).astype(np.int64), "linear": distance, "quadratic": distance**2}
+    if weights not in schemes:
+        raise InputError("weights", expected="None, 'linear' or 'quadratic'", got=repr(weights))
+    disagreement = schemes[weights]
+    counts = counts.astype(np.float64)
+    seen = (counts * disagreement).sum(axis=(-2, -1)) * counts.sum(axis=(-2, -1))
+    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    return 1 - _ratio(seen, np.einsum("...i,ij,...j->...", actual, disagreement, predicted))
+
+
+def mcc(counts: Array) -> Any:
+    """Matthews correlation of labels and predictions (Gorodkin's R_K); NaN where all cases share one class.
+
+    References
+    ----------
+    Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient".
+    """
+    counts = counts.astype(np.float64)
+    n = counts.sum(axis=(-2, -1))
+    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    covariance = hits(counts).sum(axis=-1) * n - (actual * predicted).sum(axis=-1)
+    spread = np.sqrt(n**2 - (actual**2).sum(axis=-1)) * np.sqrt(n**2 - (predicted**2).sum(axis=-1))
+    return _ratio(covariance, spread)
+
+
+def _linear_kappa(counts: Array) -> Any:
+    return kappa(counts, "linear")
+
+
+def _quadratic_kappa(counts: Array) -> Any:
+    return kappa(counts, "quadratic")
+
+
+STATISTICS: dict[str, Callable[[Array], Any]] = {
+    "accuracy": accuracy,
+    "error": error,
+    "balanced_accuracy": balanced_accuracy,
+    "macro_f1": macro_f1,
+    "kappa": kappa,
+    "linear_kappa": _linear_kappa,
+    "quadratic_kappa": _quadratic_kappa,
+    "mcc": mcc,
+}
+"""Statistics of a whole table by name."""

@@ -1,0 +1,189 @@
+"""ClassWeights: the decision among more than two classes, which predicts and is saved."""
+
+import os
+from collections.abc import Hashable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._output import write_file
+from rocscope.core.jsonable import jsonable
+from rocscope.decisions import decision_file
+from rocscope.errors import DecisionFileError, InputError
+from rocscope.multiclass.classes import check_classes, check_probabilities
+from rocscope.multiclass.costs.matrix import REJECTED, CostMatrix
+from rocscope.multiclass.tables.confusion import ConfusionMatrix
+from rocscope.multiclass.weights.smooth import recalibrate
+
+Array = NDArray[Any]
+
+_FORMAT = "rocscope.class_weights"
+_PLAIN = ("temperature", "objective", "method", "value", "value_at_one", "model")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassWeights:
+    """A decision among more than two classes: argmax of w·p, or the least expected cost of recalibrated p.
+
+    Made by `rocscope.multiclass.class_weights`, or read from a file by `ClassWeights.load`.
+
+    Attributes
+    ----------
+    classes : tuple of k names
+    weight : array of k weights
+        Their geometric mean is 1.
+    temperature : float
+        Recalibrated probabilities are in proportion to (w·p)^(1/temperature); 1 where no method gave one.
+    cost : CostMatrix or None
+        Set where the class of least expected cost is predicted, and not the one of largest w·p.
+    objective, method : str
+    value, value_at_one : float
+        The objective on the rows that the weights were chosen on, and of equal weights there: shares, or the cost
+        per case.
+    confusion : ConfusionMatrix
+        What the weights predict on those rows.
+    model : str
+        Whose probabilities they are for.
+
+    Examples
+    --------
+    >>> from rocscope.multiclass import class_weights
+    >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
+    >>> decision = class_weights(list("aaaabb"), proba, method="coordinate")
+    >>> decision.confusion.counts.tolist(), decision.value, decision.value_at_one
+    ([[4, 0], [0, 2]], 1.0, 0.6666666666666666)
+    """
+
+    classes: tuple[Hashable, ...]
+    weight: Array
+    temperature: float
+    cost: CostMatrix | None
+    objective: str
+    method: str
+    value: float
+    value_at_one: float
+    confusion: ConfusionMatrix
+    model: str = "score"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", check.read_only(np.asarray(self.weight, dtype=np.float64)))
+
+    def recalibrated(self, proba: Any) -> Array:
+        """Return probabilities (n × k) in proportion to (w·p)^(1/temperature)."""
+        return recalibrate(self._checked(proba), self.weight, self.temperature)
+
+    def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
+        """Return the index of the class predicted for each row; −1 where it is left undecided.
+
+        Parameters
+        ----------
+        proba : n × k array
+            In the order of `classes`.
+        reject_cost : float, optional
+            Cost of leaving a case undecided, where decisions are by least expected cost.
+        """
+        rows = self._checked(proba)
+        if self.cost is not None:
+            return self.cost.decide(recalibrate(rows, self.weight, self.temperature), reject_cost=reject_cost)
+        if reject_cost is not None:
+            expected = "a decision by least expected cost (objective=CostMatrix, method='smooth')"
+            raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} by {self.method!r}")
+        return (rows * self.weight).argmax(axis=1)
+
+    def predict(self, proba: Any, *, reject_cost: float | None = None) -> Array:
+        """Return the class predicted for each row; None where it is left undecided.
+
+        Raises
+        ------
+        ShapeError, ScoreError
+            If there is not one column per class, or a row holds what are no probabilities.
+
+        Examples
+        --------
+        >>> from rocscope.multiclass import class_weights
+        >>> y = ["a"] * 4 + ["b"] * 2
+        >>> proba = np.array([[9, 1], [8, 2], [9, 1], [7, 3], [6, 4], [6, 4]]) / 10
+        >>> class_weights(y, proba, method="coordinate").predict([[0.55, 0.45], [0.8, 0.2]]).tolist()
+        ['b', 'a']
+        """
+        index = self.predict_index(proba, reject_cost=reject_cost)
+        names = np.array([*self.classes, None], dtype=object)
+        return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
+
+    def _checked(self, proba: Any) -> Array:
+        rows = np.asarray(proba)
+        return check_probabilities(rows, len(rows), len(self.classes), "proba")
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the decision as JSON; an existing file is kept unless `force` is set.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written, or a class is neither text nor a number.
+        """
+        odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
+        if odd:
+            raise InputError("classes", expected="text or numbers, which JSON can hold", got=check.listing(odd))
+        return write_file(path, decision_file.seal(self.to_dict(), _FORMAT), force=force)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
+        """Read a decision that `save` wrote.
+
+        Raises
+        ------
+        DecisionFileError
+            If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
+        """
+        source = str(path)
+        content = decision_file.unseal(decision_file.read(path), source, _FORMAT)
+        decision_file.require_seal(content, source)
+        try:
+            return cls._from_dict(content)
+        except (KeyError, TypeError, InputError) as error:
+            raise DecisionFileError(source, expected="a complete decision", got=str(error)) from error
+
+    @classmethod
+    def _from_dict(cls, content: dict[str, Any]) -> "ClassWeights":
+        classes = check_classes(content["classes"])
+        matrix = ConfusionMatrix(content["confusion"], classes=classes, rows="actual")
+        cost = content["cost"]
+        if cost is not None:
+            cost = CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
+        same = {name: content[name] for name in _PLAIN}
+        return cls(classes=classes, weight=content["weight"], cost=cost, confusion=matrix, **same)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision, safe for JSON."""
+        return jsonable(
+            {
+                "classes": self.classes,
+                "weight": self.weight,
+                "temperature": self.temperature,
+                "cost": None if self.cost is None else self.cost.cost,
+                "objective": self.objective,
+                "method": self.method,
+                "value": self.value,
+                "value_at_one": self.value_at_one,
+                "confusion": self.confusion.counts,
+                "model": self.model,
+            }
+        )
+
+    def __repr__(self) -> str:
+        weights = ", ".join(f"{cls!r}: {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
+        gain = f"{self.objective}={self.value:.6g} (equal weights: {self.value_at_one:.6g})"
+        return f"ClassWeights({{{weights}}}, {gain}, {self.method}, model={self.model!r})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(str(cls))}</th><td>{w:.4g}</td></tr>"
+            for cls, w in zip(self.classes, self.weight.tolist(), strict=True)
+        )
+        return f"<p>{escape(repr(self))}</p><table><tr><th>class</th><th>weight</th></tr>{rows}</table>"

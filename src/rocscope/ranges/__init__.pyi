@@ -1,0 +1,2 @@
+from .binned import BinnedCounts as BinnedCounts
+from .sketch import CountsSketch as CountsSketch

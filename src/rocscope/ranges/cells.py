@@ -1,0 +1,92 @@
+"""Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `cell_kernels`."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import kernels
+from rocscope.core.ranking import KINDS, encode, rank
+from rocscope.kernels import cells as cell_kernels
+
+Array = NDArray[Any]
+Coded = tuple[Array, Array, Array]
+"""Codes of distinct scores (their ordered bits, in 64), decreasing, with the positives and negatives of each."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Nested cells of the score in order, with the rows of each that no cell inside it holds."""
+
+    start: Array
+    shift: Array
+    pos: Array
+    neg: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def of_levels(cls, code: Array, pos: Array, neg: Array) -> "Cells":
+        """Return a cell for each distinct score, given in increasing order."""
+        return cls(code, np.zeros(code.size, np.uint8), pos, neg, code, code)
+
+    def columns(self) -> list[Array]:
+        """Return the arrays."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+    def __len__(self) -> int:
+        return self.start.size
+
+    def head(self, size: int) -> "Cells":
+        """Return the first cells, in the same memory."""
+        return Cells(*(column[:size] for column in self.columns()))
+
+    def copy(self) -> "Cells":
+        """Return the cells in memory of their own."""
+        return Cells(*(column.copy() for column in self.columns()))
+
+    def __add__(self, other: "Cells") -> "Cells":
+        if not (len(self) and len(other)):
+            return self.head(len(self)) if len(self) else other.head(len(other))
+        start, shift, pos, neg, low, high = map(np.concatenate, zip(self.columns(), other.columns(), strict=True))
+        order = np.lexsort((-shift.astype(np.int64), start))
+        start, shift = start[order], shift[order]
+        first = np.flatnonzero(np.concatenate([[True], (np.diff(start) > 0) | (shift[1:] != shift[:-1])]))
+        pos, neg = (np.add.reduceat(column[order], first) for column in (pos, neg))
+        low, high = np.minimum.reduceat(low[order], first), np.maximum.reduceat(high[order], first)
+        return Cells(start[first], shift[first], pos, neg, low, high)
+
+    def insert(self, levels: "Cells") -> "Cells":
+        """Return these cells with levels that none of them is."""
+        at = np.searchsorted(self.start, levels.start, side="right")
+        return Cells(*(np.insert(m, at, t) for m, t in zip(self.columns(), levels.columns(), strict=True)))
+
+
+ROW = sum(np.dtype(kind).itemsize for kind in ("u8", "u1", "i8", "i8", "u8", "u8"))
+"""Bytes of a cell."""
+
+
+def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded:
+    """Return the codes of the distinct scores, decreasing, with their positives and negatives."""
+    if weight is not None or scores.size < kernels.SMALL:
+        levels = rank(positive, scores, weight).levels()
+        return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
+    bits = scores.view(f"u{scores.itemsize}")
+    keys = np.empty_like(bits)
+    border, _ = kernels.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
+    return levels_of_keys(sorted_keys(keys[:border]), sorted_keys(keys[border:]))
+
+
+def sorted_keys(keys: Array) -> Array:
+    """Return packed rows (see `kernels.pack`) in increasing order; the array given may be overwritten."""
+    return cell_kernels.sort_digits(keys, np.empty_like(keys))
+
+
+def levels_of_keys(lower: Array, upper: Array) -> Coded:
+    """Return the levels of packed rows, each half in increasing order."""
+    code, pos, neg = (np.empty(lower.size + upper.size, kind) for kind in ("u8", "i8", "i8"))
+    size = 0
+    for keys, high_bit in ((upper, 1 << (8 * upper.itemsize - 1)), (lower, 0)):
+        size = cell_kernels.count_levels(keys, np.uint64(high_bit), size, code, pos, neg)
+    return code[:size], pos[:size], neg[:size]

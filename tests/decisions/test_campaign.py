@@ -1,0 +1,244 @@
+"""Campaigns: profit at every threshold, deciles, break-even, references; and outcomes known in part."""
+
+import itertools
+from fractions import Fraction
+from math import inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import rocscope as rs
+from rocscope import Campaign, ThresholdCounts
+from rocscope.errors import InputError, LabelError, OneClassError, WeightError
+from strategies import samples, whole_weights
+
+amounts = st.sampled_from([0, 0.1, 0.3, 1, 2.5, 7])
+rates = st.none() | st.sampled_from([0.01, 0.2, 0.5])
+campaigns = st.builds(
+    Campaign,
+    population=st.sampled_from([100, 1000.0]),
+    unit_cost=amounts,
+    unit_benefit=amounts,
+    fixed_cost=amounts,
+    response_rate=rates,
+    capacity=st.none() | st.sampled_from([0, 10, 50.5, 99]),
+)
+
+
+def shares(point, campaign):
+    """Depth and share of the population that responds among those contacted."""
+    rate = campaign.response_rate
+    share = (point.tp + point.fn) / point.n if rate is None else oracle.exact(rate)
+    found = share * point.tpr
+    return found + (1 - share) * point.fpr, found
+
+
+def profit_of(point, campaign):
+    depth, found = shares(point, campaign)
+    money = oracle.exact(campaign.unit_benefit) * found - oracle.exact(campaign.unit_cost) * depth
+    return oracle.exact(campaign.population) * money - oracle.exact(campaign.fixed_cost)
+
+
+@given(sample=samples(weight=whole_weights), campaign=campaigns)
+def test_profit_at_every_threshold_and_the_best(sample, campaign):
+    points = oracle.points(oracle.rows(sample.y, sample.score, sample.weight))
+    curve = rs.profit(sample.counts(), campaign)
+    assert curve.y.tolist() == pytest.approx([float(profit_of(p, campaign)) for p in points], abs=1e-9)
+    assert curve.x.tolist() == pytest.approx([float(shares(p, campaign)[0]) for p in points], abs=1e-12)
+    limit = oracle.exact(campaign.population if campaign.capacity is None else campaign.capacity)
+    allowed = [p for p in points if shares(p, campaign)[0] * oracle.exact(campaign.population) <= limit]
+    best = curve.best()
+    (first, *_) = oracle.best(allowed, lambda p: profit_of(p, campaign))
+    assert (best.threshold, best.profit) == (first.threshold, float(profit_of(first, campaign)))
+    assert best.size == float(shares(first, campaign)[0] * oracle.exact(campaign.population))
+
+
+@given(sample=samples(weight=whole_weights), campaign=campaigns, steps=st.integers(1, 12))
+def test_the_table_adds_up(sample, campaign, steps):
+    rows = rs.profit(sample.counts(), campaign).table(steps)
+    points = oracle.points(oracle.rows(sample.y, sample.score, sample.weight))
+    corners = [(shares(p, campaign)[0], p.tpr) for p in points]
+    for step, row in enumerate(rows):
+        depth = Fraction(step, steps)
+        gain = max(y for x, y in corners if x == depth) if any(x == depth for x, _ in corners) else None
+        gain = oracle.height(corners, depth) if gain is None else gain
+        assert row.depth == float(depth)
+        assert row.cumulative_gain == float(gain)
+        assert row.size == float(depth * oracle.exact(campaign.population))
+        assert row.responders + row.non_responders == pytest.approx(row.size, abs=1e-9)
+    assert sum(row.gain for row in rows) == pytest.approx(1)
+    assert [row.depth for row in rows] == sorted({row.depth for row in rows})
+
+
+COUNTS = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+CAMPAIGN = Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500)
+
+
+def test_break_even_depths_are_where_the_profit_is_0():
+    curve = rs.profit(COUNTS, CAMPAIGN)
+    assert len(curve.break_even_depths) == 2
+    assert [curve.at(depth) for depth in curve.break_even_depths] == pytest.approx([0, 0], abs=1e-9)
+    never = rs.profit(COUNTS, Campaign(population=10_000, unit_cost=1, unit_benefit=1, fixed_cost=500))
+    assert (never.break_even_depths, never.worthwhile, never.best().threshold) == ([], False, inf)
+    touching = Campaign(population=1000, unit_cost=1, unit_benefit=10, fixed_cost=200)
+    assert rs.profit(COUNTS, touching).break_even_depths[0] == 0.1
+
+
+def test_random_and_perfect_mailing():
+    curve = rs.profit(COUNTS, CAMPAIGN)
+    assert curve.random.at(0.4) == 0.4 * (10_000 * (0.05 * 10 - 1)) - 500
+    assert curve.perfect.at(0.05) == 500 * 10 - 500 - 500
+    assert curve.perfect.at(0.02) == pytest.approx(200 * 9 - 500)
+    depth = np.linspace(0, 1, 21)
+    assert (curve.perfect.at(depth) >= curve.at(depth) - 1e-9).all()
+
+
+def test_the_iso_profit_line_touches_the_lift_chart_at_the_best_point():
+    line, chart = rs.profit(COUNTS, CAMPAIGN).iso_profit_line(), rs.lift_chart(COUNTS)
+    best = rs.profit(COUNTS, CAMPAIGN).best()
+    assert line.at(best.depth) == pytest.approx(chart.at(best.depth))
+    assert all(line.at(x) >= y - 1e-9 for x, y in zip(chart.x, chart.y, strict=True))
+    assert line.slope == CAMPAIGN.context.lift_slope(COUNTS.n)
+    zero = rs.profit(COUNTS, CAMPAIGN).iso_profit_line(0)
+    assert CAMPAIGN.profit(10_000 * 0.3, 10_000 * zero.at(0.3) / COUNTS.n) == pytest.approx(0, abs=1e-9)
+    elsewhere = Campaign(population=10, unit_cost=1, unit_benefit=2, response_rate=0.1)
+    with pytest.raises(InputError, match="iso-profit line: expected a campaign at the response rate of the sample"):
+        rs.profit(COUNTS, elsewhere).iso_profit_line()
+
+
+def test_the_best_profit_is_the_lowest_cost():
+    for rate in (None, 0.02):
+        campaign = Campaign(population=1, unit_cost=1, unit_benefit=10, response_rate=rate)
+        best = rs.profit(COUNTS, campaign).best()
+        decision = rs.choose(COUNTS, campaign.context)
+        assert (best.threshold, best.profit) == (decision.threshold, pytest.approx(-decision.expected_cost))
+
+
+def test_models_and_campaigns_compared():
+    worse = ThresholdCounts([3, 2, 1], [20, 15, 15], [80, 185, 685])
+    dear = Campaign(population=10_000, unit_cost=5, unit_benefit=10)
+    plan = rs.plan_campaign({"good": COUNTS, "worse": worse}, {"cheap": CAMPAIGN, "dear": dear})
+    assert [(offer.model, offer.campaign) for offer in plan.offers] == list(plan.curves)
+    assert (plan.best.model, plan.best.campaign, plan.best.best.profit) == ("good", "cheap", 1500)
+    assert plan.best.perfect_profit >= plan.best.best.profit >= plan.best.random_profit
+    assert plan.verdict == (
+        "Contact the 1,000 customers (10.00%) that good scores 3 or more in campaign cheap: "
+        "300 responders, profit 1,500."
+    )
+    hopeless = rs.plan_campaign(COUNTS, Campaign(population=10, unit_cost=5, unit_benefit=1, fixed_cost=7))
+    assert hopeless.verdict == "No campaign: the best would bring -7."
+    assert hopeless.to_dict()["worthwhile"] is False
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: rs.profit(COUNTS), InputError, "campaign: expected a Campaign, got None"),
+        (lambda: rs.profit(ThresholdCounts([1], [0], [3]), CAMPAIGN), OneClassError, "expected responders, got none"),
+        (lambda: rs.profit(COUNTS, CAMPAIGN).table(0), InputError, "steps: expected a whole number of at least 1"),
+        (lambda: rs.plan_campaign(COUNTS, {}), InputError, "campaigns: expected a Campaign or a mapping"),
+    ],
+)
+def test_refusals(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_labels_that_reach_to_a_depth():
+    labels, scores = [1, 0, 1, 1, None, 0, 1], [9, 8, 7, 6, 6, 5, 4]
+    chart = rs.decisions.partial_lift_chart(labels, scores)
+    assert (chart.x.tolist(), chart.y.tolist()) == ([0, 1 / 7, 2 / 7, 3 / 7], [0, 1, 1, 2])
+    assert (chart.threshold.tolist(), chart.method) == ([inf, 9, 8, 7], "as far as labels reach")
+    curve = chart.profit(Campaign(population=70, unit_cost=1, unit_benefit=3))
+    assert curve.y.tolist() == [0, 20, 10, 30]
+    assert curve.best() == {
+        "depth": 3 / 7,
+        "size": 30.0,
+        "threshold": 7.0,
+        "profit": 30.0,
+        "at_reach": True,
+        "method": "as far as labels reach",
+    }
+    capped = chart.profit(Campaign(population=70, unit_cost=1, unit_benefit=3, capacity=20))
+    assert (capped.best()["size"], capped.best()["at_reach"]) == (10, False)
+
+
+@given(sample=samples(dtype=np.int64))
+def test_with_every_label_it_is_the_lift_chart(sample):
+    whole, known = rs.lift_chart(sample.y, sample.score), rs.decisions.partial_lift_chart(sample.y, sample.score)
+    sampled = rs.decisions.partial_lift_chart(sample.y.astype(float), sample.score, inclusion=1.0)
+    for chart in (known, sampled):
+        assert chart.x.tolist() == pytest.approx(whole.x.tolist())
+        assert chart.y.tolist() == whole.y.tolist()
+    assert not sampled.standard_error.any()
+
+
+def test_the_sampled_estimate_and_its_variance_are_unbiased_over_all_samples():
+    """Every one of the 2^6 subsets that may be labelled, each with its probability."""
+    labels, scores = np.array([1, 0, 1, 1, 0, 1]), np.array([5, 5, 4, 3, 2, 1])
+    chances = np.array([0.9, 0.5, 0.3, 0.7, 0.2, 0.6])
+    truth = rs.lift_chart(labels, scores).y
+    mean, square, variance = 0.0, 0.0, 0.0
+    for drawn in itertools.product([False, True], repeat=6):
+        if not any(drawn):
+            mass = float(np.prod(1 - chances))
+            square = square + mass * truth.astype(float) ** 2
+            continue
+        seen = np.where(drawn, labels.astype(float), nan)
+        chart = rs.decisions.partial_lift_chart(seen, scores, inclusion=chances)
+        mass = float(np.prod(np.where(drawn, chances, 1 - chances)))
+        mean = mean + mass * chart.y
+        square = square + mass * (chart.y - truth) ** 2
+        variance = variance + mass * chart.standard_error**2
+    assert mean == pytest.approx(truth)
+    assert variance == pytest.approx(square)
+
+
+def test_the_band_of_a_sampled_chart():
+    chart = rs.decisions.partial_lift_chart([1, nan, 1, nan], [4, 3, 2, 1], inclusion=[0.8, 0.8, 0.5, 0.5])
+    band, money = chart.band(0.9), chart.profit(Campaign(population=4, unit_cost=1, unit_benefit=2)).band(0.9)
+    assert (band.low <= chart.y).all() or (band.high < chart.y).any()
+    assert band.low.min() >= 0
+    assert (band.high <= chart.x * 4).all()
+    assert money.low.tolist() == (2 * band.low - 4 * chart.x).tolist()
+    assert band.method == "Horvitz–Thompson"
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: rs.decisions.partial_lift_chart([None, None], [1, 2]),
+            LabelError,
+            "y_true: expected some labels, got none",
+        ),
+        (
+            lambda: rs.decisions.partial_lift_chart([1, None], [1, 2], inclusion=0),
+            WeightError,
+            "above 0 and at most 1 .*got 0",
+        ),
+        (
+            lambda: rs.decisions.partial_lift_chart([1, None], [1, 2], inclusion=["a", "b"]),
+            WeightError,
+            "probabilities, got",
+        ),
+        (
+            lambda: rs.decisions.partial_lift_chart(["yes", None], [1, 2]),
+            LabelError,
+            "name the positive class with pos_label",
+        ),
+        (
+            lambda: rs.decisions.partial_lift_chart([1, None], [2, 1]).profit(
+                Campaign(population=5, unit_cost=1, unit_benefit=1, response_rate=0.1)
+            ),
+            InputError,
+            "campaign: expected no response_rate",
+        ),
+    ],
+)
+def test_partial_refusals(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()

@@ -1,0 +1,202 @@
+"""The same rows through every way in give identical counts.
+
+A way in is a function of a table, a folder to write to and options; it returns counts by model, or by segment and
+model. To add an engine, add its function to WAYS.
+"""
+
+from collections import defaultdict
+from functools import partial
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rocscope as rs
+from readers import FRAMES, WRITERS
+from rocscope.errors import LabelError
+from strategies import taking
+
+MODELS = ("a", "b")
+DTYPES = {"a": ("float32", "float64"), "b": ("int64", "float64")}
+
+
+def through_read(table, folder, *, weight=None, segment=None):
+    preds = rs.read(table, label="y", scores=MODELS, weight=weight, segment=segment, missing="drop")
+    if segment is None:
+        return {model: preds.counts(model) for model in MODELS}
+    return {name: {model: part.counts(model) for model in MODELS} for name, part in preds.by_segment().items()}
+
+
+def through_arrays(table, folder, *, weight=None, segment=None):
+    used = [*MODELS, "y", *(name for name in (weight, segment) if name is not None)]
+    whole = table.select(used).drop_null()
+    columns = {name: whole[name].to_numpy(zero_copy_only=False) for name in used}
+    mass, group = (None if name is None else columns[name] for name in (weight, segment))
+    scores = {model: columns[model] for model in MODELS}
+    preds = rs.Predictions(columns["y"], scores, sample_weight=mass, segment=group)
+    if segment is None:
+        return {model: preds.counts(model) for model in MODELS}
+    return {name: {model: part.counts(model) for model in MODELS} for name, part in preds.by_segment().items()}
+
+
+def counted(source, **options):
+    return rs.read_counts(source, label="y", scores=MODELS, missing="drop", **options)
+
+
+def through_file(name, table, folder, **options):
+    WRITERS[name](table, folder / name)
+    return counted(folder / name, **options)
+
+
+def through_frame(kind, table, folder, **options):
+    return counted(FRAMES[kind](table), **options)
+
+
+def through_many_files(table, folder, **options):
+    """Files of three rows in groups of two, and files without rows among them."""
+    for number, start in enumerate(range(0, table.num_rows, 3)):
+        pa.parquet.write_table(table.slice(start, 3), folder / f"{number:03}.parquet", row_group_size=2)
+        pa.parquet.write_table(table.slice(0, 0), folder / f"{number:03}-empty.parquet")
+    return counted(str(folder / "*.parquet"), **options)
+
+
+WAYS = {
+    "arrays": through_arrays,
+    "read": through_read,
+    "frame": partial(through_frame, "PyArrow"),
+    "frame, on disk": lambda table, folder, **options: counted(table, memory=1, **options),
+    "pandas": partial(through_frame, "pandas, Arrow types"),
+    "Polars": partial(through_frame, "Polars"),
+    "DuckDB": partial(through_frame, "DuckDB"),
+    "CSV": partial(through_file, "scores.csv"),
+    "JSON": partial(through_file, "scores.jsonl"),
+    "Parquet": partial(through_file, "scores.parquet"),
+    "Parquet, filtered": lambda table, folder, **options: through_file(
+        "scores.parquet", table, folder, where="y >= 0 OR y IS NULL", **options
+    ),
+    "Parquet, on disk": lambda table, folder, **options: through_file(
+        "scores.parquet", table, folder, memory=1, **options
+    ),
+    "many files": through_many_files,
+    "Arrow": partial(through_file, "scores.feather"),
+    "Arrow stream": partial(through_file, "scores.arrows"),
+}
+
+
+def oracle(table, *, weight=None, segment=None):
+    """Sums of weights by score, one row after the other."""
+    sums = defaultdict(lambda: defaultdict(lambda: defaultdict(lambda: [0, 0])))
+    for row in table.to_pylist():
+        used = [row[name] for name in ("y", *MODELS, *(name for name in (weight, segment) if name))]
+        if None not in used:
+            mass = 1 if weight is None else row[weight]
+            for model in MODELS:
+                sums[row[segment] if segment else None][model][row[model]][1 - row["y"]] += mass
+    found = {
+        name: {
+            model: [(score, *by_score[score]) for score in sorted(by_score, reverse=True) if any(by_score[score])]
+            for model, by_score in models.items()
+        }
+        for name, models in sums.items()
+    }
+    return found if segment else found[None]
+
+
+def levels(counts):
+    return list(zip(counts.threshold.tolist(), counts.pos.tolist(), counts.neg.tolist(), strict=True))
+
+
+@st.composite
+def tables(draw):
+    n = draw(st.integers(2, 12))
+
+    def column(values, *, gaps=True):
+        return draw(st.lists(st.one_of(values, st.none()) if gaps else values, min_size=n, max_size=n))
+
+    eighths = st.integers(-8, 8).map(lambda number: number / 8)
+    whole = {"b": st.integers(-3, 3), "a": eighths}
+    scores = {model: draw(st.sampled_from(DTYPES[model])) for model in MODELS}
+    table = pa.table(
+        {
+            "y": pa.array(column(st.integers(0, 1), gaps=draw(st.booleans())), pa.int8()),
+            "a": pa.array(column(whole["a"]), pa.from_numpy_dtype(scores["a"])),
+            "b": pa.array(column(whole["b"]), pa.from_numpy_dtype(scores["b"])),
+            "w": pa.array(column(st.sampled_from([0.25, 0.5, 1.0, 2.0])), pa.float64()),
+            "k": pa.array(column(st.integers(1, 3), gaps=False), pa.int64()),
+            "g": pa.array(column(st.sampled_from(["east", "west", "nord"])), pa.string()),
+        }
+    )
+    # One row without gaps, so that something is left.
+    row = {"y": 1, "a": 0.5, "b": 1, "w": 1.0, "k": 2, "g": "east"}
+    return pa.concat_tables([table, pa.Table.from_pylist([row], table.schema)])
+
+
+OPTIONS = [
+    {},
+    {"weight": "w"},
+    {"weight": "k"},
+    {"segment": "g"},
+    {"segment": "g", "weight": "w"},
+]
+
+
+@pytest.mark.parametrize("path", ["small", "compiled"])
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=settings.default.max_examples // 5)  # of each of many ways
+@given(data=st.data())
+def test_counts_are_identical(tmp_path_factory, path, way, data):
+    table, options = data.draw(tables()), data.draw(st.sampled_from(OPTIONS))
+    with taking(path):
+        found = WAYS[way](table, tmp_path_factory.mktemp("way"), **options)
+        expected = oracle(table, **options)
+        assert sorted(found) == sorted(expected)
+        for name, part in found.items():
+            if options.get("segment"):
+                assert {model: levels(counts) for model, counts in part.items()} == expected[name]
+            else:
+                assert levels(part) == expected[name]
+
+
+@pytest.mark.parametrize("memory", [None, "1 MB"])
+def test_many_rows_are_ranked_alike_in_memory_and_on_disk(tmp_path, memory):
+    generator = np.random.default_rng(0)
+    n = 300_000
+    y = generator.random(n) < 0.3
+    logits = generator.standard_normal(n)
+    scores = {
+        "probability": (1 / (1 + np.exp(-logits))).astype(np.float32),
+        "logit": logits,
+        "one level": np.where(logits < 1, 0.0, logits),
+        "whole": generator.integers(-(2**62), 2**62, n),
+    }
+    weight = generator.integers(0, 3, n)
+    table = pa.table({"y": y, "w": weight, **scores})
+    pa.parquet.write_table(table, tmp_path / "many.parquet", row_group_size=50_000)
+    plain = rs.read_counts(tmp_path / "many.parquet", label="y", scores=list(scores), memory=memory)
+    weighted = rs.read_counts(tmp_path / "many.parquet", label="y", scores=list(scores), weight="w", memory=memory)
+    for name, values in scores.items():
+        assert plain[name].pairs() == rs.ThresholdCounts.from_scores(y, values).pairs()
+        assert plain[name] == rs.ThresholdCounts.from_scores(y, values)
+        assert plain[name].threshold.dtype == values.dtype
+        assert weighted[name] == rs.ThresholdCounts.from_scores(y, values, sample_weight=weight)
+
+
+@pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
+def test_a_refused_relation_leaves_its_connection_free(read):
+    connection = duckdb.connect()
+    relation = connection.sql("SELECT range % 2 + 2 * (range = 900000)::INT AS y, range AS a FROM range(1000000)")
+
+    def progress(rows, of):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        read(relation, label="y", scores="a", progress=progress)
+    assert connection.sql("SELECT 1").fetchall() == [(1,)]
+    with pytest.raises(LabelError) as refused:
+        read(relation, label="y", scores="a")
+    assert connection.sql("SELECT 1").fetchall() == [(1,)]
+    assert interrupted.traceback
+    assert refused.traceback  # what was under way is held by these, and is closed all the same

@@ -1,0 +1,49 @@
+"""The bar that reading draws: on stderr, if that is a terminal, with rows, rows a second and the time left."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import rocscope as rs
+
+ROWS = 300_000
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("progress") / "rows.parquet"
+    table = pa.table({"y": np.arange(ROWS) % 2, "s": np.arange(ROWS) % 1000})
+    pq.write_table(table, path, row_group_size=ROWS // 3)
+    return path
+
+
+@pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
+def test_on_a_terminal(monkeypatch, capsys, path, read):
+    screen = Screen()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("COLUMNS", "200")
+    read(path, label="y", scores="s", progress=True)
+    shown = screen.getvalue()
+    assert f"Reading {path}" in shown
+    assert f"{ROWS:,} of {ROWS:,} rows" in shown
+    assert "rows/s" in shown
+    assert "0:00:00" in shown  # left
+    assert not capsys.readouterr().out
+
+
+@pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
+@pytest.mark.parametrize(("kind", "progress"), [(io.StringIO, True), (Screen, False)])
+def test_nowhere_else_and_only_if_asked(monkeypatch, path, read, kind, progress):
+    stderr = kind()
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # makes rich take anything for a terminal
+    read(path, label="y", scores="s", progress=progress)
+    assert not stderr.getvalue()

@@ -1,0 +1,225 @@
+"""read_counts on a real Spark in this machine's JVM: the same counts as from arrays, and errors in one line."""
+
+import shutil
+import sys
+from decimal import Decimal
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import rocscope as rs
+from rocscope.engines.spark import counts as engine
+from rocscope.engines.spark import tasks as spark_tasks
+from rocscope.errors import ColumnError, EngineError, InputError, LabelError, ScoreError, ShapeError, WeightError
+from rocscope.geometry import pool
+from rocscope.ranges.binned import BinnedCounts
+
+pytest.importorskip("pyspark", reason="pyspark is not installed (extra: spark)")
+pytestmark = [
+    pytest.mark.xdist_group("spark"),  # one session for all
+    # Spark leaves the sockets that it fetches rows through to be collected; older ones are heard.
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
+]
+
+ROWS = 3_000
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.log.level": "OFF",
+}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory, request):
+    """Spark on two cores, on loopback only."""
+    if shutil.which("java") is None:
+        pytest.skip("no Java on this machine, which Spark needs")
+    from pyspark.sql import SparkSession
+
+    folder = str(tmp_path_factory.mktemp("spark"))
+    settings = SETTINGS | {"spark.local.dir": folder, "spark.sql.warehouse.dir": folder}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", str(request.config.rootpath / "src"), prepend=":")
+        spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        yield spark
+        spark.stop()
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Every type of score, label and weight that Spark has and we take."""
+    generator = np.random.default_rng(0)
+    y = generator.random(ROWS) < 0.3
+    score = generator.standard_normal(ROWS) + y
+    return {
+        "y": y.astype(np.int8),
+        "name": np.where(y, "yes", "no"),
+        "double": score,
+        "float": score.astype(np.float32),
+        "ties": np.round(score, 1),
+        "short": np.round(score * 5).astype(np.int16),
+        "long": 2**53 + np.round(score * 9).astype(np.int64),
+        "flag": score > 0,
+        "weight": generator.integers(0, 4, ROWS),
+        "segment": generator.choice(["north", "south", "west"], ROWS),
+    }
+
+
+@pytest.fixture(scope="module")
+def frame(session, table, tmp_path_factory):
+    """The same in Spark, in three files."""
+    folder = tmp_path_factory.mktemp("rows")
+    decimals = pa.array([Decimal(f"{score:.2f}") for score in table["double"]], pa.decimal128(9, 2))
+    holes = pa.array(np.where(np.arange(ROWS) % 7, table["double"], np.nan), mask=np.arange(ROWS) % 11 == 0)
+    rows = pa.table(table | {"decimal": decimals, "holes": holes, "wide": decimals.cast(pa.decimal128(38, 9))})
+    for part in range(3):
+        pq.write_table(rows.slice(part * 1_000, 1_000), folder / f"{part}.parquet")
+    return session.read.parquet(str(folder))
+
+
+def counts_of(table, model, rows=slice(None), **options):
+    return rs.ThresholdCounts.from_scores(table["y"][rows], table[model][rows], **options)
+
+
+def test_models_of_every_type_in_one_job_are_counted_as_from_arrays(frame, table):
+    models = ["double", "float", "ties", "short", "long", "flag"]
+    found = rs.read_counts(frame, label="y", scores=[*models, "decimal"])
+    assert list(found) == [*models, "decimal"]
+    for model in models:
+        expected = counts_of(table, model)
+        assert found[model] == expected
+        assert found[model].threshold.dtype == expected.threshold.dtype
+    decimals = [float(f"{score:.2f}") for score in table["double"]]
+    assert found["decimal"] == rs.ThresholdCounts.from_scores(table["y"], decimals)
+    assert (found.source.name, found.source.rows_read, found.source.rows_dropped) == ("Spark DataFrame", ROWS, 0)
+
+
+def test_weights_segments_and_named_labels(frame, table):
+    asked = {"label": "name", "scores": {"a": "ties", "b": "short"}, "pos_label": "yes"}
+    found = rs.read_counts(frame, weight="weight", segment="segment", **asked)
+    assert list(found) == ["north", "south", "west"]
+    for segment, by_model in found.items():
+        rows = table["segment"] == segment
+        for name, model in asked["scores"].items():
+            assert by_model[name] == counts_of(table, model, rows, sample_weight=table["weight"][rows])
+
+
+def test_rows_are_filtered_by_sparks_sql_and_incomplete_ones_left_out(frame, table):
+    found = rs.read_counts(frame, label="y", scores="holes", where="segment = 'west'", missing="drop")
+    here = table["segment"] == "west"
+    complete = here & (np.arange(ROWS) % 7 != 0) & (np.arange(ROWS) % 11 != 0)
+    assert found["holes"] == counts_of(table, "double", complete)
+    assert found.source.rows_read == here.sum()
+    assert found.source.rows_dropped == (here & ~complete).sum()
+    assert found.source.where == "segment = 'west'"
+
+
+@pytest.fixture
+def collected(frame):
+    """What the driver was sent: the frames and their rows."""
+    seen, collect = [], type(frame).collect
+
+    def spy(self):
+        rows = collect(self)
+        seen.append((self, rows))
+        return rows
+
+    with mock.patch.object(type(frame), "collect", spy):
+        yield seen
+
+
+def test_many_levels_come_back_as_few_bins_through_one_shuffle(frame, table, collected):
+    with mock.patch.multiple(engine, MOST_LEVELS=100, MOST_BINS=20, _LEVELS_PER_RANGE=500):
+        found = rs.read_counts(frame, label="y", scores="double")["double"]
+    exact = counts_of(table, "double")
+    assert isinstance(found, BinnedCounts)
+    assert found.auc_fraction() == exact.pairs().fraction()
+    assert found.holds_hull
+    assert set(pool(exact).threshold.tolist()) <= set(found.low.tolist())
+    assert all(found.at(low) == exact.at(low) for low in found.low.tolist())
+    survey, ranges = collected
+    plan = ranges[0]._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
+    assert plan.count("Exchange") == 1
+    assert len(ranges[1]) == 6
+    assert sum(len(row.sample or b"") for row in survey[1]) < ROWS * 8 / 20
+    assert not {"score", "pos", "neg"} & set(survey[0].columns)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "words"),
+    [
+        ({"scores": "wide"}, ScoreError, r"got values of type decimal\(38,9\); cast it to double or bigint first"),
+        ({"scores": "array(double)"}, ScoreError, r"array<double>; take one element out first: column\[1\]"),
+        ({"scores": "name"}, ScoreError, "got values of type string; cast it to double first"),
+        ({"scores": "nothing"}, ColumnError, "one of .*got 'nothing'"),
+        ({"label": "wide"}, LabelError, "expected numbers, text or truth values"),
+        ({"weight": "double"}, WeightError, "scale them to whole numbers and cast to bigint"),
+        ({"segment": "float"}, InputError, "got values of type float; cast it to string first"),
+        ({"format": "csv"}, InputError, "format: expected none for a Spark DataFrame"),
+        ({"memory": 10**9}, InputError, "Spark's own settings"),
+        ({"where": "nope > 1"}, EngineError, "`nope` cannot be resolved"),
+        ({"where": "s > > 1"}, EngineError, "Syntax error at or near '>'"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_before_any_work(frame, collected, asked, error, words):
+    wider = frame.selectExpr("*", "array(double) as `array(double)`")
+    with pytest.raises(error, match=words) as raised:
+        rs.read_counts(wider, **({"label": "y", "scores": "double"} | asked))
+    assert "\n" not in str(raised.value)
+    assert not collected
+
+
+def test_vectors_are_refused_with_the_way_to_take_one_element(frame, table):
+    from pyspark.ml.functions import array_to_vector, vector_to_array
+
+    scored = frame.selectExpr("y", "array(-ties, ties) as both").select("y", array_to_vector("both").alias("raw"))
+    with pytest.raises(ScoreError, match=r"type vector; take one .*vector_to_array\(column\)\[1\]"):
+        rs.read_counts(scored, label="y", scores="raw")
+    taken = scored.withColumn("raw.1", vector_to_array("raw")[1])
+    assert rs.read_counts(taken, label="y", scores="raw.1")["raw.1"] == counts_of(table, "ties")
+
+
+@pytest.mark.parametrize(
+    ("expression", "asked", "error", "words"),
+    [
+        ("if(double > 3, 7, y) as y2", {"label": "y2"}, LabelError, "label 'y2' of Spark DataFrame.*0, 1, 7"),
+        ("holes as a", {"scores": "a"}, ScoreError, "missing or infinite; leave such rows out with missing='drop'"),
+        ("double as a", {"scores": "a", "where": "y > 5"}, ShapeError, "at least one row, got none"),
+        ("raise_error('no luck') * 1.0D as a", {"scores": "a"}, EngineError, "no luck"),
+    ],
+)
+def test_what_rows_turn_out_to_hold_is_told_in_one_line(session, frame, expression, asked, error, words):
+    with pytest.raises(error, match=words) as raised:
+        rs.read_counts(frame.selectExpr("*", expression), **({"label": "y", "scores": "double"} | asked))
+    assert "\n" not in str(raised.value)
+    assert session.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+def test_workers_that_lack_rocscope_are_named(frame):
+    lacking = mock.patch.object(spark_tasks, "rank_rows", lambda batches, layout: exec("import nothing_like_it"))
+    words = "^Spark DataFrame: its Python workers have no nothing_like_it; see docs/spark.md"
+    with lacking, pytest.raises(EngineError, match=words):
+        rs.read_counts(frame, label="y", scores="double")
+
+
+def test_a_stopped_session_is_named(session, frame, monkeypatch):
+    monkeypatch.setattr(session.sparkContext, "_jsc", None)  # as `stop` leaves it
+    with pytest.raises(EngineError, match="expected a running Spark session, got one that was stopped"):
+        rs.read_counts(frame, label="y", scores="double")
+
+
+def test_the_session_keeps_its_settings(session, frame):
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    session.conf.set(name, "777")
+    done = []
+    rs.read_counts(frame, label="y", scores="ties", progress=lambda *rows: done.append(rows))
+    assert session.conf.get(name) == "777"
+    assert done == [(ROWS, ROWS)]

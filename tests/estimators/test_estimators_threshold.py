@@ -1,0 +1,139 @@
+"""ThresholdClassifier: the threshold that merged out-of-fold scores choose."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.tree import DecisionTreeClassifier
+
+import rocscope as rs
+from rocscope.estimators.folds import deal
+
+
+def sample(n=200, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return rng.normal(size=(n, 3)) + y[:, None], y
+
+
+def by_hand(model, X, y, folds, **options):
+    """Merge the scores of the test rows of each fold and choose once."""
+    scores = np.empty(len(y))
+    for i in range(folds.max() + 1):
+        test = folds == i
+        scores[test] = model.fit(X[~test], y[~test]).predict_proba(X[test])[:, 1]
+    return rs.choose(rs.ThresholdCounts.from_scores(y, scores), **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"context": rs.Context(cost_fn=5)}, {"where": "tpr >= .9"}, {"criterion": "f1"}]
+)
+def test_the_threshold_is_the_one_that_merged_scores_choose(options):
+    X, y = sample()
+    model = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=7, random_state=3, **options).fit(X, y)
+    wanted = by_hand(LogisticRegression(), X, y, deal(y, 7, 3), **options)
+    assert model.threshold_ == wanted.threshold
+    assert model.decision_.point == wanted.point
+    probability = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
+    assert np.array_equal(model.predict(X), probability >= wanted.threshold)
+    assert np.array_equal(model.predict_proba(X)[:, 1], probability)
+
+
+def test_nobody_positive_is_a_legal_choice():
+    X, y = sample(share=0.1)
+    model = rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.zeros_like(X), y)
+    assert model.threshold_ == math.inf
+    assert not model.predict(X).any()
+
+
+def test_members_of_a_rare_class_are_dealt_to_different_folds():
+    y = np.repeat(["a", "b"], [40, 3])
+    fold = deal(y, 10, 0)
+    assert sorted(np.bincount(fold)) == [4] * 7 + [5] * 3
+    assert len(set(fold[y == "b"])) == 3
+    X = np.random.default_rng(0).normal(size=(43, 2))
+    model = rs.estimators.ThresholdClassifier(DecisionTreeClassifier(random_state=0)).fit(X, y)
+    assert model.predictions_.n_pos == 3
+    assert np.isnan(model.fold_thresholds_).sum() == 7
+
+
+def test_a_class_of_one_is_refused():
+    with pytest.raises(rs.errors.InputError, match="y: expected at least two members of each class, got one class, 1"):
+        rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.zeros((5, 1)), [0, 0, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (1, "cv: expected at least 2 folds, got 1"),
+        ([(np.arange(100), np.arange(0))], "cv: expected test rows in every fold, got none in fold 0"),
+        (
+            [(np.arange(100), np.arange(90, 200))],
+            "cv: expected no row in training and test, got 10 in both, such as row 90",
+        ),
+    ],
+)
+def test_folds_that_cannot_serve_are_refused(cv, message):
+    with pytest.raises(rs.errors.InputError, match=message):
+        rs.estimators.ThresholdClassifier(LogisticRegression(), cv=cv).fit(*sample())
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "spread"), [([0.1, 0.3], math.sqrt(0.02)), ([0.1, math.inf], math.inf), ([math.inf], math.nan)]
+)
+def test_the_spread_says_when_only_some_folds_would_predict_nobody(monkeypatch, thresholds, spread):
+    model = rs.estimators.ThresholdClassifier(LogisticRegression())
+    own = np.array([*thresholds, math.nan])
+    monkeypatch.setattr(type(model), "fold_thresholds_", own)
+    assert model.threshold_spread_ == pytest.approx(spread, nan_ok=True)
+
+
+def test_each_fold_says_what_it_alone_would_choose():
+    X, y = sample()
+    model = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=5).fit(X, y)
+    own = [rs.choose(fold).threshold for fold in model.predictions_.by_fold().values()]
+    assert model.fold_thresholds_.tolist() == own
+    finite = [threshold for threshold in own if math.isfinite(threshold)]
+    assert model.threshold_spread_ == (np.std(own, ddof=1) if len(finite) == 5 else math.inf)
+
+
+def test_rows_are_dealt_evenly_also_in_each_class():
+    y = np.repeat([0, 1, 2], [31, 17, 5])
+    fold = deal(y, 7, 0)
+    for rows in (slice(None), y == 0, y == 1, y == 2):
+        sizes = np.bincount(fold[rows], minlength=7)
+        assert sizes.max() - sizes.min() <= 1
+    assert not np.array_equal(fold, deal(y, 7, 1))
+    assert deal(np.array([0, 1, 0, 1]), 10, 0).max() == 3
+
+
+def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
+    """Vuk & Curk, Table 4: .695 with the threshold 0.5, .752 with the chosen one, .403 on average."""
+    data = rs.datasets.load("tic_tac_toe")
+    codes = [np.unique(column, return_inverse=True)[1] for column in data.X.values()]
+    X, y = np.column_stack(codes), data.y
+    outer = StratifiedKFold(10, shuffle=True, random_state=0)
+    bayes, tuned = CategoricalNB(), rs.estimators.ThresholdClassifier(CategoricalNB(), pos_label="p")
+    before, after = (cross_val_score(model, X, y, cv=outer).mean() for model in (bayes, tuned))
+    assert (before, after) == (pytest.approx(0.695, abs=0.015), pytest.approx(0.752, abs=0.01))
+    assert tuned.fit(X, y).threshold_ == pytest.approx(0.403, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"context": {"cost_fn": 5}}, "context: expected a Context or an UncertainContext, got {'cost_fn': 5}"),
+        ({"criterion": "acuracy"}, "criterion: expected one of .*closest: 'accuracy'"),
+        ({"where": "tpr above .9"}, "tpr above .9"),
+        ({"cv": 3, "where": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["one", "several"])
+def test_an_aim_that_is_not_understood_is_refused(kind, options, message):
+    models = {"one": LogisticRegression(), "several": [("a", LogisticRegression()), ("b", LogisticRegression(C=0.1))]}
+    wrapper = {"one": rs.estimators.ThresholdClassifier, "several": rs.estimators.HullClassifier}[kind]
+    with pytest.raises(rs.errors.InputError, match=message):
+        wrapper(models[kind], **options).fit(*sample())

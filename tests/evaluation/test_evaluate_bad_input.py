@@ -1,0 +1,232 @@
+"""What evaluate refuses, what it reports and goes on without, and what repeated rows are refused for."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import rocscope as rs
+from rocscope.errors import InputError, LabelError, ModelError, RocscopeWarning, ShapeError
+
+X = np.arange(24.0).reshape(12, 2)
+Y = np.tile([0, 1], 6)
+NB = GaussianNB()
+GROUPS = np.repeat(range(6), 2)
+
+
+def evaluate(models=NB, x=X, y=Y, **options):
+    return rs.evaluate(models, x, y, **{"cv": 3} | options)
+
+
+class Broken(GaussianNB):
+    """Fails wherever row 0 is in training."""
+
+    def fit(self, X, y, sample_weight=None):
+        if (X[:, 0] == 0).any():
+            raise ZeroDivisionError("no\nway")
+        return super().fit(X, y)
+
+
+refused = {
+    "rare class": (
+        lambda: evaluate(y=["a"] * 9 + ["b"] * 3, cv=5, pos_label="b"),
+        InputError,
+        "cv: expected at least 5 rows of each class, one a fold, got fewer of 'b: 3'; take cv=3, merge or leave out",
+    ),
+    "all rare": (
+        lambda: evaluate(cv=rs.evaluation.protocols.Folds(7, rare_classes="spread")),
+        InputError,
+        "take cv=6, merge",
+    ),
+    "single row": (lambda: evaluate(y=[0] * 11 + [1], cv="holdout"), InputError, "Holdout(stratified=False)"),
+    "one class": (lambda: evaluate(y=[1] * 12), LabelError, "expected two classes or more, got only 1"),
+    "which positive": (lambda: evaluate(y=["a", "b"] * 6), LabelError, "name the positive class with pos_label"),
+    "positive of three": (lambda: evaluate(y=[0, 1, 2] * 4, pos_label=2), LabelError, "predictions.binary(cls)"),
+    "missing label": (lambda: evaluate(y=[0, 1, None] * 4), LabelError, "4 missing, the first in row 2"),
+    "rows": (lambda: evaluate(x=X[:11]), ShapeError, "X: expected one row per label (12), got 11"),
+    "ragged": (lambda: evaluate(x=[[1], [1, 2]] * 6), ShapeError, "rows of different lengths"),
+    "one fold": (lambda: evaluate(cv=1), InputError, "cv: expected a whole number of at least 2, got 1"),
+    "cv name": (lambda: evaluate(cv="hold-out"), InputError, "(closest: 'holdout'), got 'hold-out'"),
+    "cv of no kind": (lambda: evaluate(cv=0.3), InputError, "a splitter of scikit-learn, or pairs of row numbers, got"),
+    "repeats": (lambda: evaluate(repeats=0), InputError, "repeats: expected a whole number of at least 1, got 0"),
+    "same repeats": (lambda: evaluate(cv="leave_one_out", repeats=2), InputError, "expected 1 for leave one out, got"),
+    "same splitter": (lambda: evaluate(cv=KFold(3), repeats=2), InputError, "repeats would be the same"),
+    "splitter's own": (lambda: evaluate(cv=StratifiedKFold(13)), InputError, "cv: StratifiedKFold: "),
+    "empty test": (lambda: evaluate(cv=[(range(12), [])]), InputError, "cv: fold 0: expected test rows, got none"),
+    "empty training": (lambda: evaluate(cv=[([], range(12))]), InputError, "expected training rows, got none"),
+    "overlap": (lambda: evaluate(cv=[(range(7), range(6, 12))]), InputError, "got 1 in both, such as row 6"),
+    "twice": (lambda: evaluate(cv=[(range(6), [7, 7])]), InputError, "expected each test row once"),
+    "beyond": (lambda: evaluate(cv=[(range(6), [12])]), InputError, "row numbers from 0 to 11, got 12 to 12"),
+    "no pair": (lambda: evaluate(cv=[3]), InputError, "expected pairs of training and test rows, got int"),
+    "fractions": (lambda: evaluate(cv=[(range(6), [7.5])]), InputError, "expected row numbers, got float64"),
+    "no split": (lambda: evaluate(cv=[]), InputError, "expected at least one split, got none"),
+    "training of one class": (
+        lambda: evaluate(cv=[([0, 2, 4], [1, 3])]),
+        InputError,
+        "cv: fold 0: expected training rows of two classes, got only 0",
+    ),
+    "straddling": (
+        lambda: evaluate(cv=[(range(0, 12, 2), range(1, 12, 2))], y=[0, 0, 1, 1] * 3, groups=GROUPS),
+        InputError,
+        "cv: fold 0: expected each group in training or in test, got 6 groups in both, such as that of row 0",
+    ),
+    "splitter ignores groups": (
+        lambda: evaluate(cv=KFold(3, shuffle=True, random_state=0), groups=GROUPS),
+        InputError,
+        "a splitter for groups such as GroupKFold",
+    ),
+    "groups in time": (lambda: evaluate(cv="time_order", groups=GROUPS), InputError, "none in order of time"),
+    "parts of all": (lambda: rs.evaluation.protocols.ThreeParts(0.5, 0.5), InputError, "expected less than 1, got 1"),
+    "segment": (lambda: evaluate(cv="three_parts", segment=Y), InputError, "none with three parts"),
+    "no model": (lambda: evaluate([]), InputError, "models: expected at least one model, got none"),
+    "a class": (lambda: evaluate({"nb": GaussianNB}), InputError, "got the class GaussianNB; make an instance of it"),
+    "a function": (lambda: evaluate({"f": len}), InputError, "expected an estimator with fit"),
+    "equal names": (lambda: evaluate({1: NB, "1": NB}), InputError, "names that are equal as text"),
+    "seed": (lambda: evaluate(random_state=-1), InputError, "random_state: expected a whole number of at least 0"),
+    "response": (lambda: evaluate(response="proba"), InputError, "response: expected one of 'auto', 'predict_proba'"),
+    "neither": (
+        lambda: evaluate({"lin": LinearRegression()}),
+        ModelError,
+        "model 'lin', fold 0, repeat 0: ModelError: model 'lin': expected predict_proba or decision_function, got a "
+        "model with neither; response='predict' takes its predicted labels (and 2 more failures)",
+    ),
+    "asked for": (lambda: evaluate(response="decision_function"), ModelError, "expected decision_function, got a"),
+    "not fitted": (
+        lambda: rs.evaluation.from_estimator({"nb": NB}, X, Y),
+        ModelError,
+        "model 'nb': NotFittedError: This Gauss",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", refused)
+def test_refusals(case):
+    call, kind, message = refused[case]
+    with pytest.raises(kind) as caught:
+        call()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_values_are_the_model_s_own_error_with_its_place():
+    holes = X.copy()
+    holes[3, 0] = np.nan
+    with pytest.raises(ModelError, match="model 'lr', fold 0, repeat 0: ValueError: Input X contains NaN") as caught:
+        evaluate({"lr": LogisticRegression()}, holes)
+    assert type(caught.value.__cause__) is ValueError
+    with pytest.warns(RocscopeWarning, match="left out, failed in 6 fits: model 'lr', fold 0, repeat 0: ValueError"):
+        preds = evaluate({"lr": LogisticRegression(), "tree": DecisionTreeClassifier()}, holes, repeats=2)
+    assert preds.models == ["tree"]
+    assert {failure.model for failure in preds.source.failures} == {"lr"}
+    assert [(failure.fold, failure.repeat) for failure in preds.source.failures] == [(f, f // 3) for f in range(6)]
+
+
+def test_a_model_that_fails_in_some_folds_does_not_lose_the_others():
+    with pytest.warns(RocscopeWarning, match="failed in 2 fits: model 'broken'.* ZeroDivisionError: no; see"):
+        preds = evaluate({"broken": Broken(), "nb": NB})
+    assert preds.models == ["nb"]
+    assert len(preds) == 12
+    content = json.loads(json.dumps(preds.to_dict(), allow_nan=False))
+    assert content["source"]["failures"][0]["error"] == "ZeroDivisionError: no"
+    assert repr(preds.source).endswith("folds=3, failed=['broken'])")
+
+
+def test_parts_of_a_model_must_say_whether_they_ask_for_weights():
+    with config_context(enable_metadata_routing=True), pytest.raises(ModelError, match=r"model 'nb': .*sample_weight"):
+        evaluate({"nb": NB}, sample_weight=np.ones(12))
+
+
+def test_rare_classes_are_spread_on_request():
+    y = [0] * 9 + [1] * 3
+    preds = evaluate(y=y, cv=rs.evaluation.protocols.Folds(5, rare_classes="spread"))
+    assert len(preds) == 12
+    assert sorted(part.n_pos for part in preds.by_fold().values()) == [0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("cv", "repeats", "expected"),
+    [
+        (RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=1), 1, [0, 0, 0, 1, 1, 1]),
+        (ShuffleSplit(4, random_state=1), 1, [0, 1, 2, 3]),
+        (KFold(3, shuffle=True), 2, [0, 0, 0, 1, 1, 1]),
+        ("holdout", 3, [0, 1, 2]),
+    ],
+)
+def test_repeats_of_splitters_are_recognised(cv, repeats, expected):
+    preds = evaluate(DummyClassifier(), cv=cv, repeats=repeats)
+    assert [int(part.repeat[0]) for part in preds.by_fold().values()] == expected
+    again = evaluate(DummyClassifier(), cv=cv, repeats=repeats)
+    assert (again.row == preds.row).all()
+
+
+def test_a_splitter_of_the_user_is_not_changed():
+    cv = KFold(3, shuffle=True)
+    evaluate(cv=cv, repeats=2)
+    assert cv.random_state is None
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 2)), np.tile([0, 1], 20)
+    return rs.evaluate({"nb": NB, "lr": LogisticRegression()}, x, y, cv=2, repeats=3)
+
+
+rowwise = {
+    "McNemar": lambda preds: rs.inference.mcnemar(preds, 0.5),
+    "Mann-Whitney": lambda preds: rs.inference.mann_whitney(preds.select(models=["nb"])),
+    "curves": lambda preds: rs.inference.compare_curves(preds, replicates=10),
+    "Spiegelhalter": lambda preds: rs.calibration.spiegelhalter_test(preds.select(models=["nb"])),
+    "Hosmer": lambda preds: rs.calibration.hosmer_lemeshow_test(preds.select(models=["nb"])),
+    "Cox": lambda preds: rs.calibration.cox_calibration(preds.select(models=["nb"])),
+    "report": lambda preds: rs.calibration.calibration_report(preds, model="nb", replicates=0),
+}
+
+
+@pytest.mark.parametrize("name", rowwise)
+def test_tests_of_independent_rows_refuse_repeats(name, repeated):
+    with pytest.raises(InputError, match=r"expected each case once.*by_repeat\(\)\[0\]"):
+        rowwise[name](repeated)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RocscopeWarning)
+        assert rowwise[name](repeated.by_repeat()[0]) is not None
+
+
+def test_several_classes_refuse_repeats():
+    y = np.arange(30) % 3
+    preds = evaluate({"nb": NB, "d": DummyClassifier()}, np.arange(30.0)[:, None], y, repeats=2)
+    for call in (
+        lambda: rs.multiclass.multiclass_auc(preds, model="nb"),
+        lambda: rs.multiclass.vus(preds, model="nb"),
+    ):
+        with pytest.raises(InputError, match="expected each case once"):
+            call()
+
+
+def test_intervals_count_rows_once():
+    """Five equal repeats say no more than one: the standard error is that of the rows, not smaller by √5."""
+    rng = np.random.default_rng(1)
+    y, score, row = rng.integers(0, 2, 200), rng.normal(size=200), np.arange(200)
+    once = rs.Predictions(y, {"a": score, "b": score + rng.normal(size=200)}, row=row, fold=row % 2)
+    five = {name: np.tile(score, 5) for name, score in once.scores.items()}
+    many = rs.Predictions(
+        np.tile(y, 5), five, row=np.tile(row, 5), fold=np.repeat(range(5), 200) + np.tile(row % 2, 5) / 2
+    )
+    for of in (
+        lambda preds: rs.auc_interval(preds, model="a").standard_error,
+        lambda preds: rs.auc_interval(preds, model="a", folds="mean").standard_error,
+        lambda preds: rs.compare(preds)["a", "b"].difference.standard_error,
+        lambda preds: (
+            rs.inference.compare_costs(preds, rs.Context(cost_fn=2), thresholds=0)["a", "b"].difference.standard_error
+        ),
+        lambda preds: rs.bootstrap(preds.select(models=["a"]), rs.auc, replicates=500).standard_error,
+    ):
+        assert of(many) == pytest.approx(of(once), rel=0.1)
+    assert "200 clusters" in rs.auc_interval(many, model="a").method

@@ -1,0 +1,90 @@
+"""What the documentation says: links lead somewhere, names exist, sessions print what is shown."""
+
+import ast
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import rocscope as rs
+
+ROOT = Path(__file__).parents[2]
+if not (ROOT / "docs").is_dir():
+    pytest.skip("the documentation is not beside the tests", allow_module_level=True)
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+NAMES = {page: str(page.relative_to(ROOT)) for page in PAGES}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+pages = pytest.mark.parametrize("page", PAGES, ids=NAMES.get)
+
+
+NUMBER = re.compile(r"\d+\.?\d*(?:e-?\d+)?")
+
+
+class Nearly(doctest.OutputChecker):
+    """The same words, and numbers within a hundredth: other releases of the libraries differ in the last digits."""
+
+    def check_output(self, want, got, optionflags):
+        numbers = [[float(number) for number in NUMBER.findall(text)] for text in (want, got)]
+        words = [" ".join(NUMBER.sub("#", text).split()) for text in (want, got)]
+        return words[0] == words[1] and numbers[0] == pytest.approx(numbers[1], rel=0.01)
+
+
+def links(page):
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    return [link for link in LINK.findall(text) if not re.match(r"https?:|mailto:", link)]
+
+
+def blocks(page, language):
+    return [body for _, name, body in BLOCK.findall(page.read_text(encoding="utf-8")) if name == language]
+
+
+def anchors(page):
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pages
+def test_every_link_leads_to_a_file_and_a_heading(page):
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("start", ["README.md", "docs/README.md"])
+def test_every_page_of_the_docs_is_linked(start):
+    found = {(ROOT / start).parent.joinpath(link).resolve() for link in links(ROOT / start)} | {ROOT / start}
+    assert {page for page in PAGES if page.parent.name == "docs"} <= found
+
+
+def test_the_index_has_every_public_name_and_no_other():
+    named = set(re.findall(r"`rs\.(\w+)", (ROOT / "docs/README.md").read_text(encoding="utf-8")))
+    assert set(rs.__all__) - {"errors", "__version__"} <= named
+    assert all(hasattr(rs, name) for name in named)
+
+
+@pages
+def test_names_in_the_docs_exist(page):
+    text = page.read_text(encoding="utf-8")
+    assert {name for name in re.findall(r"\brs\.(\w+)\b", text) if not hasattr(rs, name)} <= {"md"}
+
+
+@pages
+def test_examples_are_python(page):
+    for body in blocks(page, "python"):
+        ast.parse(body)
+
+
+@pages
+def test_sessions_print_what_is_shown(page, tmp_path, monkeypatch):
+    sessions = "\n\n".join(blocks(page, "pycon"))
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest(sessions, {"rs": rs}, NAMES[page], NAMES[page], 0)
+    runner = doctest.DocTestRunner(Nearly())
+    shown = []
+    assert runner.run(test, out=shown.append).failed == 0, "".join(shown)
+    assert bool(test.examples) == bool(sessions)

@@ -1,0 +1,115 @@
+"""The public names, and what importing and first using them loads."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import rocscope as rs
+
+HEAVY = {
+    "numba",
+    "scipy",
+    "sklearn",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "duckdb",
+    "matplotlib",
+    "typer",
+    "rich",
+    "jinja2",
+}
+ROWS = "y, s = [1, 1, 0, 1, 0] * 200, [0.9, 0.6, 0.4, 0.4, 0.2] * 200"
+
+
+def loaded_by(*statements):
+    """Return the top-level packages that a fresh interpreter has loaded after the statements."""
+    return {name.partition(".")[0] for name in modules_after(*statements)}
+
+
+def modules_after(*statements):
+    """Return the modules that a fresh interpreter has loaded after the statements."""
+    script = "\n".join([*statements, "import json, sys", "print(json.dumps([*sys.modules]))"])
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def test_importing_loads_nothing_heavier_than_numpy():
+    assert not loaded_by("import rocscope as rs", "rs.__version__, dir(rs)") & HEAVY
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "rs.auc(y, s)",
+        "rs.auc(y, s, sample_weight=[1.5] * 1000)",
+        "rs.roc(y, s).hull().x",
+        "rs.roc(y, s).best(rs.Context(cost_fn=9))",
+        "rs.roc(y, s).partial_auc(max_fpr=0.1)",
+        "rs.lift_chart(y, s).area()",
+        "rs.gain(y, s).at(0.1), rs.lift(y, s).at(0.1), rs.precision_recall(y, s).at(0.1), rs.det(y, s).at(0.1)",
+        "rs.ThresholdCounts.from_scores(y, s).at(0.5).f_score()",
+        "rs.Predictions(y, {'a': s}).counts('a')",
+        "repr(rs.roc(y, s)), rs.roc(y, s).to_dict(), rs.roc(y, s)._repr_html_()",
+    ],
+)
+def test_a_first_small_call_loads_nothing_heavy(call):
+    assert not loaded_by("import rocscope as rs", ROWS, call) & HEAVY
+
+
+@pytest.mark.parametrize("call", ["rs.choose(rs.Predictions(y, s))", "rs.calibration_curve(y, s)"])
+def test_a_first_small_decision_waits_for_no_compiler(call):
+    assert "numba" not in loaded_by("import rocscope as rs", ROWS, call)
+
+
+@pytest.mark.parametrize("read", ["rs.read_counts", "rs.engines.read_sketch"])
+@pytest.mark.parametrize(("rows", "needed"), [(1_000, {"pyarrow"}), (120_000, {"pyarrow", "numba", "scipy"})])
+def test_plain_parquet_is_counted_without_what_it_does_not_need(tmp_path, read, rows, needed):
+    """numba imports SciPy for its linear algebra, and nothing else of it is there."""
+    path = tmp_path / "rows.parquet"
+    score = np.arange(rows, dtype=np.float32) % 700
+    pq.write_table(pa.table({"y": np.arange(rows, dtype=np.int8) % 2, "s": score}), path)
+    loaded = modules_after("import rocscope as rs", f"{read}({str(path)!r}, label='y', scores=['s'])")
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == needed
+    assert not {"scipy.optimize", "scipy.special", "scipy.stats", "pyarrow.compute"} & loaded
+
+
+def test_large_calls_do_load_the_compiler():
+    """Otherwise the tests above would show nothing."""
+    assert "numba" in loaded_by("import rocscope as rs", "rs.auc([0, 1] * 50_000, list(range(100_000)))")
+
+
+@pytest.mark.parametrize("name", rs.__all__)
+def test_every_public_name_is_documented(name):
+    public = getattr(rs, name)
+    assert name in dir(rs)
+    if inspect.ismodule(public):
+        assert public.__doc__
+    else:
+        assert "Examples\n" in inspect.getdoc(public)
+        assert public.__module__.startswith("rocscope.")
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="No rocscope attribute aucc"):
+        _ = rs.aucc
+
+
+def test_types_travel_with_the_package():
+    assert (Path(rs.__file__).parent / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("function", [rs.auc, rs.roc, rs.det, rs.gain, rs.lift, rs.lift_chart, rs.precision_recall])
+def test_options_are_keywords(function):
+    kinds = {parameter.kind for parameter in [*inspect.signature(function).parameters.values()][2:]}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+    with pytest.raises(TypeError):
+        function([1, 0], [2, 1], np.ones(2))

@@ -1,0 +1,254 @@
+"""The papers' tables: their learner, their data, and the scripts that print them."""
+
+import csv
+import importlib
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.utils.estimator_checks import check_estimator
+
+FOLDER = Path(__file__).parents[2] / "examples" / "papers"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def papers():
+    """The modules of the scripts, which import each other by their plain names."""
+    sys.path.insert(0, str(FOLDER))
+    names = ("data", "naive_bayes", "multiway_tree", "running", "rows", "vuk_curk_2006", "lachiche_flach_2003")
+    yield SimpleNamespace(**{name: importlib.import_module(name) for name in names})
+    sys.path.remove(str(FOLDER))
+
+
+def options(folder, **others):
+    return SimpleNamespace(
+        **{"data": None, "seeds": 1, "quick": True, "jobs": 1, "offline": True, "tree": "binary", "output": folder}
+        | others
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*check_array_api_input.*")
+def test_the_learners_pass_scikit_learns_checks(papers):
+    check_estimator(papers.naive_bayes.BinnedNaiveBayes())
+    check_estimator(papers.multiway_tree.MultiwayTree())
+
+
+codes = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 1)), min_size=4, max_size=30)
+
+
+@given(codes)
+def test_naive_bayes_of_names_is_scikit_learns_with_one_more_value(papers, rows):
+    table = np.array(rows)
+    X, y = table[:, :2], table[:, 2]
+    ours = papers.naive_bayes.BinnedNaiveBayes(nominal=[True, True]).fit(X, y)
+    seen = [np.unique(column) for column in X.T]
+    compact = np.column_stack([np.searchsorted(values, column) for values, column in zip(seen, X.T, strict=True)])
+    theirs = CategoricalNB(min_categories=[values.size + 1 for values in seen]).fit(compact, y)
+    k = theirs.classes_.size
+    # Laplace's rule for the classes too, which scikit-learn does not apply.
+    prior = (theirs.class_count_ + 1) / (len(y) + k)
+    expected = theirs.predict_joint_log_proba(compact) - theirs.class_log_prior_ + np.log(prior)
+    expected = np.exp(expected - expected.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(ours.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_bins_hold_equally_many_rows_and_missing_values_are_a_category(papers):
+    X = np.array([[0.0], [1], [2], [3], [np.nan], [np.nan]])
+    model = papers.naive_bayes.BinnedNaiveBayes(bins=2).fit(X, [0, 0, 1, 1, 1, 1])
+    assert model.edges_.tolist() == [[2]]
+    # Per class (support + 3 values + 1): low, high, missing of class 0: 2, 0, 0; of class 1: 0, 2, 2.
+    share = np.array([[3 / 6, 1 / 6, 1 / 6], [1 / 8, 3 / 8, 3 / 8]]) * np.array([[3 / 8], [5 / 8]])
+    expected = share / share.sum(axis=0)
+    np.testing.assert_allclose(model.predict_proba([[-9], [9], [np.nan]]), expected.T)
+
+
+def test_bins_are_learned_from_training_rows_only(papers):
+    X = np.random.default_rng(0).normal(size=(50, 1))
+    y = np.arange(50) % 2
+    model = papers.naive_bayes.BinnedNaiveBayes().fit(X[:25], y[:25])
+    assert set(model.edges_.ravel()) <= set(X[:25].ravel())
+
+
+def test_a_class_that_training_rows_lack_is_known_when_named(papers):
+    model = papers.naive_bayes.BinnedNaiveBayes(nominal=[True], classes=range(3)).fit([[0], [1]], [0, 1])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert (model.predict_proba([[0]]) > 0).all()
+
+
+def test_a_multiway_tree_by_hand(papers):
+    # x0 parts six rows into a: 2|0, b: 0|2, c: 1|1; then x1, a number, parts those of c.
+    X = [[0, 5], [0, 6], [1, 5], [1, 6], [2, 5], [2, 8]]
+    grown = papers.multiway_tree.MultiwayTree(nominal=[True, False], m=0).fit(X, [0, 0, 1, 1, 0, 1])
+    assert (grown.root_.attribute, sorted(grown.root_.branches)) == (0, [0, 1, 2])
+    assert grown.root_.branches[2].cut == 6.5
+    asked = [[0, 9], [1, 1], [2, 6], [2, 7], [3, 5], [np.nan, 5]]
+    assert grown.predict_proba(asked)[:, 1].tolist() == [0, 1, 0, 1, 0.5, 0.5]
+    # With m = 2 a pure leaf of one is expected to err in (0 + 2·½)/(1 + 2) = ⅓ of cases, its parent of two in ½.
+    pruned = papers.multiway_tree.MultiwayTree(nominal=[True, False], m=2).fit(X, [0, 0, 1, 1, 0, 1])
+    assert pruned._prune(pruned.root_) == pytest.approx((2 * 0.25 + 2 * 0.25 + 2 / 3) / 6)
+
+
+def test_pruning_takes_splits_away_that_do_not_help(papers):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (200, 4)), rng.integers(0, 2, 200)
+
+    def leaves(node):
+        return sum(map(leaves, node.branches.values())) or 1
+
+    sizes = [leaves(papers.multiway_tree.MultiwayTree(nominal=[True] * 4, m=m).fit(X, y).root_) for m in (0, 2, 10)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > 2 * sizes[2]
+
+
+def test_published_tables_are_as_handed_down(papers, shared):
+    for name in ("vuk_curk_2006_table4.csv", "lachiche_flach_2003.csv"):
+        assert (FOLDER / "published" / name).read_text() == (shared / "published" / name).read_text()
+
+
+def test_every_published_row_has_its_task(papers):
+    published = papers.rows.read_published
+    assert {row["dataset"] for row in published("vuk_curk_2006_table4.csv")} == {t.label for t in papers.data.VUK_CURK}
+    labels = [row["dataset"] for row in published("lachiche_flach_2003.csv")]
+    assert labels == [task.label for task in papers.data.LACHICHE_FLACH]
+
+
+def test_tasks_fit_the_manifest(papers, shared):
+    with (shared / "data" / "MANIFEST.csv").open(newline="") as file:
+        manifest = {row["file"]: row for row in reversed(list(csv.DictReader(file)))}
+    for task in (*papers.data.VUK_CURK, *papers.data.LACHICHE_FLACH):
+        facts = manifest[f"{task.name}.csv"]
+        assert task.target in facts["target"].split(";"), task.label
+        table = papers.data.load(task, shared / "data", network=False)
+        assert table.source == "file"
+        if "(missing)" not in facts["classes"]:
+            assert table.y.size == int(facts["rows"])
+        if task.positive:
+            assert table.classes[1] == task.positive
+
+
+def test_generated_data_equal_the_files(papers, shared):
+    for task in papers.data.VUK_CURK:
+        if task.name not in papers.data.datasets.names():
+            continue
+        file, generated = (papers.data.load(task, folder, network=False) for folder in (shared / "data", None))
+        np.testing.assert_array_equal(file.X, generated.X)
+        np.testing.assert_array_equal(file.y, generated.y)
+        assert generated.source == "rocscope.datasets"
+
+
+def test_no_target_and_no_identifier_is_an_attribute(papers, tmp_path):
+    (tmp_path / "flare2.csv").write_text("area,common,moderate,severe\n1,0,0,0\n2,1,0,0\n1,0,1,\n")
+    moderate, severe = (t for t in papers.data.LACHICHE_FLACH if t.label in ("flare2 moderate", "flare2 severe"))
+    table = papers.data.load(moderate, tmp_path, network=False)
+    assert (table.X.shape, table.nominal.tolist(), table.classes) == ((3, 1), [True], ("0", "1"))
+    assert papers.data.load(severe, tmp_path, network=False).y.size == 2  # a row without a class is left out
+
+
+def test_numbers_names_and_missing_values(papers, tmp_path):
+    rows = [f"{i / 2},{'xyz'[i % 3]},{'' if i == 3 else 1 + i % 2}.0,{'+-'[i % 2]}" for i in range(12)]
+    (tmp_path / "crx.csv").write_text("\n".join(["number,name,code,class", *rows, ",x,1,+"]).replace(",.0", ",") + "\n")
+    task = next(t for t in papers.data.VUK_CURK if t.name == "crx")
+    table = papers.data.load(task, tmp_path, network=False)
+    assert table.nominal.tolist() == [False, True, True]
+    assert np.isnan(table.X[3, 2])
+    assert np.isnan(table.X[12, 0])
+    assert table.X[12, 2] == table.X[0, 2]  # 1 and 1.0 are one value
+    assert table.indicators().shape == (13, 1 + 4 + 3)
+
+
+def test_what_is_missing_is_said(papers, tmp_path):
+    task = next(t for t in papers.data.VUK_CURK if t.name == "bupa")
+    with pytest.raises(papers.data.NotFoundError, match=r"no bupa\.csv in the folder; not in rocscope"):
+        papers.data.load(task, tmp_path)
+    (tmp_path / "bupa.csv").write_text("mcv,selector\n1,2\n")
+    with pytest.raises(papers.data.NotFoundError, match="no column 'class'"):
+        papers.data.load(task, tmp_path)
+    (tmp_path / "bupa.csv").write_text("mcv,class\n1,yes\n2,no\n")
+    with pytest.raises(papers.data.NotFoundError, match="the classes no, yes, not '2'"):
+        papers.data.load(task, tmp_path)
+
+
+def test_openml_is_asked_last_and_may_be_away(papers, monkeypatch):
+    import pandas as pd
+    from sklearn import datasets
+
+    frame = pd.DataFrame({"a01": [1, 1], "a03": pd.Categorical(["u", "v"])})
+    answer = SimpleNamespace(data=frame, target=pd.Series(["b", "g"], dtype="category"))
+    monkeypatch.setattr(datasets, "fetch_openml", lambda name, **_: answer)
+    task = next(t for t in papers.data.VUK_CURK if t.name == "ionosphere")
+    table = papers.data.load(task)
+    assert (table.source, table.X.shape, table.y.tolist()) == ("OpenML", (2, 1), [0, 1])
+
+    def away(name, **_):
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(datasets, "fetch_openml", away)
+    with pytest.raises(papers.data.NotFoundError, match=r"OpenML did not answer \(OSError\)"):
+        papers.data.load(task)
+
+
+def test_a_row_agrees_where_another_seed_might_have_given_it(papers):
+    row = papers.rows.Row("x", 1000, {"change": [0.01, 0.02, 0.03]}, {"change": 0.05})
+    _, high = row.interval()
+    # t(0.975; 2) = 4.3027, s = 0.01, √(1 + 1/3).
+    assert high == pytest.approx(0.02 + 4.302653 * 0.01 * np.sqrt(4 / 3))
+    assert row.agrees
+    assert not papers.rows.Row("x", 1000, {"change": [0.02, 0.02]}, {"change": 0.05}).agrees
+    assert papers.rows.Row("x", 10, {"change": [0.02]}, {"change": 0.05}).agrees is None
+
+
+def test_vuk_and_curk_from_the_data_that_rocscope_has(papers, monkeypatch, tmp_path, capsys):
+    """The reduced form of the reproduction: three data sets whose thresholds matter, one seed, five inner folds."""
+    script = papers.vuk_curk_2006
+    labels = ("tic_tac_toe", "shuttle-landing-control", "monks-2", "promoters")
+    monkeypatch.setattr(script, "VUK_CURK", [task for task in script.VUK_CURK if task.label in labels])
+    script.main(options(tmp_path))
+    printed = capsys.readouterr().out
+    assert "promoters: no folder given; not in rocscope.datasets; not on OpenML in this form" in printed
+    content = json.loads((tmp_path / "vuk_curk_2006.json").read_text())
+    assert list(content["missing"]) == ["promoters"]
+    bayes = [row for row in content["rows"] if row["name"].endswith("naive Bayes")]
+    assert len(content["rows"]) == 6
+    for row in bayes:
+        assert abs(row["difference"]["auc"]) <= 0.03
+        assert row["ours"]["change"] > 0
+    assert (tmp_path / "vuk_curk_2006_figure_09.png").stat().st_size > 10_000
+    assert not (tmp_path / "vuk_curk_2006_figure_10.png").exists()
+
+
+def test_lachiche_and_flach_from_the_data_that_rocscope_has(papers, monkeypatch, tmp_path, capsys):
+    script = papers.lachiche_flach_2003
+    monkeypatch.setattr(script, "LACHICHE_FLACH", [t for t in script.LACHICHE_FLACH if t.label in ("car", "glass")])
+    script.main(options(tmp_path))
+    content = json.loads((tmp_path / "lachiche_flach_2003.json").read_text())
+    assert "glass" in content["missing"]
+    assert "Not run, for want of data" in capsys.readouterr().out
+    (row,) = content["rows"]["greedy"]
+    assert row["difference"]["default"] == pytest.approx(0, abs=0.5)
+    assert row["ours"]["change"] == pytest.approx(3.5, abs=0.7)
+
+
+@pytest.mark.slow
+def test_the_whole_of_table_4(papers, shared, tmp_path):
+    papers.vuk_curk_2006.main(options(tmp_path, data=shared / "data", seeds=5, quick=False, jobs=2))
+    content = json.loads((tmp_path / "vuk_curk_2006.json").read_text())
+    summary, rows = content["summary"], {row["name"]: row for row in content["rows"]}
+    assert abs(summary["all"]["ours"] - 0.008) <= 0.006
+    assert summary["naive Bayes"]["auc_within_0.03"] >= 11
+    for name in ("tic_tac_toe", "shuttle-landing-control", "adult_sample", "monks-2", "ionosphere"):
+        assert rows[f"{name}, naive Bayes"]["ours"]["change"] > 0
+    assert all((tmp_path / f"vuk_curk_2006_figure_{n}.png").exists() for n in ("09", "10", "11"))
+
+
+@pytest.mark.slow
+def test_the_whole_of_lachiche_and_flach(papers, shared, tmp_path):
+    papers.lachiche_flach_2003.main(options(tmp_path, data=shared / "data", seeds=5, quick=False, jobs=2))
+    greedy = json.loads((tmp_path / "lachiche_flach_2003.json").read_text())["summary"]["greedy"]
+    assert 0.4 <= greedy["gain"] <= 2.2
+    assert (greedy["clear_rows"], greedy["same_sign"] >= 13) == (18, True)

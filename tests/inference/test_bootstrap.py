@@ -1,0 +1,337 @@
+"""The bootstrap against complete enumeration, brute force, closed forms and SciPy."""
+
+import itertools
+from fractions import Fraction
+from inspect import signature
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import rocscope as rs
+from inference_cases import cases
+from rocscope import _progress
+from rocscope.errors import InputError, OneClassError, RocscopeWarning
+from rocscope.inference.resampling import draws as resampling
+from rocscope.inference.resampling.bootstrap import design_of
+from rocscope.inference.resampling.draws import AREAS, Statistic, areas, tally_all
+from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
+
+EACH_AUC = Statistic(lambda counts: [rs.auc(each) for each in counts.values()], 1)
+RNG = np.random.default_rng(5)
+LABEL = (np.arange(200) % 4 == 0).astype(int)
+SCORES = {"a": LABEL + RNG.normal(size=200).round(1), "b": LABEL + RNG.normal(size=200).round(1)}
+PREDS = rs.Predictions(LABEL, SCORES)
+ONE = PREDS.select(models=["a"])
+
+
+def compiled(threshold=0):
+    return mock.patch.object(resampling, "_COMPILED_FROM", threshold)
+
+
+def binomials():
+    """Draw unit by unit, as large samples of few levels are."""
+    return mock.patch.object(resampling, "_DRAWS_A_UNIT", 0)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("way", [compiled, binomials, lambda: compiled(np.inf)], ids=["compiled", "binomials", "plain"])
+def test_replicates_have_the_distribution_of_all_resamples(way, stratified):
+    label, score = np.array([1, 1, 0, 0, 0]), np.array([3, 1, 1, 2, 0])
+    exact = {}
+    pools = [[0, 1], [2, 3, 4]] if stratified else [range(5)]
+    for rows in itertools.product(*(pool for pool in pools for _ in pool)):
+        y, s = label[list(rows)], score[list(rows)]
+        value = rs.auc(y, s) if 0 < y.sum() < len(y) else -1.0
+        exact[value] = exact.get(value, 0) + 1
+    design = design_of(rs.ThresholdCounts.from_scores(label, score), stratified=stratified)
+    with way():
+        found = resampling.replicate(design, AREAS, 20_000)[:, 0]
+    values, counts = np.unique(np.where(np.isnan(found), -1.0, found), return_counts=True)
+    assert values.tolist() == pytest.approx(sorted(exact))
+    share = np.array([exact[key] for key in sorted(exact)]) / sum(exact.values())
+    assert stats.chisquare(counts, share * 20_000).pvalue > 1e-4
+
+
+@given(cases(models=2, most=20), st.booleans())
+def test_fast_and_general_paths_agree(case, stratified):
+    label, scores = case
+    for data in (rs.Predictions(label, scores), rs.Predictions(label, {"a": scores["a"]})):
+        design = design_of(data, stratified=stratified)
+        general = Statistic(EACH_AUC.function, len(data.models))
+        found = [resampling.replicate(design, statistic, 20, seed=3) for statistic in (AREAS, general)]
+        np.testing.assert_allclose(*found, rtol=1e-12)
+        with compiled():
+            np.testing.assert_array_equal(resampling.replicate(design, AREAS, 20, seed=3), found[0])
+
+
+def test_areas_of_weighted_counts():
+    pos, neg = RNG.random((4, 7)), RNG.random((4, 7))
+    expected = [rs.ThresholdCounts(range(7, 0, -1), p, n).pairs().auc() for p, n in zip(pos, neg, strict=True)]
+    for way in (True, False):
+        np.testing.assert_allclose(areas(pos, neg, way), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("data", [ONE, PREDS], ids=["counts", "rows"])
+def test_replicates_do_not_depend_on_threads(data):
+    design = design_of(data, stratified=False)
+    runs = [resampling.replicate(design, AREAS, 500, seed=11, threads=threads) for threads in (1, 2, 5)]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    np.testing.assert_array_equal(runs[0], runs[2])
+    assert not np.array_equal(runs[0], resampling.replicate(design, AREAS, 500, seed=12))
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
+def test_intervals_agree_with_scipy(method):
+    rows = np.arange(200)
+
+    def statistic(index):
+        return rs.auc(LABEL[index], SCORES["a"][index])
+
+    seed = {"rng" if "rng" in signature(stats.bootstrap).parameters else "random_state": 1}  # SciPy 1.15 renamed it
+    theirs = stats.bootstrap((rows,), statistic, method=method, n_resamples=4000, vectorized=False, **seed)
+    ours = rs.bootstrap(ONE, rs.auc, method=method, replicates=4000)
+    # The ends of two runs of 4,000 replicates differ by about 0.03 standard deviations.
+    error = 0.12 * ours.standard_error
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=error)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=error)
+    assert method in ours.method
+
+
+def test_percentile_and_basic_are_quantiles_of_the_replicates():
+    found = rs.bootstrap(ONE, rs.auc, level=0.9, replicates=300)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(found.replicates, [0.05, 0.95])))
+    basic = rs.bootstrap(ONE, rs.auc, level=0.9, replicates=300, method="basic")
+    assert (basic.low, basic.high) == pytest.approx((2 * found.value - found.high, 2 * found.value - found.low))
+
+
+def test_spread_is_delongs():
+    found = rs.bootstrap(ONE, rs.auc, replicates=8000, stratified=True)
+    assert found.standard_error == pytest.approx(rs.auc_interval(ONE).standard_error, rel=0.04)
+
+
+def removed(label, score, weight, index):
+    kept = np.arange(label.size) != index
+    weight = None if weight is None else weight[kept]
+    try:
+        return rs.auc(label[kept], score[kept], sample_weight=weight)
+    except OneClassError:
+        return np.nan
+
+
+@given(cases(models=2, weight=st.sampled_from([0.5, 1.5, 2.0])), st.booleans())
+def test_jackknife_of_the_area_is_in_closed_form(case, weighted):
+    label, scores, weight = case
+    weight = weight if weighted else None
+    preds = rs.Predictions(label, scores, sample_weight=weight)
+    design = design_of(preds, stratified=False, weights="sampling")
+    order = np.argsort(label == 0, kind="stable")
+    expected = [[removed(label, score, weight, i) for score in scores.values()] for i in order]
+    (left_out,) = leave_one_out(design, AREAS)
+    np.testing.assert_allclose(left_out.values, expected, rtol=1e-12)
+
+
+@given(cases(most=20))
+def test_jackknife_of_levels_counts_each_row(case):
+    label, scores = case
+    design = design_of(rs.ThresholdCounts.from_scores(label, scores["a"]), stratified=True)
+    rows = [[removed(label, scores["a"], None, i) for i in np.flatnonzero(label == side)] for side in (1, 0)]
+    for statistic in (AREAS, EACH_AUC):
+        for part, expected in zip(leave_one_out(design, statistic), rows, strict=True):
+            np.testing.assert_allclose(
+                np.sort(np.repeat(part.values[:, 0], part.frequency)), np.sort(expected), rtol=1e-12
+            )
+
+
+def test_many_units_are_left_out_in_groups():
+    label = RNG.integers(0, 2, 5000)
+    score = label + RNG.normal(size=5000)
+    design = design_of(rs.Predictions(label, score), stratified=False)
+    exact, grouped = (
+        acceleration((part, np.ones(1)) for part in leave_one_out(design, statistic)) for statistic in (AREAS, EACH_AUC)
+    )
+    assert grouped == pytest.approx(exact, abs=0.01)
+
+
+def test_frequency_weights_are_repeated_rows():
+    weight = np.arange(200) % 3
+    weighted = rs.Predictions(LABEL, SCORES["a"], sample_weight=weight)
+    repeated = rs.Predictions(np.repeat(LABEL, weight), np.repeat(SCORES["a"], weight))
+    found, expected = (rs.bootstrap(data, rs.auc, replicates=6000) for data in (weighted, repeated))
+    assert found.n == expected.n
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.05)
+    heavier = rs.bootstrap(weighted, rs.auc, replicates=6000, weights="sampling")
+    assert heavier.standard_error > 1.1 * found.standard_error
+
+
+def test_clusters_of_copies_are_no_more_than_one_row():
+    copies = rs.Predictions(np.repeat(LABEL, 3), np.repeat(SCORES["a"], 3))
+    for stratified in (False, True):
+        found = rs.bootstrap(
+            copies, rs.auc, cluster=np.repeat(np.arange(200), 3), replicates=6000, stratified=stratified
+        )
+        once = rs.bootstrap(ONE, rs.auc, replicates=6000, stratified=stratified)
+        assert found.standard_error == pytest.approx(once.standard_error, rel=0.05)
+        assert "200 clusters" in found.method
+
+
+@given(cases(models=2, weight=st.integers(0, 2), groups=st.integers(0, 3)), st.booleans())
+def test_drawing_each_unit_as_often_as_it_is_gives_the_sample(case, stratified):
+    label, scores, weight, cluster = case
+    for weights in (None, weight + 1, weight + 0.5):
+        preds = rs.Predictions(label, scores, sample_weight=weights)
+        for clusters in (None, cluster):
+            design = design_of(preds, stratified=stratified, cluster=clusters)
+            covered = np.concatenate([np.arange(s.start, s.stop) for s in design.strata])
+            assert covered.tolist() == list(range(design.frequency.size))
+            for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items():
+                counts = resampling.counts_of(design.tallies[model].threshold, pos[0], neg[0])
+                assert counts.threshold.tolist() == preds.counts(model).threshold.tolist()
+                np.testing.assert_allclose(counts.pos, preds.counts(model).pos)
+                np.testing.assert_allclose(counts.neg, preds.counts(model).neg)
+
+
+def test_stratified_replicates_keep_the_class_mix():
+    for data in (ONE, PREDS, rs.Predictions(LABEL, SCORES["a"], sample_weight=np.ones(200))):
+        pick = (lambda c: c["a"].n_pos) if len(data.models) > 1 else (lambda c: c.n_pos)
+        with pytest.warns(RocscopeWarning, match="all replicates are 50"):
+            found = rs.bootstrap(data, pick, stratified=True, replicates=20)
+        assert found.low == found.high == LABEL.sum()
+        assert rs.bootstrap(data, pick, replicates=20).low < LABEL.sum()
+
+
+def test_models_share_the_rows_of_each_replicate():
+    same = rs.Predictions(LABEL, {"a": SCORES["a"], "b": 2 * SCORES["a"]})
+    with pytest.warns(RocscopeWarning, match="all replicates are 0"):
+        found = rs.bootstrap(same, lambda c: rs.auc(c["b"]) - rs.auc(c["a"]), replicates=50)
+    assert found.low == found.high == 0
+
+
+def test_any_statistic_can_be_compared():
+    def partial_area(counts):
+        return rs.roc(counts).partial_auc(max_fpr=0.2)
+
+    result = rs.compare(PREDS, statistic=partial_area, replicates=400)
+    pair = result["a", "b"]
+    assert result.quantity == "partial_area"
+    assert pair.difference.value == pytest.approx(partial_area(PREDS.counts("b")) - partial_area(PREDS.counts("a")))
+    assert pair.statistic == pytest.approx(pair.difference.value / pair.difference.replicates.std(ddof=1))
+    assert result.estimates["a"].low < partial_area(PREDS.counts("a")) < result.estimates["a"].high
+    swapped = rs.compare(PREDS.select(models=["b", "a"]), statistic=partial_area, replicates=400)[0]
+    assert swapped.difference.value == -pair.difference.value
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        lambda c: c.at(0.5).precision,
+        lambda c: rs.roc(c).partial_auc(max_fpr=0.3),
+        lambda c: rs.roc(c).at(0.2),
+        lambda c: rs.choose(c).threshold,
+        lambda c: rs.profit(c, rs.Campaign(population=1000, unit_benefit=9, unit_cost=2)).best().profit,
+        lambda c: rs.choose(c, rs.Context(cost_fn=4)).expected_cost,
+    ],
+    ids=["metric", "partial area", "point on a curve", "best threshold", "campaign profit", "expected cost"],
+)
+def test_anything_that_counts_tell_has_an_interval(statistic):
+    counts = ONE.counts()
+    found = rs.bootstrap(counts, statistic, replicates=150, seed=6)
+    assert found.value == statistic(counts)
+    assert found.low < found.high
+    design = design_of(counts, stratified=False)
+    rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(6).spawn(1)[0]))
+    pos, neg = np.split(design.draw(rng, design.chunk, False)[0], 2)
+    assert found.replicates[0] == statistic(rs.ThresholdCounts(counts.threshold, pos, neg))
+
+
+def test_infinite_replicates_are_ranked_as_what_they_are():
+    found = rs.bootstrap(ONE, lambda c: np.inf if c.n_pos < 50 else c.n_pos, replicates=400)
+    assert np.isinf(found.replicates).any()
+    assert (found.low, found.high) == (50, np.inf)
+
+
+def test_bootstrap_comparison_of_areas_is_delongs():
+    slow = rs.compare(PREDS, statistic=rs.auc, replicates=6000, stratified=True)[0]
+    quick = rs.compare(PREDS)[0]
+    assert slow.difference.standard_error == pytest.approx(quick.difference.standard_error, rel=0.05)
+    arms = {model: PREDS.select(models=[model]) for model in "ab"}
+    apart = rs.compare(arms, statistic=rs.auc, replicates=6000, stratified=True, method="bca")[0]
+    assert apart.difference.standard_error == pytest.approx(rs.compare(arms)[0].difference.standard_error, rel=0.05)
+    assert apart.difference.n == 400
+    assert abs(np.corrcoef(apart.difference.replicates, slow.difference.replicates)[0, 1]) < 0.9
+
+
+def test_bca_of_a_difference_uses_the_skewness_of_both():
+    slow = rs.bootstrap(PREDS, lambda c: rs.auc(c["b"]) - rs.auc(c["a"]), method="bca", replicates=500)
+    quick = rs.compare(PREDS, statistic=rs.auc, method="bca", replicates=500)[0].difference
+    assert (quick.low, quick.high) == pytest.approx((slow.low, slow.high), rel=1e-9)
+
+
+def test_replicates_without_a_number_are_counted_and_reported():
+    with pytest.warns(RocscopeWarning, match="of 200 replicates gave no number"):
+        found = rs.bootstrap(ONE, lambda c: np.nan if c.n_pos < 50 else rs.auc(c), replicates=200)
+    assert found.failed == np.isnan(found.replicates).sum()
+    assert 0 < found.failed < 200
+    assert np.isfinite([found.low, found.high]).all()
+    with pytest.warns(RocscopeWarning, match="gave no number"):
+        lost = rs.bootstrap(rs.Predictions([1, 1, 0, 0, 0], [5, 2, 3, 2, 1]), rs.auc, replicates=500)
+    expected = Fraction(2**5 + 3**5, 5**5)  # all five of one class
+    assert lost.failed == pytest.approx(500 * float(expected), abs=4 * np.sqrt(500 * 0.088 * 0.912))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: rs.bootstrap(ONE, rs.auc, replicates=0),
+            InputError,
+            "replicates: expected a whole number of at least 1, got 0",
+        ),
+        (lambda: rs.bootstrap(ONE, rs.auc, level=1.0), InputError, "level"),
+        (lambda: rs.bootstrap(ONE, rs.auc, method="bcaa"), InputError, "closest: 'bca'"),
+        (lambda: rs.bootstrap(ONE, rs.auc, cluster=[1, 2]), InputError, "cluster"),
+        (lambda: rs.bootstrap(ONE, rs.auc, weights="none"), InputError, "weights"),
+        (lambda: rs.bootstrap(ONE.counts(), rs.auc, cluster=LABEL), InputError, "rows"),
+        (lambda: rs.bootstrap(LABEL, rs.auc), InputError, "wrap labels and scores"),
+        (lambda: rs.bootstrap(ONE, lambda c: np.nan), InputError, "NaN in all 2000"),
+        (lambda: rs.bootstrap(rs.Predictions([1, 1], [1, 2]), rs.auc), OneClassError, "no negatives"),
+        (lambda: rs.bootstrap(rs.ThresholdCounts([1, 0], [0.5, 1], [1, 1]), rs.auc), InputError, "whole"),
+        (lambda: rs.compare(PREDS, replicates=10), InputError, "a statistic with them"),
+        (lambda: rs.compare(PREDS, statistic=rs.auc, folds="mean"), InputError, "folds"),
+    ],
+)
+def test_bad_input_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_errors_of_a_statistic_are_not_swallowed():
+    with pytest.raises(ZeroDivisionError):
+        rs.bootstrap(ONE, lambda c: 1 / 0)
+
+
+@pytest.mark.parametrize(("terminal", "progress", "bars"), [(True, True, 1), (True, False, 0), (False, True, 0)])
+def test_a_bar_is_shown_on_terminals_only(monkeypatch, capsys, terminal, progress, bars):
+    monkeypatch.setattr(_progress, "_BAR_AFTER", -1)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    with mock.patch.object(_progress, "_start_bar", wraps=_progress._start_bar) as start:
+        rs.bootstrap(ONE, rs.auc, replicates=300, progress=progress)
+    assert start.call_count == bars
+    assert capsys.readouterr().out == ""
+
+
+def test_results_are_plain_data():
+    import json
+
+    content = json.loads(json.dumps(rs.bootstrap(ONE, rs.auc, replicates=50).to_dict(), allow_nan=False))
+    assert content["replicates"] == 50
+
+
+def test_a_statistic_is_a_function():
+    with pytest.raises(
+        InputError, match=r"^statistic: expected a function of counts, got 'auc'; such as rocscope\.auc"
+    ):
+        rs.bootstrap(rs.ThresholdCounts([1, 0], [2, 1], [1, 2]), "auc")

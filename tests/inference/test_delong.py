@@ -1,0 +1,356 @@
+"""AUC intervals and comparisons against pROC, against the definition, and at the edges."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+import rocscope as rs
+from inference_cases import cases, components, delong_covariance, obuchowski_covariance
+from proc_values import SETS, VALUES
+from rocscope.errors import InputError, OneClassError, PairingError, RocscopeWarning, WeightError
+from rocscope.inference.placements import placements, sample_of_counts, sample_of_rows
+
+EXACT = {"rel": 1e-12, "abs": 1e-14}
+
+
+every_set = pytest.mark.parametrize("name", SETS)
+
+
+@every_set
+def test_variances_and_intervals_agree_with_proc(name):
+    preds = SETS[name]
+    covariance = rs.compare(preds).covariance
+    for i, model in enumerate(preds.models):
+        found = rs.auc_interval(preds, model=model, method="delong")
+        assert found.value == pytest.approx(VALUES[name, f"auc {model}"], abs=1e-12)
+        assert found.low == pytest.approx(VALUES[name, f"low {model}"], abs=1e-9)
+        assert found.high == pytest.approx(VALUES[name, f"high {model}"], abs=1e-9)
+        wider = rs.auc_interval(preds, model=model, method="delong", level=0.9)
+        assert wider.high == pytest.approx(VALUES[name, f"high90 {model}"], abs=1e-9)
+        for variance in (found.standard_error**2, covariance[i, i]):
+            assert variance == pytest.approx(VALUES[name, f"var {model}"], rel=1e-9)
+
+
+@every_set
+def test_partial_areas_agree_with_proc(name):
+    for model, part in product("abc", (0.1, 0.5)):
+        found = rs.roc(SETS[name].counts(model)).partial_auc(max_fpr=part)
+        assert found == pytest.approx(VALUES[name, f"pauc {part:g} {model}"], abs=1e-12)
+
+
+@every_set
+def test_paired_comparisons_agree_with_proc(name):
+    result = rs.compare(SETS[name])
+    for (i, first), (j, second) in combinations(enumerate("abc"), 2):
+        pair, key = result[first, second], f"{first} {second}"
+        assert result.covariance[i, j] == pytest.approx(VALUES[name, f"cov {key}"], rel=1e-9)
+        assert -pair.statistic == pytest.approx(VALUES[name, f"paired z {key}"], abs=1e-9)
+        assert pair.p_value == pytest.approx(VALUES[name, f"paired p two.sided {key}"], abs=1e-9)
+        # pROC subtracts the other way round.
+        assert -pair.difference.high == pytest.approx(VALUES[name, f"paired low {key}"], abs=1e-9)
+        assert -pair.difference.low == pytest.approx(VALUES[name, f"paired high {key}"], abs=1e-9)
+        for ours, theirs in (("greater", "less"), ("less", "greater")):
+            one_sided = rs.compare(SETS[name], alternative=ours)[first, second]
+            assert one_sided.p_value == pytest.approx(VALUES[name, f"paired p {theirs} {key}"], abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:AUC 1 from")  # halves of the smallest sets are perfectly ranked
+@every_set
+def test_unpaired_comparisons_agree_with_proc(name):
+    half = np.arange(len(SETS[name])) < len(SETS[name]) / 2
+    for first, second in combinations("abc", 2):
+        if (name, f"unpaired d {first} {second}") not in VALUES:
+            continue
+        arms = {first: SETS[name].select(half, models=[first]), second: SETS[name].select(~half, models=[second])}
+        pair = rs.compare(arms)[0]
+        assert -pair.statistic == pytest.approx(VALUES[name, f"unpaired d {first} {second}"], abs=1e-9)
+        assert pair.df == pytest.approx(VALUES[name, f"unpaired df {first} {second}"], rel=1e-9)
+        assert pair.p_value == pytest.approx(VALUES[name, f"unpaired p {first} {second}"], abs=1e-9)
+        reach = stats.t(pair.df).ppf(0.975) * pair.difference.standard_error
+        assert pair.difference.high == pytest.approx(min(pair.difference.value + reach, 1), abs=1e-12)
+
+
+def test_the_reference_holds_unpaired_values():
+    assert sum(quantity.startswith("unpaired d") for _, quantity in VALUES) >= 20
+
+
+@given(cases())
+def test_placements_are_those_of_the_definition(case):
+    label, scores = case
+    found = placements(label == 1, scores["a"])
+    pos, neg = components(label, scores["a"])
+    assert found[label == 1].tolist() == [2 * value * len(neg) for value in pos]
+    assert found[label == 0].tolist() == [2 * value * len(pos) for value in neg]
+
+
+@given(cases(models=3))
+def test_covariance_is_that_of_the_definition(case):
+    label, scores = case
+    found = sample_of_rows(rs.Predictions(label, scores)).covariance
+    expected = [[float(delong_covariance(label, a, b)) for b in scores.values()] for a in scores.values()]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+@given(cases(), st.sampled_from([np.float32, np.float64, np.int8]))
+def test_counts_know_the_same_variance_as_rows(case, dtype):
+    label, scores = case
+    score = scores["a"].astype(dtype)
+    of_rows = sample_of_rows(rs.Predictions(label, {"a": score, "b": score}))
+    of_counts = sample_of_counts(rs.ThresholdCounts.from_scores(label, score))
+    assert of_counts.auc[0] == of_rows.auc[0] == rs.auc(label, score)
+    assert of_counts.covariance[0, 0] == pytest.approx(of_rows.covariance[0, 0], **EXACT)
+
+
+@given(cases(models=2, groups=st.integers(0, 4)))
+def test_clustered_covariance_is_that_of_the_definition(case):
+    label, scores, cluster = case
+    assume(all(np.unique(cluster[label == side]).size > 1 for side in (0, 1)))
+    found = sample_of_rows(rs.Predictions(label, scores), cluster=cluster).covariance
+    a, b = scores.values()
+    expected = [[float(obuchowski_covariance(label, x, y, cluster)) for y in (a, b)] for x in (a, b)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+@given(cases(models=2))
+def test_one_row_a_cluster_is_no_clustering(case):
+    label, scores = case
+    preds = rs.Predictions(label, scores)
+    clustered = sample_of_rows(preds, cluster=np.arange(label.size))
+    np.testing.assert_allclose(clustered.covariance, sample_of_rows(preds).covariance, rtol=1e-12, atol=1e-15)
+
+
+@given(cases(models=2, weight=st.integers(0, 3)))
+def test_frequency_weights_are_repeated_rows(case):
+    label, scores, weight = case
+    assume(all(weight[label == side].sum() > 1 for side in (0, 1)))
+    repeated = rs.Predictions(np.repeat(label, weight), {m: np.repeat(s, weight) for m, s in scores.items()})
+    for weights in (weight, weight.astype(float)):
+        found = sample_of_rows(rs.Predictions(label, scores, sample_weight=weights))
+        expected = sample_of_rows(repeated)
+        np.testing.assert_allclose(found.auc, expected.auc, rtol=1e-12)
+        np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12, atol=1e-15)
+        assert found.n == expected.n
+
+
+@given(cases(models=2, weight=st.integers(1, 3)))
+def test_scaling_sampling_weights_changes_nothing(case):
+    label, scores, weight = case
+    found = [
+        sample_of_rows(rs.Predictions(label, scores, sample_weight=weight * scale), weights="sampling")
+        for scale in (1, 0.37)
+    ]
+    np.testing.assert_allclose(found[0].auc, found[1].auc, rtol=1e-12)
+    np.testing.assert_allclose(found[0].covariance, found[1].covariance, rtol=1e-9, atol=1e-15)
+
+
+@given(cases(models=2))
+def test_equal_sampling_weights_are_no_weights(case):
+    label, scores = case
+    weighted = rs.Predictions(label, scores, sample_weight=np.full(label.size, 0.5))
+    found, expected = sample_of_rows(weighted), sample_of_rows(rs.Predictions(label, scores))
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12, atol=1e-15)
+
+
+def test_weights_in_clusters_mean_the_same_whichever_kind():
+    rng = np.random.default_rng(1)
+    label, cluster, weight = rng.integers(0, 2, 60), rng.integers(0, 12, 60), rng.integers(0, 4, 60)
+    score = label + rng.normal(size=60)
+    preds = rs.Predictions(label, score, sample_weight=weight)
+    repeated = rs.Predictions(np.repeat(label, weight), np.repeat(score, weight))
+    expected = sample_of_rows(repeated, cluster=np.repeat(cluster, weight)).covariance
+    for kind in ("frequency", "sampling"):
+        found = sample_of_rows(preds, cluster=cluster, weights=kind).covariance
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def ledell(folds):
+    """The cross-validated AUC and its standard error, row by row (LeDell et al. 2015, eq. 4–6)."""
+    n = sum(len(label) for label, _ in folds)
+    share = sum(int(label.sum()) for label, _ in folds) / n
+    aucs, spread = [], []
+    for label, score in folds:
+        pos, neg = components(label, score)
+        auc = float(sum(pos) / len(pos))
+        aucs.append(auc)
+        curve = [(float(p) - auc) / share for p in pos] + [(float(q) - auc) / (1 - share) for q in neg]
+        spread.append(np.mean(np.square(curve)))
+    return np.mean(aucs), np.sqrt(np.mean(spread) / n)
+
+
+def test_mean_over_folds_is_that_of_ledell():
+    rng = np.random.default_rng(7)
+    sizes = [20, 21, 25]
+    folds = [(np.arange(n) % 3 == 0, rng.integers(0, 6, n) + np.arange(n) % 3) for n in sizes]
+    label, score = (np.concatenate(column) for column in zip(*folds, strict=True))
+    fold = np.repeat(["x", "y", "z"], sizes)
+    found = rs.auc_interval(rs.Predictions(label, score, fold=fold), folds="mean", method="delong")
+    value, standard_error = ledell([(y.astype(int), s) for y, s in folds])
+    assert found.value == pytest.approx(value, rel=1e-12)
+    assert found.standard_error == pytest.approx(standard_error, rel=1e-12)
+    assert "3 folds" in found.method
+
+
+def test_pooled_and_mean_over_folds_differ_and_say_so():
+    preds = rs.Predictions([1, 0, 1, 0] * 5, list(range(20)), fold=np.repeat([0, 1], 10))
+    pooled, averaged = rs.auc_interval(preds), rs.auc_interval(preds, folds="mean")
+    assert pooled.value != averaged.value
+    assert "folds" in averaged.method
+    assert "folds" not in pooled.method
+
+
+def test_margins_shift_the_null():
+    preds = SETS["medium"]
+    pair = rs.compare(preds)["a", "b"]
+    gain, error = pair.difference.value, pair.difference.standard_error
+    superior = rs.compare(preds, alternative="superior", margin=0.02)["a", "b"]
+    noninferior = rs.compare(preds, alternative="noninferior", margin=0.02)["a", "b"]
+    assert superior.p_value == pytest.approx(stats.norm.sf((gain - 0.02) / error), rel=1e-12)
+    assert noninferior.p_value == pytest.approx(stats.norm.sf((gain + 0.02) / error), rel=1e-12)
+    assert rs.compare(preds, alternative="superior")["a", "b"].p_value == pytest.approx(pair.p_value / 2, rel=1e-9)
+
+
+def test_pairs_are_adjusted_together():
+    result = rs.compare(SETS["large"], correction="bh")
+    expected = stats.false_discovery_control([pair.p_value for pair in result])
+    assert [pair.adjusted_p_value for pair in result] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("label", "score", "value"),
+    [
+        ([1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], 1.0),
+        ([1, 1, 1, 0, 0, 0], [1, 2, 3, 4, 5, 6], 0.0),
+        ([1, 0, 0, 0], [2, 3, 1, 0], 2 / 3),
+        ([1, 1, 0, 0, 0], [1, 1, 1, 1, 1], 0.5),
+        ([1, 0], [1, 0], 1.0),
+    ],
+    ids=["perfect", "reversed", "one positive", "all tied", "one of each"],
+)
+@pytest.mark.parametrize("method", ["delong", "logit"])
+def test_degenerate_cases_warn_and_stay_honest(label, score, value, method):
+    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined); the interval is Newcombe's"):
+        found = rs.auc_interval(label, score, method=method)
+    assert found.value == pytest.approx(value)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.high - found.low > 0.1
+    assert "Newcombe" in found.method
+
+
+def test_newcombe_solves_its_equation():
+    for label, score in ((np.arange(30) % 3 == 0, np.arange(30) * 7 % 31), ([1, 1, 0, 0, 0], [5, 4, 3, 2, 1])):
+        found = rs.auc_interval(label, score, method="newcombe", level=0.9)
+        n_pos, n_neg = np.sum(label), np.sum(~np.asarray(label, bool))
+        for end in {found.low, found.high} - {0.0, 1.0}:
+            half = (n_pos + n_neg) / 2 - 1
+            spread = 1 + half * (1 - end) / (2 - end) + half * end / (1 + end)
+            variance = end * (1 - end) * spread / (n_pos * n_neg)
+            assert abs(found.value - end) / np.sqrt(variance) == pytest.approx(stats.norm.ppf(0.95), rel=1e-9)
+
+
+def test_two_perfect_models_are_not_certainly_equal():
+    label = [1] * 5 + [0] * 10
+    with pytest.warns(RocscopeWarning):
+        pair = rs.compare(rs.Predictions(label, {"a": range(15, 0, -1), "b": range(30, 0, -2)}))[0]
+    assert pair.p_value == 1
+    assert pair.difference.low < -0.1 < 0.1 < pair.difference.high
+    assert "MOVER" in pair.difference.method
+
+
+def test_a_difference_without_variance_is_tested_all_the_same():
+    label = [1] * 8 + [0] * 12
+    with pytest.warns(RocscopeWarning):
+        pair = rs.compare(rs.Predictions(label, {"tied": [0] * 20, "perfect": range(20, 0, -1)}))[0]
+    assert pair.difference.value == 0.5
+    assert 0 < pair.p_value < 0.05
+
+
+PAIR = rs.Predictions([1, 1, 0, 0], {"a": [4, 3, 2, 1]}), rs.Predictions([1, 1, 0, 0], {"b": [4, 2, 3, 1]})
+
+
+def test_paired_mapping_equals_predictions_of_both():
+    joined = rs.Predictions([1, 1, 0, 1, 0], {"a": [4, 3, 4, 2, 1], "b": [4, 2, 3, 1, 2]})
+    arms = {model: joined.select(models=[model]) for model in "ab"}
+    assert repr(rs.compare(arms, paired=True)[0]) == repr(rs.compare(joined)[0])
+
+
+@pytest.mark.parametrize(
+    ("arms", "options", "message"),
+    [
+        ({"b": rs.Predictions([1, 1, 0], [4, 2, 3])}, {}, "equally many rows, got 4 and 3"),
+        ({"b": rs.Predictions([1, 0, 1, 0], [4, 2, 3, 1])}, {}, "the same labels, got others in row 1"),
+        ({"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])}, {}, "a weight in both"),
+        ({"b": PAIR[1]}, {"cluster": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}}, "the same clusters, got others in row 2"),
+        ({"b": PAIR[1].counts()}, {}, "expected Predictions, got counts"),
+    ],
+)
+def test_rows_that_differ_are_never_paired(arms, options, message):
+    with pytest.raises(PairingError, match=message):
+        rs.compare({"a": PAIR[0]} | arms, paired=True, **options)
+
+
+def test_unpaired_arms_share_no_cluster():
+    arms = dict(zip("ab", PAIR, strict=True))
+    with pytest.raises(PairingError, match="1 in both, such as 4"):
+        rs.compare(arms, cluster={"a": [1, 2, 3, 4], "b": [4, 5, 6, 7]})
+    with pytest.raises(PairingError, match="paired=False"):
+        rs.compare(rs.Predictions([1, 0], {"a": [1, 2], "b": [2, 1]}), paired=False)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda p: rs.auc_interval(p, model="a", level=95), InputError, "level: .*0.95"),
+        (lambda p: rs.auc_interval(p, model="a", level=0), InputError, "level"),
+        (lambda p: rs.auc_interval(p, model="a", level=1), InputError, "level"),
+        (lambda p: rs.auc_interval(p, model="a", method="delnog"), InputError, "closest: 'delong'"),
+        (lambda p: rs.auc_interval(p), InputError, "model"),
+        (lambda p: rs.auc_interval(p, model="a", folds="mean"), InputError, "fold column"),
+        (lambda p: rs.auc_interval(p, model="a", folds="each"), InputError, "folds"),
+        (lambda p: rs.auc_interval(p.counts("a"), cluster=[1] * 5), InputError, "rows"),
+        (lambda p: rs.auc_interval(p, model="a", cluster=["x", None, "y", "x", "y"]), InputError, "1 missing"),
+        (lambda p: rs.auc_interval(p, model="a", cluster=[1.0, 2, np.nan, 1, 2]), InputError, "1 missing"),
+        (lambda p: rs.auc_interval([1, 1], [1, 2]), OneClassError, "no negatives"),
+        (lambda p: rs.auc_interval([1, 0], [1, 2], sample_weight=[1, 0]), OneClassError, "no negatives"),
+        (lambda p: rs.auc_interval(rs.ThresholdCounts([1, 0], [1.5, 2], [1, 1])), WeightError, "whole"),
+        (
+            lambda p: rs.auc_interval([1, 0], [1, 2], sample_weight=[0.5, 1], weights="frequency"),
+            WeightError,
+            "whole numbers",
+        ),
+        (lambda p: rs.compare(p.select(models=["a"])), InputError, "two or more, got 1"),
+        (lambda p: rs.compare(p, level=2), InputError, "level"),
+        (lambda p: rs.compare(p, margin=0.1), InputError, "margin"),
+        (lambda p: rs.compare(p, alternative="noninferior"), InputError, "above 0"),
+        (lambda p: rs.compare(p, alternative="better"), InputError, "alternative"),
+        (lambda p: rs.compare(p, correction="bonferroni"), InputError, "correction"),
+        (lambda p: rs.compare([1, 0]), InputError, "mapping"),
+        (lambda p: rs.compare({"a": p, "b": p}, cluster=[1, 2, 3, 4, 5]), InputError, "mapping"),
+        (lambda p: rs.inference.adjust_p_values([0.1, 2]), InputError, "0 to 1"),
+    ],
+)
+def test_bad_input_is_named(call, error, message):
+    preds = rs.Predictions([1, 1, 0, 1, 0], {"a": [4, 3, 4, 2, 1], "b": [4, 2, 3, 1, 2]})
+    with pytest.raises(error, match=message):
+        call(preds)
+
+
+def test_a_fold_of_one_class_is_named():
+    preds = rs.Predictions([1, 1, 0, 0], [4, 3, 2, 1], fold=[0, 0, 1, 1])
+    with pytest.raises(OneClassError, match="one class in fold number 1"):
+        rs.auc_interval(preds, folds="mean")
+
+
+def test_results_are_plain_data_and_one_line():
+    result = rs.compare(SETS["small"], cluster=np.arange(50) // 2)
+    import json
+
+    content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert content["pairs"][0]["difference"]["method"] == "DeLong, paired, 25 clusters (Obuchowski)"
+    assert content["pairs"][0]["df"] is None
+    for thing in (result, result[0], result.estimates["a"]):
+        assert "\n" not in repr(thing)
+        assert "<" in thing._repr_html_()

@@ -1,0 +1,298 @@
+"""Figures in one call: what they show is what the curves say, and nothing covers anything else."""
+
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+import rocscope as rs
+from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError
+from rocscope.plotting import theme
+
+matplotlib.use("Agg")
+
+HOSTILE = [
+    "<script>alert('x')</script>",
+    "🚀 rocket 模型",
+    "x" * 150 + "A" + "x" * 150,
+    "x" * 150 + "B" + "x" * 150,
+    "cost $x_1$ in $_",
+    "_private",
+    "two\nlines {} \\alpha \x07",
+    "",
+    "عربي",
+]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def simulated(names=("a", "b"), n=120, seed=0):
+    random = np.random.default_rng(seed)
+    y = random.random(n) < 0.4
+    y[:2] = 0, 1
+    return rs.Predictions(y, {name: (random.random(n) + 0.2 * i * y) / (1 + 0.2 * i) for i, name in enumerate(names)})
+
+
+PREDICTIONS = simulated()
+
+
+def lines_on(ax, gid):
+    return [line for line in ax.lines if line.get_gid() == gid]
+
+
+def legend_of(owner):
+    return [text.get_text() for text in owner.get_texts() if text.get_text()]
+
+
+def diamond_on(ax):
+    (line,) = (line for line in ax.lines if line.get_marker() == "D")
+    return line
+
+
+def circles_on(ax):
+    return [line.get_xydata().tolist()[0] for line in ax.lines if line.get_marker() == "o" and line.get_xydata().size]
+
+
+def iso_line_on(ax):
+    (line,) = (line for line in ax.lines if line.get_label() == "iso-performance line")
+    return line
+
+
+@pytest.mark.parametrize("context", [None, rs.Context(cost_fp=1, cost_fn=5), rs.Context(target_prevalence=0.1)])
+def test_roc_figure_shows_what_the_curves_say(context):
+    ax = rs.plotting.plot_roc(PREDICTIONS, context=context, ax=Figure().subplots())
+    curves = {name: rs.roc(PREDICTIONS.counts(name)) for name in PREDICTIONS.models}
+    for line, hull_line, curve in zip(
+        lines_on(ax, "rocscope-curve"), lines_on(ax, "rocscope-hull"), curves.values(), strict=True
+    ):
+        assert line.get_xydata().tolist() == np.column_stack([curve.x, curve.y]).tolist()
+        hull = curve.hull()
+        assert hull_line.get_xydata().tolist() == np.column_stack([hull.x, hull.y]).tolist()
+        assert hull_line.get_color() == line.get_color()
+    decision = rs.choose(PREDICTIONS, context)
+    assert diamond_on(ax).get_xydata().tolist() == [[decision.point.fpr, decision.point.tpr]]
+    expected = curves[decision.model].iso_performance_line(context)
+    assert iso_line_on(ax).get_slope() == expected.slope
+    assert iso_line_on(ax).get_xy1() == (expected.x, expected.y)
+    halves = [PREDICTIONS.counts(name).at(0.5) for name in PREDICTIONS.models]
+    assert circles_on(ax) == [[point.fpr, point.tpr] for point in halves]
+    goal = "best accuracy" if context is None else "lowest cost"
+    assert legend_of(ax.get_legend()) == [
+        *(f"{name} (AUC {curve.auc:.3f})" for name, curve in curves.items()),
+        "convex hull",
+        "iso-performance line",
+        f"{goal}: {decision.model}, score ≥ {decision.threshold:.3g}",
+        "threshold 0.5",
+        "chance",
+    ]
+
+
+def test_lift_chart_figure_shows_what_the_charts_say():
+    context = rs.Context(cost_fn=3)
+    ax = rs.plotting.plot_lift_chart(PREDICTIONS, context=context, ax=Figure().subplots())
+    charts = {name: rs.lift_chart(PREDICTIONS.counts(name)) for name in PREDICTIONS.models}
+    for line, chart in zip(lines_on(ax, "rocscope-curve"), charts.values(), strict=True):
+        assert line.get_xydata().tolist() == np.column_stack([chart.x, chart.y]).tolist()
+    decision = rs.choose(PREDICTIONS, context)
+    assert diamond_on(ax).get_xydata().tolist() == [[decision.point.depth, decision.point.tp]]
+    assert iso_line_on(ax).get_slope() == charts[decision.model].iso_performance_line(context).slope
+
+
+def test_at_a_target_prevalence_a_lift_chart_has_the_best_point_without_a_line():
+    context = rs.Context(target_prevalence=0.01, cost_fn=50)
+    ax = rs.plotting.plot_lift_chart(PREDICTIONS, context=context, ax=Figure().subplots())
+    best = rs.choose(PREDICTIONS, context).point
+    assert diamond_on(ax).get_xydata().tolist() == [[best.depth, best.tp]]
+    assert "iso-performance line" not in legend_of(ax.get_legend())
+
+
+def test_calibration_figure_passes_its_bins_on():
+    ax = rs.plotting.plot_calibration(PREDICTIONS, bins=4, strategy="quantile", ax=Figure().subplots())
+    for line, name in zip(lines_on(ax, "rocscope-curve"), PREDICTIONS.models, strict=True):
+        curve = rs.calibration_curve(PREDICTIONS.counts(name), bins=4, strategy="quantile")
+        assert line.get_xydata().tolist() == np.column_stack([curve.x, curve.y]).tolist()
+
+
+def test_several_calibration_curves_lie_over_each_other_above_one_rug():
+    ax = rs.plotting.plot_calibration(
+        PREDICTIONS, models=["a"], method=["bins", "pav", "loess"], band="consistency", ax=Figure().subplots()
+    )
+    counts = PREDICTIONS.counts("a")
+    for line, method in zip(lines_on(ax, "rocscope-curve"), ("bins", "pav", "loess"), strict=True):
+        curve = rs.calibration_curve(counts, method=method)
+        assert line.get_xydata() == pytest.approx(np.column_stack([curve.x, curve.y]), nan_ok=True)
+    labels = legend_of(ax.get_legend())
+    assert {"10 uniform bins", "PAV", "LOESS, span 0.667"} <= set(labels)
+    assert any(" ".join(label.split()).startswith("95 % pointwise, consistency band of PAV") for label in labels)
+    assert sum(artist.get_gid() == "rocscope-rug" for artist in ax.collections) == 2
+    assert ax.get_ylim()[1] > 1.05  # the rug is in sight
+
+
+def test_calibration_curves_of_several_models_and_methods_are_told_apart():
+    ax = rs.plotting.plot_calibration(PREDICTIONS, method=("bins", "spline"), ax=Figure().subplots())
+    labels = legend_of(ax.get_legend())
+    assert [f"{name}, 10 uniform bins" in labels for name in PREDICTIONS.models] == [True] * len(PREDICTIONS.models)
+    with pytest.raises(InputError, match="band: expected 'consistency' or 'confidence', got 'prediction'"):
+        rs.plotting.plot_calibration(PREDICTIONS, band="prediction", ax=Figure().subplots())
+
+
+@pytest.mark.parametrize(("models", "lanes"), [(1, 2), (3, 6), (4, 0)])
+def test_rugs_are_drawn_while_there_is_room(models, lanes):
+    ax = rs.plotting.plot_calibration(simulated(tuple("abcd"[:models])), ax=Figure().subplots())
+    assert sum(artist.get_gid() == "rocscope-rug" for artist in ax.collections) == lanes
+
+
+def test_of_many_models_only_the_best_has_its_hull_drawn():
+    predictions = simulated(tuple("abcd"))
+    ax = rs.plotting.plot_roc(predictions, ax=Figure().subplots())
+    (line,) = lines_on(ax, "rocscope-hull")
+    hull = rs.roc(predictions.counts(rs.choose(predictions).model)).hull()
+    assert line.get_xydata().tolist() == np.column_stack([hull.x, hull.y]).tolist()
+
+
+def test_models_are_drawn_in_the_order_that_is_asked_for():
+    ax = rs.plotting.plot_calibration(PREDICTIONS, models=["b", "a"], ax=Figure().subplots())
+    assert legend_of(ax.get_legend())[:2] == ["b", "a"]
+
+
+def test_counts_of_one_model_need_no_name():
+    ax = rs.plotting.plot_roc(PREDICTIONS.counts("a"), hull=False, thresholds=[], ax=Figure().subplots())
+    assert not lines_on(ax, "rocscope-hull")
+    assert not circles_on(ax)
+    assert len(legend_of(ax.get_legend())) == 4
+
+
+def test_given_thresholds_are_marked_and_named():
+    ax = rs.plotting.plot_roc(PREDICTIONS, models=["a"], thresholds=[0.25, 0.75], ax=Figure().subplots())
+    points = [PREDICTIONS.counts("a").at(threshold) for threshold in (0.25, 0.75)]
+    assert circles_on(ax) == [[point.fpr, point.tpr] for point in points]
+    assert {text.get_text() for text in ax.texts} >= {"0.25", "0.75"}
+    assert "given thresholds" in legend_of(ax.get_legend())
+
+
+def test_one_half_is_not_marked_on_scores_that_are_no_probabilities():
+    counts = rs.ThresholdCounts.from_scores([1, 0, 1, 0], [3.0, 1.0, -1.0, -2.0])
+    assert circles_on(rs.plotting.plot_roc(counts, ax=Figure().subplots())) == []
+
+
+def test_nobody_positive_is_said_in_words():
+    counts = rs.ThresholdCounts.from_scores([0, 0, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5])
+    ax = rs.plotting.plot_roc(counts, ax=Figure().subplots())
+    assert "best accuracy: nobody positive" in legend_of(ax.get_legend())
+
+
+@pytest.mark.parametrize("plot", [rs.plotting.plot_roc, rs.plotting.plot_lift_chart, rs.plotting.plot_calibration])
+def test_a_legend_beside_a_new_figure_covers_nothing_and_is_not_cut_off(plot):
+    ax = plot(simulated(HOSTILE))
+    figure = ax.figure
+    legend = ax.get_legend().get_window_extent()
+    assert legend.x0 > ax.get_window_extent().x1
+    tight = figure.get_tightbbox()
+    width, height = figure.get_size_inches()
+    assert tight.x0 >= 0
+    assert tight.y0 >= 0
+    assert tight.x1 <= width
+    assert tight.y1 <= height
+    assert ax.get_window_extent().width > 300
+
+
+def test_a_legend_inside_or_none_when_axes_are_given():
+    inside = rs.plotting.plot_roc(PREDICTIONS, ax=Figure().subplots())
+    assert inside.get_legend()._loc == 0
+    assert rs.plotting.plot_roc(PREDICTIONS, legend="none", ax=Figure().subplots()).get_legend() is None
+
+
+def test_labels_of_marks_stay_inside_and_apart():
+    ax = rs.plotting.plot_roc(PREDICTIONS, models=["b"], thresholds=np.linspace(0.1, 0.9, 17))
+    frame = ax.get_window_extent()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) >= 8
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 for box in boxes)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 7])
+def test_three_views_are_of_one_size_with_one_legend_below(models):
+    predictions = simulated(tuple(f"model {i}" for i in range(models)))
+    figure = rs.plotting.plot_three(predictions, title="Three views")
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["ROC curve", "Lift chart", "Calibration plot"]
+    sizes = [ax.get_window_extent().bounds[1:] for ax in figure.axes]
+    assert sizes[1] == pytest.approx(sizes[0], abs=0.5)
+    assert sizes[2] == pytest.approx(sizes[0], abs=0.5)
+    assert all(len(lines_on(ax, "rocscope-curve")) == models for ax in figure.axes)
+    (legend,) = figure.legends
+    assert len(legend_of(legend)) == models + 6
+    assert legend.get_window_extent().y1 < min(ax.get_tightbbox().y0 for ax in figure.axes)
+    tight = figure.get_tightbbox()
+    assert tight.x0 >= 0
+    assert tight.y0 >= 0
+    assert tight.x1 <= figure.get_figwidth()
+    assert tight.y1 <= figure.get_figheight()
+
+
+def test_three_views_of_hostile_names_keep_every_model_apart():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = rs.plotting.plot_three(
+            simulated(HOSTILE), title="<b>Costs in $ and $_2</b>", figure=Figure((13, 6), layout="tight")
+        )
+        figure.draw_without_rendering()
+    entries = legend_of(figure.legends[0])
+    models = entries[: len(HOSTILE)]
+    assert len(set(models)) == len(HOSTILE)
+    assert models[0].startswith("<script>alert('x')</script> (AUC ")
+    assert models[2].split(" (AUC")[0] + " (2)" == models[3].split(" (AUC")[0]
+    assert models[4].startswith(r"cost \$x_1\$ in \$_ (AUC ")
+    assert models[5].strip().startswith("_private")
+    assert all(len(label) < 60 for label in models)
+
+
+def test_names_stay_distinct_also_when_they_differ_only_in_case_of_length():
+    labels = theme.names(["m" * 40, "m" * 41, "m" * 42])
+    assert len(set(labels)) == 3
+
+
+def test_text_keeps_what_the_fonts_of_the_user_have():
+    assert theme.plain("naïve Bayes – λ=½") == "naïve Bayes – λ=½"
+    with matplotlib.rc_context({"font.family": ["cmr10"]}):
+        assert theme.plain("aλ") in {"a?", "a□"}
+
+
+def test_five_rows_and_many_rows_make_the_same_figure():
+    few = rs.plotting.plot_three(rs.Predictions([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.3, 0.2]), figure=Figure())
+    many = rs.plotting.plot_three(simulated(("score",), n=60_000), figure=Figure())
+    assert len(few.axes) == len(many.axes) == 3
+    for ax in many.axes:
+        assert sum(len(line.get_xydata()) for line in ax.lines) < 4_000
+
+
+@pytest.mark.parametrize(
+    "plot", [rs.plotting.plot_roc, rs.plotting.plot_lift_chart, rs.plotting.plot_calibration, rs.plotting.plot_three]
+)
+def test_models_that_are_not_there_are_named_with_the_closest(plot):
+    with pytest.raises(ColumnError, match="closest: 'model'"):
+        plot({"model": PREDICTIONS.counts("a")}, models=["modell"])
+    with pytest.raises(InputError, match="at least one"):
+        plot(PREDICTIONS, models=[])
+    assert not plt.get_fignums()
+
+
+def test_what_a_view_needs_is_asked_for_before_anything_is_drawn():
+    with pytest.raises(OneClassError):
+        rs.plotting.plot_roc(rs.Predictions([1, 1], [0.2, 0.3]))
+    with pytest.raises(ScoreError, match="probabilities"):
+        rs.plotting.plot_three(rs.Predictions([1, 0], [5.0, 3.0]))
+    assert not plt.get_fignums()
+
+
+def test_a_legend_of_another_place_is_refused():
+    with pytest.raises(InputError, match="one of 'inside', 'beside', 'none'"):
+        rs.plotting.plot_roc(PREDICTIONS, legend="outside")
+    assert not plt.get_fignums()
