@@ -139,7 +139,7 @@ class WrappingClassifier(FoldedClassifier):
 _SYMMETRIC = {None, "accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
 
 
-def check_aim(context: Any, criterion: Any, where: Any) -> bool:
+def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
     """Return whether a choice is the same whichever of two classes is called the positive one.
 
     Raises
@@ -150,7 +150,7 @@ def check_aim(context: Any, criterion: Any, where: Any) -> bool:
     if not isinstance(context, Context | UncertainContext | None):
         raise InputError("context", expected="a Context or an UncertainContext", got=repr(context))
     criterion_of(criterion)
-    return not constraints_of(where) and context is None and criterion in _SYMMETRIC
+    return not constraints_of(subject_to) and context is None and criterion in _SYMMETRIC
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:

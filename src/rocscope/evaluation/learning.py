@@ -12,7 +12,7 @@ from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.evaluation.cv import splits_of
-from rocscope.evaluation.evaluating import check_seed, sample_of, task_of
+from rocscope.evaluation.evaluating import sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
 from rocscope.evaluation.learning_result import LearningCurve
 from rocscope.evaluation.measures import Metric, measure_of
@@ -43,7 +43,7 @@ def learning_curve(
     pos_label: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> LearningCurve:
     """How good models are on new rows, by how many rows they are fitted to.
@@ -98,7 +98,7 @@ def learning_curve(
     """
     check.check_choice("response", response, RESPONSES)
     named = named_models(models)
-    task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
+    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     sample = sample_of(task, groups)
     splits, title = splits_of(cv, sample, _repeats(cv) if repeats is None else repeats, task.seed)

@@ -73,7 +73,7 @@ class Replicates:
     worth_of_choice: Array
 
 
-def draw(design: Design, sample: Observed, replicates: int, seed: Any, progress: Progress) -> Replicates:
+def draw(design: Design, sample: Observed, replicates: int, seed: int, progress: Progress) -> Replicates:
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
