@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import take
@@ -25,8 +26,6 @@ from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning
 from rocscope.estimators.folds import out_of_fold, splits
 from rocscope.estimators.scores import positive_scores
-
-Array = NDArray[Any]
 
 
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

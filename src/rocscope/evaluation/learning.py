@@ -21,7 +21,6 @@ from rocscope.evaluation.protocols import Holdout, OutOfBag
 from rocscope.evaluation.running import in_parallel, raise_first, unweighted
 from rocscope.evaluation.splits import Split
 
-Array = NDArray[Any]
 Schedule = Literal["geometric", "arithmetic"]
 
 _FEW = 10

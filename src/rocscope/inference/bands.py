@@ -6,10 +6,10 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -23,7 +23,6 @@ from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.resampling.bootstrap import at_sample, design_of, quantile_method
 from rocscope.inference.resampling.draws import Statistic, replicate
 
-Array = NDArray[Any]
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
 Over = Literal["threshold", "depth"]
 

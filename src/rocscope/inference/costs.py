@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, RocscopeWarning
@@ -19,8 +20,6 @@ from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.means import MeanSample, sample_of_means
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.inference.placements import WeightKind
-
-Array = NDArray[Any]
 
 
 def compare_costs(

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.decisions.decision import Decision
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.evaluation.choice.threshold_choice import Rule, Tallied, from_zero
 from rocscope.inference.resampling.draws import Design, in_chunks, tally_all
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

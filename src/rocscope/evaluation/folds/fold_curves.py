@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.results import BinnedCalibrationCurve
@@ -23,7 +23,6 @@ from rocscope.curves.roc_curve import roc
 from rocscope.errors import OneClassError, RocscopeWarning, ShapeError, WeightError
 from rocscope.evaluation.folds.across import Spread
 
-Array = NDArray[Any]
 Kind = Literal["roc", "gain", "lift", "precision_recall", "calibration"]
 Make = Callable[[ThresholdCounts], Curve]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
@@ -23,7 +23,6 @@ from rocscope.inference.resampling.design import design_of_counts, design_of_row
 from rocscope.inference.resampling.draws import AREAS, Design, Statistic, counts_of, replicate, tally_all
 from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
 
-Array = NDArray[Any]
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")

@@ -5,8 +5,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference.auc import normal_quantile
@@ -18,8 +18,6 @@ from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.intervals import wilson
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.tables.resample import resampled
-
-Array = NDArray[Any]
 
 
 def compare_multiclass_costs(

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference.estimate import Estimate
-
-Array = NDArray[Any]
 
 
 def resampled(

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, RocscopeWarning, ScoreError
 from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -18,7 +18,6 @@ from rocscope.multiclass.weights.objective import NAMES, Name, Objective
 from rocscope.multiclass.weights.search import best_of_starts, greedy, some_rows
 from rocscope.multiclass.weights.smooth import Recalibration, fit_recalibration
 
-Array = NDArray[Any]
 Method = Literal["auto", "smooth", "coordinate", "greedy"]
 
 METHODS = ("auto", "smooth", "coordinate", "greedy")
