@@ -1,6 +1,5 @@
 """Bands around curves: pointwise and simultaneous."""
 
-import warnings
 from collections.abc import Callable
 from math import sqrt
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.curves.roc_curve import RocCurve
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
@@ -160,7 +159,7 @@ def _with_numbers(drawn: Array) -> Array:
         raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
     if failed.any():
         message = f"{failed.sum()} of {failed.size} replicates gave no curve and are left out of the band"
-        warnings.warn(message, RocscopeWarning, stacklevel=3)
+        warn(message)
     return drawn[~failed]
 
 

@@ -1,6 +1,5 @@
 """class_weights: one weight per class, chosen for a target on rows."""
 
-import warnings
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.errors import InputError, RocscopeWarning, ScoreError
+from rocscope.errors import InputError, ScoreError, warn
 from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
@@ -150,11 +149,7 @@ def _decision(
     counts, objective = problem.counts(weight), problem.objective
     score = objective.score(counts)
     if score[0] < 0:
-        warnings.warn(
-            f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking",
-            RocscopeWarning,
-            stacklevel=5,
-        )
+        warn(f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking")
     value, at_one = objective.value(score), objective.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(_whole(counts, preds), classes=preds.classes, rows="actual")
     return ClassWeights(preds.classes, weight, temperature, None, objective.name, method, value, at_one, matrix)
