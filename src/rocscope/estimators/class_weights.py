@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from rocscope._types import Array
 from rocscope.core.rows import take
 from rocscope.errors import OneClassError
 from rocscope.estimators.folds import out_of_fold, splits, unfitted
@@ -18,8 +18,6 @@ from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.weights.choosing import Method, class_weights
 from rocscope.multiclass.weights.objective import Name
-
-Array = NDArray[Any]
 
 
 class ClassWeightClassifier(WrappingClassifier):

@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
+from rocscope._types import Array
 from rocscope.errors import InputError
 
-Array = NDArray[Any]
 Split = tuple[Array, Array]
 Respond = Callable[[Any, Any], Array]
 """From a fitted model and rows to one entry, or one line of entries, a row."""

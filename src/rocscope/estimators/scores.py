@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import InputError, LabelError
-
-Array = NDArray[Any]
 
 METHODS = ("predict_proba", "decision_function")
 

@@ -1,6 +1,5 @@
 """What classifiers that fit others have in common: routing of metadata, delegation, checks of rows and labels."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -16,17 +15,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import take
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.uncertain import UncertainContext
-from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning
+from rocscope.errors import InputError, LabelError, OneClassError, warn
 from rocscope.estimators.folds import out_of_fold, splits
 from rocscope.estimators.scores import positive_scores
-
-Array = NDArray[Any]
 
 
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -67,11 +65,9 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return Bunch(fit=[{} for _ in models], split={})
         takes = {name: has_fit_parameter(model, "sample_weight") for name, model in models.items()}
         if not all(takes.values()):
-            warnings.warn(
+            warn(
                 f"{', '.join(type(models[name]).__name__ for name in takes if not takes[name])} takes no sample_weight "
-                "in fit: the weights serve the choice only (steps of a pipeline get them by metadata routing)",
-                RocscopeWarning,
-                stacklevel=3,
+                "in fit: the weights serve the choice only (steps of a pipeline get them by metadata routing)"
             )
         return Bunch(fit=[{"sample_weight": sample_weight} if each else {} for each in takes.values()], split={})
 

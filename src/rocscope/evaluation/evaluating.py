@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, LabelError
 from rocscope.evaluation.cv import splits_of
@@ -19,8 +19,6 @@ from rocscope.evaluation.running import in_parallel, unweighted, without_failure
 from rocscope.evaluation.splits import Sample, Split
 from rocscope.multiclass.classes import class_index, label_column
 from rocscope.multiclass.predictions import MulticlassPredictions
-
-Array = NDArray[Any]
 
 
 def evaluate(

@@ -6,15 +6,14 @@ from inspect import Parameter, signature
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.data import rows_of
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.splits import Split
 
-Array = NDArray[Any]
 Response = Literal["auto", "predict_proba", "decision_function", "predict"]
 
 RESPONSES = ("auto", "predict_proba", "decision_function", "predict")

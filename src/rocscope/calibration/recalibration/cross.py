@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.recalibration.base import FORMAT, VERSION, Recalibrator
 from rocscope.calibration.recalibration.log_linear import (
     BetaRecalibrator,
@@ -30,7 +30,6 @@ from rocscope.core.rows import require_distinct
 from rocscope.core.text import number
 from rocscope.errors import InputError
 
-Array = NDArray[Any]
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
 
 RECALIBRATORS: dict[str, type[Recalibrator]] = {
