@@ -73,7 +73,7 @@ def compare(
         scores=score,
         weight=weight,
         fold=fold,
-        segment=groups,
+        groups=groups,
         pos_label=pos_label,
         where=where,
         missing=missing,
@@ -82,7 +82,6 @@ def compare(
     context = rs.Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
     areas: dict[str, Any] = {"folds": folds}
     test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
-    test["groups"] = None if groups is None else predictions.segment
     of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
         of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))

@@ -48,7 +48,8 @@ def auc_interval(
     level : float
         Confidence level.
     groups : array of n labels, optional
-        The patient or customer that a row belongs to; rows of one group are not taken as independent.
+        The patient or customer that a row belongs to; rows of one group are not taken as independent. By default the
+        groups of the Predictions; False takes every row as independent.
     folds : {"pooled", "mean"}, optional
         One AUC over all rows (the default), or the mean of the AUCs within the folds of the Predictions.
     weights : {"auto", "frequency", "sampling"}
@@ -119,7 +120,7 @@ def _sample(
     y_true: Any, y_score: Any, model: str | None, pos_label: Any, sample_weight: Any, **design: Any
 ) -> AucSample:
     if isinstance(y_true, ThresholdCounts | OperatingPoint):
-        if design["groups"] is not None or design["folds"] == "mean":
+        if not (design["groups"] is None or design["groups"] is False) or design["folds"] == "mean":
             raise InputError("groups and folds", expected="rows (Predictions)", got=type(y_true).__name__)
         return sample_of_counts(as_counts(y_true))
     if not isinstance(y_true, Predictions):

@@ -71,7 +71,8 @@ def band(
     recount : function, optional
         Makes the curve of other counts, for a curve that cannot tell how it was made.
     data, groups, weights : Predictions, array, str, optional
-        The rows to draw from, where rows are clustered or weighted; see `rocscope.bootstrap`.
+        The rows to draw from, where they are of groups or weighted, for a curve knows counts only; see
+        `rocscope.bootstrap`.
     stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
     Returns

@@ -53,7 +53,8 @@ def compare(
     correction : {"holm", "bh", "none"}
         How adjusted p-values allow for the number of pairs.
     groups : array of n labels, or mapping from name to one, optional
-        The patient or customer that a row belongs to.
+        The patient or customer that a row belongs to. By default the groups of the Predictions; False takes every row
+        as independent.
     folds, weights : see `auc_interval`
     statistic : function of one ThresholdCounts, optional
         What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
@@ -174,7 +175,7 @@ def join_rows(predictions: Mapping[str, Any], groups: Any = None) -> tuple[Predi
     if rowless:
         hint = "counts do not know which rows they came from"
         raise PairingError("a paired comparison", expected="Predictions", got=f"counts of {rowless[0]!r}", hint=hint)
-    groups = groups if isinstance(groups, Mapping) else dict.fromkeys(predictions, groups)
+    groups = _by_arm(predictions, groups)
     first_name, first = arms[0]
     for name, data in arms[1:]:
         for what, ours, theirs in (
@@ -182,12 +183,12 @@ def join_rows(predictions: Mapping[str, Any], groups: Any = None) -> tuple[Predi
             ("weight", first.sample_weight, data.sample_weight),
             ("fold", first.fold, data.fold),
             ("row", first.row, data.row),
-            ("group", groups.get(first_name), groups.get(name)),
+            ("group", groups[first_name], groups[name]),
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
     scores = {name: only_model(data, name).scores[only_model(data, name).models[0]] for name, data in arms}
     joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
-    return joined, groups.get(first_name)
+    return joined, groups[first_name]
 
 
 def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
@@ -206,13 +207,19 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
         )
 
 
+def _by_arm(predictions: Mapping[str, Any], groups: Any) -> dict[str, Any]:
+    """Return the groups of each arm: those given, or those of its rows."""
+    given = groups if isinstance(groups, Mapping) else dict.fromkeys(predictions, groups)
+    own = {name: getattr(data, "groups", None) for name, data in predictions.items()}
+    return {name: own[name] if given.get(name) is None else given[name] for name in predictions}
+
+
 def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str, Any]:
-    if groups is None:
-        return {}
-    if not isinstance(groups, Mapping):
+    if not (groups is None or groups is False or isinstance(groups, Mapping)):
         raise InputError("groups", expected="a mapping from the name of each arm to its groups")
-    for first, second in combinations([name for name in predictions if name in groups], 2):
-        shared = np.intersect1d(groups[first], groups[second])
+    of_arm = {name: each for name, each in _by_arm(predictions, groups).items() if each is not None}
+    for first, second in combinations([name for name, each in of_arm.items() if each is not False], 2):
+        shared = np.intersect1d(of_arm[first], of_arm[second])
         if shared.size:
             raise PairingError(
                 "an unpaired comparison",
@@ -220,7 +227,7 @@ def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str,
                 got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
                 hint="such arms are not independent; keep each group in one of them",
             )
-    return groups
+    return of_arm
 
 
 def _paired(sample: AucSample, i: int, j: int, hypothesis: Hypothesis) -> Comparison:

@@ -131,8 +131,7 @@ def _rows(predictions: Predictions, groups: Any, by_fold: bool, weights: WeightK
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
     kept = slice(None) if weight is None else weight > 0
-    groups = independent_units(predictions, groups)
-    codes = None if groups is None else check.check_groups(groups, "groups", len(predictions))
+    unit = independent_units(predictions, groups)
     if by_fold and predictions.fold is None:
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
     fold = predictions.fold if by_fold else None
@@ -146,7 +145,7 @@ def _rows(predictions: Predictions, groups: Any, by_fold: bool, weights: WeightK
         {model: score[kept] for model, score in predictions.scores.items()},
         weight,
         weight is not None and is_frequency(weight, weights),
-        None if codes is None else np.unique(codes[kept], return_inverse=True)[1],
+        None if unit is None else np.unique(unit[kept], return_inverse=True)[1],
         None if fold is None else np.unique(fold[kept], return_inverse=True)[1],
     )
 

@@ -65,6 +65,7 @@ class MulticlassPredictions(Rows):
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        groups: Any = None,
         repeat: Any = None,
         row: Any = None,
         normalize: bool = False,
@@ -88,7 +89,7 @@ class MulticlassPredictions(Rows):
                 matrix = check_probabilities(values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize)
                 self.proba[model] = check.read_only(matrix)
         self.models = list(given)
-        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, row=row)
+        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, groups=groups, row=row)
 
     @property
     def support(self) -> Array:
@@ -191,7 +192,13 @@ class MulticlassPredictions(Rows):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""
-        facts = {"n": self.n, "classes": self.classes, "support": self.support, "models": self.models}
+        facts = {
+            "n": self.n,
+            "classes": self.classes,
+            "support": self.support,
+            "models": self.models,
+            "groups": self.n_groups,
+        }
         return jsonable(facts | {"source": self.source and self.source.to_dict()})
 
     def __repr__(self) -> str:

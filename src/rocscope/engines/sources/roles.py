@@ -23,6 +23,7 @@ _ERRORS: dict[str, type[InputError]] = {
     "weight": WeightError,
     "fold": InputError,
     "segment": InputError,
+    "groups": InputError,
     "proba": ScoreError,
     "predicted": LabelError,
 }
@@ -46,7 +47,7 @@ class Role:
         column, subject = table.column(self.column), self.subject(source)
         if self.argument in ("label", "predicted"):
             return columns.labels(column, subject)
-        if self.argument in ("fold", "segment"):
+        if self.argument in ("fold", "segment", "groups"):
             return columns.groups(column, subject)
         return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped, part=part)
 

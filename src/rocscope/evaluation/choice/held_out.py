@@ -24,25 +24,31 @@ def held_out(
         model: Tally.of_rows(predictions.y_true, score, weight=predictions.sample_weight)
         for model, score in predictions.scores.items()
     }
+    unit = independent_units(predictions, groups)
     if predictions.fold is not None:
         given = list(masks_of("fold", predictions.fold).values())
         if len(given) < 2:
             raise InputError("fold", expected="at least two folds", got="one", hint="leave the fold column out")
         parts, name = [given], f"cross-validation in the {len(given)} folds given"
     else:
-        parts = list(_drawn(predictions, folds, repeats, groups, seed))
+        parts = list(_drawn(predictions, folds, repeats, unit, seed))
         name = f"cross-validation, {folds} folds, {repeats} repeats"
-    found = [_judge(predictions, tallies, rule, part, level) for part in parts]
+    found = [_judge(predictions, tallies, rule, part, unit, level) for part in parts]
     value = float(np.mean([each.value for each in found]))
     reach = float(np.sqrt(np.mean([(each.high - each.value) ** 2 for each in found])))
     return Estimate(value, value - reach, value + reach, level, f"{name}, jackknife over folds", predictions.n)
 
 
 def _judge(
-    predictions: Predictions, tallies: Mapping[str, Tally], rule: Rule, tests: list[Array], level: float
+    predictions: Predictions,
+    tallies: Mapping[str, Tally],
+    rule: Rule,
+    tests: list[Array],
+    unit: Array | None,
+    level: float,
 ) -> across.Across:
     test = np.stack(tests)
-    chosen_on = np.stack([~_with_same_cases(predictions, mask) for mask in tests])
+    chosen_on = np.stack([~_with_same_units(unit, mask) for mask in tests])
     for mask in chosen_on:
         positive = predictions.y_true[mask]
         if not positive.any() or positive.all():
@@ -59,17 +65,15 @@ def _judge(
     return across.jackknife(rule.worth(*total), rule.worth(*(total - cells))[:, None], level)
 
 
-def _with_same_cases(predictions: Predictions, mask: Array) -> Array:
-    """Return the rows of the cases of some rows, for a case may have several, from repeats."""
-    row = predictions.row
-    return mask if row is None or not predictions.repeated else np.isin(row, row[mask])
+def _with_same_units(unit: Array | None, mask: Array) -> Array:
+    """Return the rows of the groups of some rows, or of their cases, which may have several, from repeats."""
+    return mask if unit is None else np.isin(unit, unit[mask])
 
 
-def _drawn(predictions: Predictions, folds: int, repeats: int, groups: Any, seed: int) -> Iterator[list[Array]]:
+def _drawn(predictions: Predictions, folds: int, repeats: int, unit: Array | None, seed: int) -> Iterator[list[Array]]:
     """Yield the masks of stratified folds, or of folds of whole groups."""
-    groups = independent_units(predictions, groups)
     n = len(predictions)
-    unit = np.arange(n) if groups is None else check.check_groups(groups, "groups", n)
+    unit = np.arange(n) if unit is None else unit
     size = int(unit.max()) + 1
     if not 2 <= folds <= size:
         raise InputError("folds", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))

@@ -79,7 +79,8 @@ def bootstrap(
         Draw positives and negatives (or groups of each kind) apart, so that their numbers stay: for a sample that
         was collected so. Otherwise the class mix varies too.
     groups : array of n labels, optional
-        The patient or customer that a row belongs to; whole groups are drawn.
+        The patient or customer that a row belongs to; whole groups are drawn. By default the groups of the
+        Predictions; False draws rows one by one.
     weights : {"auto", "frequency", "sampling"}
         Whether a weight is a number of equal rows, each of which may be drawn; or one row, which brings its weight
         along. "auto" takes whole numbers as frequencies.
@@ -154,7 +155,7 @@ def design_of(data: Any, *, stratified: bool, groups: Any = None, weights: Weigh
     if not isinstance(data, ThresholdCounts | OperatingPoint):
         hint = "wrap labels and scores: rocscope.Predictions(y_true, y_score)"
         raise InputError("data", expected="Predictions or ThresholdCounts", got=type(data).__name__, hint=hint)
-    if groups is not None:
+    if groups is not None and groups is not False:
         raise InputError("groups", expected="rows (Predictions)", got=type(data).__name__)
     return design_of_counts(as_counts(data), stratified=stratified)
 

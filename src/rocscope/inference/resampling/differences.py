@@ -43,7 +43,6 @@ def differences(
         designs = [design_of(arms, stratified=stratified, groups=groups, weights=weights)]
         names = list(arms.models)
     else:
-        groups = groups or {}
         designs = [
             design_of(data, stratified=stratified, groups=groups.get(name), weights=weights)
             for name, data in arms.items()
