@@ -11,14 +11,14 @@ from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, LabelError
-from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.data import attributes
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
 from rocscope.evaluation.record import Evaluation
 from rocscope.evaluation.running import in_parallel, unweighted, without_failures
-from rocscope.evaluation.splits import Sample, Split
 from rocscope.multiclass.classes import class_index, label_column
 from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.protocols.cv import splits_of
+from rocscope.protocols.splits import Sample, Split
 
 Array = NDArray[Any]
 
@@ -51,7 +51,7 @@ def evaluate(
     y : array of n labels
     cv : int, str, protocol, splitter, or pairs of row numbers
         So many stratified folds; "holdout", "three_parts", "leave_one_out", "time_order" or "out_of_bag"; one of
-        `evaluation.protocols`, which have options; any splitter of scikit-learn; or (training, test) rows of each fold.
+        `rocscope.protocols`, which have options; any splitter of scikit-learn; or (training, test) rows of each fold.
     repeats : int
         How often the protocol is drawn anew: 10 times 10 folds, or 100 shuffled holdouts.
     groups : array of n labels, optional

@@ -12,7 +12,7 @@ from rocscope import _validation as check
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.data import rows_of
 from rocscope.evaluation.record import Failure
-from rocscope.evaluation.splits import Split
+from rocscope.protocols.splits import Split
 
 Array = NDArray[Any]
 Response = Literal["auto", "predict_proba", "decision_function", "predict"]

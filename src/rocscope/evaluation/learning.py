@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.errors import InputError, RocscopeWarning
-from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.evaluating import check_seed, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
 from rocscope.evaluation.learning_result import LearningCurve
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.out_of_bag import judged
-from rocscope.evaluation.protocols import Holdout, OutOfBag
 from rocscope.evaluation.running import in_parallel, raise_first, unweighted
-from rocscope.evaluation.splits import Split
+from rocscope.protocols.cv import splits_of
+from rocscope.protocols.kinds import Holdout, OutOfBag
+from rocscope.protocols.splits import Split
 
 Array = NDArray[Any]
 Schedule = Literal["geometric", "arithmetic"]

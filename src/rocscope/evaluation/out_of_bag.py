@@ -15,14 +15,14 @@ from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
-from rocscope.evaluation.cv import splits_of
 from rocscope.evaluation.evaluating import check_seed, predictions_of, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
 from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
-from rocscope.evaluation.protocols import OutOfBag
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.running import in_parallel, unweighted, without_failures
-from rocscope.evaluation.splits import Split
+from rocscope.protocols.cv import splits_of
+from rocscope.protocols.kinds import OutOfBag
+from rocscope.protocols.splits import Split
 
 Array = NDArray[Any]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.errors import InputError
-from rocscope.evaluation.protocols import (
+from rocscope.protocols.kinds import (
     Folds,
     Holdout,
     LeaveOneOut,
@@ -18,7 +18,7 @@ from rocscope.evaluation.protocols import (
     TimeOrder,
     of_splitter,
 )
-from rocscope.evaluation.splits import Part, Sample, Split, numbered, repeats_of
+from rocscope.protocols.splits import Part, Sample, Split, numbered, repeats_of
 
 NAMED: dict[str, type[Protocol]] = {
     "holdout": Holdout,
