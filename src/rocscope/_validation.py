@@ -295,6 +295,15 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def check_seed(random_state: Any) -> int | None:
+    """Return the seed that a random state stands for; None draws anew every time."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**32, dtype=np.uint64))
+    return None if random_state is None else check_whole(random_state, "random_state", 0)
+
+
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
