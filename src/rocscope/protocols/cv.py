@@ -30,7 +30,7 @@ NAMED: dict[str, type[Protocol]] = {
 """Protocols by the names that `cv` takes."""
 
 
-def splits_of(cv: Any, sample: Sample, repeats: int, seed: int | None) -> tuple[list[Split], str]:
+def splits_of(cv: Any, sample: Sample, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
     """Return the splits of whatever `cv` may be, and the protocol in words."""
     check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)

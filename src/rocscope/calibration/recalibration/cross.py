@@ -210,7 +210,7 @@ def _splits(predictions: Predictions, cv: Any, seed: int | None) -> list[Split]:
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in groups("fold", predictions.fold).values()]
     sample = Sample(None, predictions.y_true.astype(np.intp), (False, True), None)
-    splits, title = splits_of(cv, sample, 1, seed)
+    splits, title = splits_of(cv, sample, seed=seed)
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
     if (times != 1).any():
         got = f"{(times == 0).sum()} rows in none, {(times > 1).sum()} in several, by {title}"
