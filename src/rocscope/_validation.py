@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
-
-Array = NDArray[Any]
 
 _MOST_NAMED = 6
 _MOST_WHOLE = 2**62

@@ -8,13 +8,11 @@ curve: labels are drawn from the curve, and it shows how precisely calibration i
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.core.band import Band
-
-Array = NDArray[Any]
 
 _DRAWN_AT_ONCE = 2_000_000
 _TRIFLE = 1e-9

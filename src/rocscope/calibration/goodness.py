@@ -5,7 +5,6 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
 from rocscope import _validation as check
@@ -15,8 +14,6 @@ from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.pav import pav_values
 from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
-
-Array = NDArray[Any]
 
 _GROUPS, _ENDS = 4096, 512
 _ROUNDING = 1e-12

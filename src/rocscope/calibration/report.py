@@ -7,9 +7,9 @@ from math import isnan, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.cox import CoxCalibration, cox_calibration
 from rocscope.calibration.discrepancy import calibration_error, calibration_index, smooth_calibration_error
 from rocscope.calibration.goodness import (
@@ -31,8 +31,6 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import is_frequency
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
 from rocscope.inference.resampling.draws import Design, Statistic, replicate
-
-Array = NDArray[Any]
 
 _GROUPS, _ENDS = 2048, 256
 _PARTS = ("miscalibration", "discrimination", "uncertainty")

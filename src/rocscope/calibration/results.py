@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.bands import Fit, band
 from rocscope.calibration.bins import Bins
 from rocscope.calibration.pav import Blocks
@@ -17,8 +17,6 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 DRAWS = 1000
 

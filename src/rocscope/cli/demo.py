@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from rocscope._output import write_file
+from rocscope._types import Array
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_table
 
@@ -63,7 +63,7 @@ def _row(name: str, model: Any) -> list[str]:
     ]
 
 
-def cross_validated(name: str, seed: int) -> dict[str, NDArray[Any]]:
+def cross_validated(name: str, seed: int) -> dict[str, Array]:
     """Return labels, folds and the out-of-fold probabilities of both models."""
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -101,7 +101,7 @@ def _learners(numeric: bool, seed: int) -> dict[str, Any]:
     return {"naive Bayes": bayes, "tree": make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree)}
 
 
-def _write_parquet(path: Path, columns: dict[str, NDArray[Any]], force: bool) -> None:
+def _write_parquet(path: Path, columns: dict[str, Array], force: bool) -> None:
     import io
 
     import pyarrow as pa

@@ -5,13 +5,11 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.provenance import Provenance
 from rocscope.errors import ColumnError, InputError, ShapeError
-
-Array = NDArray[Any]
 
 
 class Rows:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import decimal
 from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 
-Array = NDArray[Any]
 Cells = tuple[Array, Array, Array, Array]
 Relation = Literal[">=", "<=", ">", "<"]
 

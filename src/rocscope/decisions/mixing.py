@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import decimal
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
@@ -118,7 +119,7 @@ def _rule(end: HullVertex) -> str:
     return f"score{'<' if end.negated else '≥'}{end.threshold:.6g}"
 
 
-def _hashed(keys: NDArray[Any], seed: int) -> NDArray[np.float64]:
+def _hashed(keys: Array, seed: int) -> NDArray[np.float64]:
     """Return a number in [0, 1) for each key, always the same for the same key and seed."""
     salt = (seed % 2**_HASH_BITS).to_bytes(8, "big")
     size = _HASH_BITS // 8

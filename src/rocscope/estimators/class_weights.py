@@ -4,17 +4,15 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import OneClassError
 from rocscope.estimators.wrapping import WrappingClassifier, check_response, check_rows
 from rocscope.evaluation.scoring import class_scores
 from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.weights.choosing import Method, class_weights
 from rocscope.multiclass.weights.objective import Name
-
-Array = NDArray[Any]
 
 
 class ClassWeightClassifier(WrappingClassifier):

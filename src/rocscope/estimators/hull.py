@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any, Literal, Self
 
-from numpy.typing import NDArray
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of
@@ -25,8 +25,6 @@ from rocscope.estimators.wrapping import (
     check_rows,
     check_two_classes,
 )
-
-Array = NDArray[Any]
 
 
 def _one_decides(classifier: "HullClassifier") -> bool:

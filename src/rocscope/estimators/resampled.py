@@ -3,18 +3,16 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.decisions.prior_shift import correct_probabilities
 from rocscope.errors import InputError, MissingDependencyError, OneClassError
 from rocscope.estimators.wrapping import check_response, check_rows, take_over_features
 from rocscope.evaluation.scoring import class_scores
-
-Array = NDArray[Any]
 
 _BY_NAME = {"under": "RandomUnderSampler", "over": "RandomOverSampler"}
 

@@ -3,14 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from rocscope._types import Array
 from rocscope.estimators.smoothing import Smoothing, smoothed
-
-Array = NDArray[Any]
 
 
 class SmoothedTreeClassifier(DecisionTreeClassifier):

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.decisions.choosing import choose
@@ -24,8 +24,6 @@ from rocscope.estimators.wrapping import (
     check_rows,
     check_two_classes,
 )
-
-Array = NDArray[Any]
 
 
 class ThresholdClassifier(TwoClasses, WrappingClassifier):

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
@@ -28,8 +29,6 @@ from rocscope.evaluation.scoring import Response, positive_scores, response_of
 from rocscope.evaluation.task import Task, sample_of
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.kinds import Folds
-
-Array = NDArray[Any]
 
 
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

@@ -1,15 +1,11 @@
 """What the fit of a model is given beside rows and labels: weights, under whatever name it takes them."""
 
-import warnings
 from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-from numpy.typing import NDArray
-
-from rocscope.errors import ModelError, RocscopeWarning
-
-Array = NDArray[Any]
+from rocscope._types import Array
+from rocscope.errors import ModelError, warn
 
 
 def fit_arguments(models: Mapping[str, Any], weight: Array | None) -> dict[str, dict[str, Any]]:
@@ -25,11 +21,7 @@ def fit_arguments(models: Mapping[str, Any], weight: Array | None) -> dict[str, 
     found = {name: _weight_arguments(name, model, weight) for name, model in models.items()}
     without = unweighted(found)
     if without:
-        warnings.warn(
-            f"fitted without the sample weights, which they do not take: {', '.join(without)}",
-            RocscopeWarning,
-            stacklevel=4,
-        )
+        warn(f"fitted without the sample weights, which they do not take: {', '.join(without)}")
     return found
 
 

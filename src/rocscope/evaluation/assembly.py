@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.evaluation.fitting import Scored
 from rocscope.evaluation.task import Task
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.protocols.splits import Split
 
-Array = NDArray[Any]
 Judged = Predictions | MulticlassPredictions
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from rocscope import _validation as check
 from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.errors import InputError
 from rocscope.evaluation.arguments import unweighted
 from rocscope.evaluation.assembly import Judged, assembled
@@ -14,8 +13,6 @@ from rocscope.evaluation.record import Evaluation
 from rocscope.evaluation.running import Experiment, without_failures
 from rocscope.evaluation.scoring import Response
 from rocscope.protocols.splits import Split
-
-Array = NDArray[Any]
 
 
 def evaluate(

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import InputError
 from rocscope.evaluation.data import rows_of
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.scoring import score
 from rocscope.evaluation.task import Task
 from rocscope.protocols.splits import Split
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

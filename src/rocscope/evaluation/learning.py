@@ -1,6 +1,5 @@
 """learning_curve: models fitted to more and more rows, and judged on the same ones."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._progress import Progress
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.evaluation.assembly import judged
 from rocscope.evaluation.fitting import Failed, Scored
 from rocscope.evaluation.learning_result import LearningCurve
@@ -20,7 +19,6 @@ from rocscope.evaluation.scoring import Response
 from rocscope.protocols.kinds import Holdout, OutOfBag
 from rocscope.protocols.splits import Split
 
-Array = NDArray[Any]
 Schedule = Literal["geometric", "arithmetic"]
 
 _FEW = 10
@@ -197,4 +195,4 @@ def _warn_of(failed: Sequence[Failed], fits: int, models: Mapping[str, Any]) -> 
         own = [each.failure for each in failed if each.failure.model == name]
         if own:
             count = f"{len(own)} of {fits // len(models)}"
-            warnings.warn(f"no value from {count} fits: {own[0]}", RocscopeWarning, stacklevel=3)
+            warn(f"no value from {count} fits: {own[0]}")

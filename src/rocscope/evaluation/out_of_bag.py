@@ -7,10 +7,10 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 from rocscope.core.text import number
@@ -24,8 +24,6 @@ from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import Task
 from rocscope.protocols.kinds import OutOfBag
 from rocscope.protocols.splits import Split
-
-Array = NDArray[Any]
 
 _KEPT = 0.632
 """About 1 − 1/e: the share of distinct rows in a bootstrap sample, as the rules write it."""

@@ -1,13 +1,12 @@
 """Running the fits of all models on all splits, one after the other or side by side, with the same result."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self
 
 from rocscope import _validation as check
 from rocscope._progress import Progress, track
-from rocscope.errors import ModelError, RocscopeWarning
+from rocscope.errors import ModelError, warn
 from rocscope.evaluation.arguments import fit_arguments
 from rocscope.evaluation.fitting import Failed, attempt, named_models
 from rocscope.evaluation.scoring import Response
@@ -75,11 +74,7 @@ def without_failures(results: Sequence[Any], models: Iterable[str]) -> tuple[lis
         raise_first(failed)
     for name in sorted(lost):
         own = [each.failure for each in failed if each.failure.model == name]
-        warnings.warn(
-            f"left out, failed in {len(own)} fits: {own[0]}; see predictions.source.failures",
-            RocscopeWarning,
-            stacklevel=3,
-        )
+        warn(f"left out, failed in {len(own)} fits: {own[0]}; see predictions.source.failures")
     return [r for r in results if not isinstance(r, Failed) and r.model not in lost], failed, kept
 
 

@@ -4,12 +4,11 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, ModelError
 
-Array = NDArray[Any]
 Response = Literal["auto", "predict_proba", "decision_function", "predict"]
 
 RESPONSES = ("auto", "predict_proba", "decision_function", "predict")

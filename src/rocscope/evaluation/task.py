@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import LabelError
 from rocscope.evaluation.data import attributes
 from rocscope.evaluation.scoring import RESPONSES, Response
 from rocscope.multiclass.classes import class_index, label_column
 from rocscope.protocols.splits import Sample
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

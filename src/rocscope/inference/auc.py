@@ -1,6 +1,5 @@
 """AUC with its interval."""
 
-import warnings
 from math import log, nan, sqrt
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.curves.curve import as_counts
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
 
@@ -136,11 +135,9 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
     variance = float(sample.covariance[index, index])
     if not variance > 0 and method != "newcombe":
         reason = "0" if variance == 0 else "undefined"
-        warnings.warn(
+        warn(
             f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: the DeLong variance is "
-            f"{reason}; the interval is Newcombe's",
-            RocscopeWarning,
-            stacklevel=3,
+            f"{reason}; the interval is Newcombe's"
         )
         method = "newcombe"
     standard_error = sqrt(variance) if variance > 0 else nan

@@ -1,21 +1,20 @@
 """Bands around curves: pointwise and simultaneous."""
 
-import warnings
 from collections.abc import Callable
 from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.curves.roc_curve import RocCurve
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
@@ -23,7 +22,6 @@ from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.resampling.bootstrap import at_sample, design_of, quantile_method
 from rocscope.inference.resampling.draws import Statistic, replicate
 
-Array = NDArray[Any]
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
 Over = Literal["threshold", "depth"]
 
@@ -161,7 +159,7 @@ def _with_numbers(drawn: Array) -> Array:
         raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
     if failed.any():
         message = f"{failed.sum()} of {failed.size} replicates gave no curve and are left out of the band"
-        warnings.warn(message, RocscopeWarning, stacklevel=3)
+        warn(message)
     return drawn[~failed]
 
 

@@ -1,6 +1,5 @@
 """Is B better than A: the differences of several models, paired or not, with their tests."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from math import hypot, inf, sqrt
@@ -11,7 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.errors import InputError, PairingError, RocscopeWarning
+from rocscope.errors import InputError, PairingError, warn
 from rocscope.inference.auc import estimate, newcombe, normal_quantile
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
@@ -254,11 +253,9 @@ def _unpaired(first: str, a: AucSample, second: str, b: AucSample, hypothesis: H
 
 def _mover(a: AucSample, i: int, b: AucSample, j: int, level: float) -> Estimate:
     """Return the difference with an interval from Newcombe's two, for want of a variance; it can only be too wide."""
-    warnings.warn(
+    warn(
         f"the variance of the difference of {a.models[i]!r} and {b.models[j]!r} is 0 or undefined; its interval is "
-        "put together from Newcombe's intervals of both",
-        RocscopeWarning,
-        stacklevel=4,
+        "put together from Newcombe's intervals of both"
     )
     first, second = float(a.auc[i]), float(b.auc[j])
     low_a, high_a = newcombe(first, a.n_pos, a.n_neg, level)

@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import OneClassError
 from rocscope.inference.placements import WeightKind, is_frequency, sum_by
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
 
-Array = NDArray[Any]
 WeightKind = Literal["auto", "frequency", "sampling"]
 Folds = Literal["pooled", "mean"]
 

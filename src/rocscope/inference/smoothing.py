@@ -4,10 +4,10 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, as_counts, interpolate, scalar
 from rocscope.errors import InputError
@@ -16,8 +16,6 @@ from rocscope.inference.binormal import Binormal, fit_least_squares, fit_maximum
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import require_whole
 from rocscope.inference.resampling.bootstrap import bootstrap
-
-Array = NDArray[Any]
 
 _POINTS = 201
 _MOST_SCORES = 2048  # more distinct ones are spread linearly over so many, evenly spaced

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.recalibration.base import FORMAT, VERSION, Recalibrator
 from rocscope.calibration.recalibration.log_linear import (
     BetaRecalibrator,
@@ -32,7 +32,6 @@ from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.splits import Sample, Split
 
-Array = NDArray[Any]
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
 
 RECALIBRATORS: dict[str, type[Recalibrator]] = {

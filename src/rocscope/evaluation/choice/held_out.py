@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import groups, independent_units
 from rocscope.errors import InputError, OneClassError
@@ -14,8 +14,6 @@ from rocscope.evaluation.choice.threshold_choice import Rule, from_zero, pick
 from rocscope.evaluation.folds import across
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.resampling.draws import Tally
-
-Array = NDArray[Any]
 
 
 def held_out(

@@ -4,10 +4,10 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.decisions.choosing import choose
@@ -23,8 +23,6 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.resampling.bootstrap import BootstrapEstimate, design_of
 from rocscope.inference.resampling.draws import Design
-
-Array = NDArray[Any]
 
 _SEEN = 2 ** (-1 / 3)
 """The part of the optimism of a best point that the bootstrap sees: docs/price-of-choosing.md."""

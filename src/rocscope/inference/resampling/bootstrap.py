@@ -1,29 +1,27 @@
 """Bootstrap intervals of any function of the counts."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.curves.curve import as_counts
 from rocscope.curves.roc_curve import auc
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
 from rocscope.inference.resampling.draws import AREAS, Design, Statistic, counts_of, replicate, tally_all
 from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
 
-Array = NDArray[Any]
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
@@ -185,9 +183,9 @@ def interval(
     if not usable.size:
         raise InputError("statistic", expected="a number in some replicates", got=f"NaN in all {drawn.size}")
     if failed:
-        _warn(f"{failed} of {drawn.size} replicates gave no number and are left out of the interval")
+        warn(f"{failed} of {drawn.size} replicates gave no number and are left out of the interval")
     if usable.size > 1 and (usable == usable[0]).all():
-        _warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")
+        warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
         tails = _bca_tails(value, usable, tails, skew)
@@ -213,7 +211,3 @@ def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
     bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
     reach = bias + special.ndtri(tails)
     return special.ndtr(bias + reach / (1 - skew * reach))
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RocscopeWarning, stacklevel=4)

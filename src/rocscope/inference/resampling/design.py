@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.inference.placements import WeightKind, is_frequency, require_whole
 from rocscope.inference.resampling.draws import Design, Tally
-
-Array = NDArray[Any]
 
 
 def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = "score") -> Design:

@@ -6,9 +6,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.curves.roc_curve import auc
@@ -19,8 +19,6 @@ from rocscope.inference.placements import WeightKind
 from rocscope.inference.resampling.bootstrap import INTERVALS, Interval, at_sample, design_of, interval
 from rocscope.inference.resampling.draws import AREAS, Design, Statistic, replicate
 from rocscope.inference.resampling.jackknife import LeftOut, acceleration, leave_one_out
-
-Array = NDArray[Any]
 
 
 def differences(

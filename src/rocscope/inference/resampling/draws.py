@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._progress import Progress, track
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
 from rocscope.core.threads import cores
 from rocscope.errors import OneClassError
 
-Array = NDArray[Any]
 CountsOf = Mapping[str, ThresholdCounts]
 
 _CHUNK_CELLS = 2**17

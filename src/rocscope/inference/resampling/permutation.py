@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, WeightError
 from rocscope.inference.comparing import compare, join_rows
 from rocscope.inference.estimate import Comparison
 from rocscope.inference.resampling.draws import in_chunks
-
-Array = NDArray[Any]
 
 _CHUNK_CELLS = 2**19
 _ROUNDING = 1e-12

@@ -4,9 +4,9 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.estimate import Estimate
@@ -14,8 +14,6 @@ from rocscope.multiclass.areas.volume import ordinal_volume, sampled_volume, tri
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column
 from rocscope.multiclass.intervals import by_logit, share_of_pairs
 from rocscope.multiclass.predictions import MulticlassPredictions
-
-Array = NDArray[Any]
 
 MOST_TRIOS = 20_000_000
 """Up to so many trios of probability triples are all looked at."""

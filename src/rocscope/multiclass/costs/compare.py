@@ -1,14 +1,13 @@
 """Which model costs less: models of the same rows compared at a cost matrix."""
 
-import warnings
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.rows import require_distinct
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
@@ -18,8 +17,6 @@ from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.intervals import wilson
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.tables.resample import resampled
-
-Array = NDArray[Any]
 
 
 def compare_multiclass_costs(
@@ -112,11 +109,7 @@ def _never_certain(estimate: Estimate, possible: float) -> Estimate:
     """Widen an interval of no width by what rows that were not seen may cost: Wilson's bound of their share."""
     if estimate.standard_error > 0:
         return estimate
-    warnings.warn(
-        "all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen",
-        RocscopeWarning,
-        stacklevel=4,
-    )
+    warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
     reach = possible * (1 - wilson(1.0, estimate.n, estimate.level)[0])
     ends = estimate.value - reach, estimate.value + reach
     standard_error = reach / normal_quantile(estimate.level)

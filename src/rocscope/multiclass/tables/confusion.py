@@ -6,9 +6,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import ShapeError, WeightError
@@ -18,8 +18,6 @@ from rocscope.multiclass.classes import check_classes, class_index, label_column
 from rocscope.multiclass.tables import statistics as tables
 from rocscope.multiclass.tables.intervals import table_interval
 from rocscope.multiclass.tables.orientation import Rows, rows_actual
-
-Array = NDArray[Any]
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 

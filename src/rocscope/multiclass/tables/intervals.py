@@ -4,17 +4,15 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.classes import position
 from rocscope.multiclass.intervals import wilson
 from rocscope.multiclass.tables import statistics as tables
 from rocscope.multiclass.tables.resample import resampled, whole_counts
-
-Array = NDArray[Any]
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _PROPORTIONS = {

@@ -4,7 +4,6 @@ Any statistic of a confusion matrix, or of the costs of two models on the same r
 kind of row occurs, so that resampling rows costs the number of kinds and not that of rows.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope._types import Array
+from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
-
-Array = NDArray[Any]
 
 
 def resampled(
@@ -40,7 +38,7 @@ def resampled(
         raise InputError("interval", expected="a value in some replicate", got="none: the statistic is undefined")
     if defined.size < values.size:
         missing = values.size - defined.size
-        warnings.warn(f"{missing} of {values.size} replicates gave no value", RocscopeWarning, stacklevel=4)
+        warn(f"{missing} of {values.size} replicates gave no value")
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     observed = float(np.asarray(statistic(frequency[np.newaxis].astype(np.int64)))[0])
     name = f"bootstrap (percentile, {replicates:,} replicates)"
