@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.naive_bayes import GaussianNB
 
 import rocscope as rs
 from rocscope.core.rows import independent_units
@@ -130,6 +132,27 @@ def test_repeats_are_no_new_data_whatever_the_groups():
     assert f"{K} groups" in rs.auc_interval(repeated, model="a").method
     with pytest.raises(InputError, match=r"groups: expected all entries of a case in one group, got case "):
         rs.auc_interval(repeated, model="a", groups=np.arange(2 * N))
+
+
+def test_evaluate_keeps_the_groups_that_it_split_by():
+    X, patient = np.column_stack(list(SCORES.values())), np.roll(GROUP, 1)
+    predictions = rs.evaluate(GaussianNB(), X, LABEL, cv=3, repeats=2, groups=patient, progress=False)
+    assert predictions.groups.tolist() == patient[predictions.row].tolist()
+    assert f"{K} groups" in rs.auc_interval(predictions).method
+    assert rs.auc_interval(predictions, groups=False).method == f"DeLong on the logit scale, {N} groups (Obuchowski)"
+    fitted = rs.evaluation.from_estimator(GaussianNB().fit(X, LABEL), X, LABEL, groups=patient)
+    assert fitted.groups.tolist() == patient.tolist()
+
+
+def test_recalibration_keeps_groups_in_one_fold():
+    result = rs.calibration.recalibrate(GROUPED, "platt", cv=3)
+    assert result.predictions.groups.tolist() == GROUP.tolist()
+    codes = np.unique(GROUP, return_inverse=True)[1]
+    folds = list(GroupKFold(3).split(LABEL, LABEL, codes))
+    given = [rs.calibration.recalibrate(each, "platt", cv=folds).predictions.scores["a"] for each in (GROUPED, PLAIN)]
+    assert given[0].tolist() == given[1].tolist()
+    with pytest.raises(InputError, match="groups in both"):
+        rs.calibration.recalibrate(GROUPED, "platt", cv=KFold(3, shuffle=True, random_state=0))
 
 
 def test_groups_stay_with_their_rows():

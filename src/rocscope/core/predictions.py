@@ -148,7 +148,9 @@ class Predictions(Rows):
         """
         mask = slice(None) if rows is None else row_mask(rows, len(self))
         chosen = self.models if models is None else [self._model(name) for name in models]
-        return Predictions(self.y_true[mask], {name: self.scores[name][mask] for name in chosen}, **self._taken(mask))
+        return Predictions(
+            self.y_true[mask], {name: self.scores[name][mask] for name in chosen}, **self.row_columns(mask)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals (not the rows), safe for JSON."""

@@ -42,9 +42,9 @@ class Rows:
             check.check_present(self.groups, "groups", InputError)
         self.source = source
 
-    def _taken(self, mask: Any) -> dict[str, Any]:
-        """Return the selected rows of each column, and the source."""
-        columns = {name: take(getattr(self, name), mask) for name in ("sample_weight", *_COLUMNS)}
+    def row_columns(self, rows: Any = slice(None)) -> dict[str, Any]:
+        """Return some rows of each column, and the source."""
+        columns = {name: take(getattr(self, name), rows) for name in ("sample_weight", *_COLUMNS)}
         return columns | {"source": self.source}
 
     def __len__(self) -> int:
@@ -131,18 +131,21 @@ def independent_units(rows: Rows, groups: Any = None) -> NDArray[np.intp] | None
     return unit
 
 
-def require_distinct(rows: Any, what: str) -> None:
-    """Refuse entries of one case, for inference that takes entries to be independent; warn of groups of rows."""
-    if not isinstance(rows, Rows):
-        return
-    if rows.repeated:
+def refuse_repeats(rows: Any, what: str) -> None:
+    """Refuse several entries of one case."""
+    if isinstance(rows, Rows) and rows.repeated:
         raise InputError(
             what,
             expected="each case once",
             got="several entries of a case, from repeats",
             hint="take one repeat: predictions.by_repeat()[0]",
         )
-    if rows.grouped:
+
+
+def require_distinct(rows: Any, what: str) -> None:
+    """Refuse entries of one case, for inference that takes entries to be independent; warn of groups of rows."""
+    refuse_repeats(rows, what)
+    if isinstance(rows, Rows) and rows.grouped:
         warn(f"{what} takes rows to be independent and knows no groups: its result looks surer than it is")
 
 

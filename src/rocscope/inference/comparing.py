@@ -187,7 +187,7 @@ def join_rows(predictions: Mapping[str, Any], groups: Any = None) -> tuple[Predi
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
     scores = {name: only_model(data, name).scores[only_model(data, name).models[0]] for name, data in arms}
-    joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
+    joined = Predictions(first.y_true, scores, **first.row_columns())
     return joined, groups[first_name]
 
 

@@ -167,7 +167,7 @@ class MulticlassPredictions(Rows):
         return Predictions(
             self.y_true[rows] == cls,
             {model: (soft | crisp)[model] for model in self.models},
-            **self._taken(rows),
+            **self.row_columns(rows),
         )
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "MulticlassPredictions":
@@ -187,7 +187,7 @@ class MulticlassPredictions(Rows):
         picked.y_true = check.read_only(self.y_true[mask])
         picked.proba = {name: check.read_only(self.proba[name][mask]) for name in chosen if name in self.proba}
         picked.labels = {name: check.read_only(self.labels[name][mask]) for name in chosen if name in self.labels}
-        vars(picked).update(self._taken(mask))
+        vars(picked).update(self.row_columns(mask))
         return picked
 
     def to_dict(self) -> dict[str, Any]:
