@@ -12,7 +12,7 @@ from rocscope.calibration.pav import pav_values
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 
-Rule = Literal["brier", "log_loss"]
+ScoringRule = Literal["brier", "log_loss"]
 
 
 def brier(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> float:
@@ -124,7 +124,7 @@ def decompose(
     y_true: Any,
     y_score: Any = None,
     *,
-    rule: Rule = "brier",
+    rule: ScoringRule = "brier",
     method: Literal["corp", "murphy"] = "corp",
     bins: int = 10,
     strategy: Strategy = "uniform",

@@ -8,7 +8,7 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
-from rocscope.decisions.constraints import Cells, Constraint, at_mix
+from rocscope.decisions.constraints import Constraint, FourCells, at_mix
 from rocscope.decisions.criteria import Criterion
 from rocscope.decisions.model_hull import Hull, negation
 from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, zones
@@ -58,7 +58,7 @@ def _vertex(choices: Choices, index: int) -> HullVertex:
     return HullVertex(choices.model, choices.point(index), negated=choices.negated)
 
 
-def _cells(choices: Choices) -> Cells:
+def _cells(choices: Choices) -> FourCells:
     return choices.tp, choices.fp, choices.n_pos - choices.tp, choices.n_neg - choices.fp
 
 

@@ -13,7 +13,7 @@ from rocscope.core.counted import Counted
 from rocscope.engines.progress import reporting
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.sources.roles import MISSING, Scores
-from rocscope.engines.stream.batches import Batch, Reader, Tally
+from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.piles import Packed
 from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
@@ -72,7 +72,7 @@ def read_sketch(
         reading(source, question) as (reader, stream),
         closing(in_order(stream.pieces, _Ranker(reader))) as batches,
     ):
-        models, tally = models_of_reader(reader), Tally(reader)
+        models, tally = models_of_reader(reader), Seen(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
         for batch in batches:
             tally.add(batch)

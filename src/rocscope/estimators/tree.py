@@ -65,7 +65,7 @@ class Growth(NamedTuple):
     min_leaf: float
 
 
-class Split(NamedTuple):
+class Cut(NamedTuple):
     """Rows with ``x <= threshold`` in a column go left."""
 
     feature: int
@@ -94,7 +94,7 @@ def grow(X: Array, code: NDArray[np.intp], weight: Array, k: int, growth: Growth
     return Tree(*(check.read_only(column) for column in columns))
 
 
-def best_split(X: Array, counts: Array, min_leaf: float) -> Split | None:
+def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     """Return the split of largest AUC of a node, or None where it must be a leaf.
 
     Parameters
@@ -126,7 +126,7 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Split | None:
     feature, cut = np.unravel_index(tied.T.argmax(), tied.T.shape)
     low, high = x[cut, feature].item(), x[cut + 1, feature].item()
     threshold = low / 2 + high / 2  # which cannot overflow
-    return Split(int(feature), threshold if low <= threshold < high else low, auc[cut, feature].item())
+    return Cut(int(feature), threshold if low <= threshold < high else low, auc[cut, feature].item())
 
 
 def area(share: Array) -> Array:

@@ -12,7 +12,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
+from rocscope.inference.placements import AucSample, OverFolds, WeightKind, sample_of_counts, sample_of_rows
 
 Method = Literal["logit", "delong", "newcombe"]
 
@@ -29,7 +29,7 @@ def auc_interval(
     method: Method = "logit",
     level: float = 0.95,
     groups: Any = None,
-    folds: Folds | None = None,
+    folds: OverFolds | None = None,
     weights: WeightKind = "auto",
     pos_label: Any = None,
     sample_weight: Any = None,

@@ -15,7 +15,7 @@ from rocscope.inference.auc import estimate, newcombe, normal_quantile
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
-from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
+from rocscope.inference.placements import AucSample, OverFolds, WeightKind, sample_of_counts, sample_of_rows
 from rocscope.inference.resampling.differences import differences
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
@@ -30,7 +30,7 @@ def compare(
     level: float = 0.95,
     correction: Correction = "holm",
     groups: Any = None,
-    folds: Folds | None = None,
+    folds: OverFolds | None = None,
     weights: WeightKind = "auto",
     statistic: Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
@@ -148,7 +148,7 @@ def _arms(
 def _samples(
     arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
     groups: Any,
-    folds: Folds | None,
+    folds: OverFolds | None,
     weights: WeightKind,
 ) -> AucSample | dict[str, AucSample]:
     if isinstance(arms, Predictions):

@@ -18,7 +18,7 @@ from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
 
 WeightKind = Literal["auto", "frequency", "sampling"]
-Folds = Literal["pooled", "mean"]
+OverFolds = Literal["pooled", "mean"]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _per_class(squares: Any, n: float) -> float:
 
 
 def sample_of_rows(
-    predictions: Predictions, *, groups: Any = None, folds: Folds | None = None, weights: WeightKind = "auto"
+    predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
     """Return the AUC of each model and their covariance."""
     rows = _rows(predictions, groups, folds == "mean", weights)

@@ -18,7 +18,7 @@ from rocscope.protocols.kinds import (
     TimeOrder,
     of_splitter,
 )
-from rocscope.protocols.splits import Part, Sample, Split, numbered, repeats_of
+from rocscope.protocols.splits import Sample, Split, TrainTest, numbered, repeats_of
 
 NAMED: dict[str, type[Protocol]] = {
     "holdout": Holdout,
@@ -89,12 +89,12 @@ class Splitter(Protocol):
     def title(self) -> str:
         return "given rows" if isinstance(self.splitter, _Pairs) else str(self.splitter)
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:
         seeded = copy(self.splitter)
         seeded.random_state = seed
         return of_splitter(seeded, sample)
 
-    def numbered(self, sample: Sample, seed: int) -> Iterable[tuple[int, Part]]:
+    def numbered(self, sample: Sample, seed: int) -> Iterable[tuple[int, TrainTest]]:
         """Yield parts with their repeats: a splitter may repeat itself, as RepeatedStratifiedKFold does."""
         from sklearn.model_selection import BaseShuffleSplit
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.errors import InputError
-from rocscope.protocols.splits import Part, Sample, name_list
+from rocscope.protocols.splits import Sample, TrainTest, name_list
 
 _MOST_DRAWS = 1000
 _ROUGHLY_EVEN = "The least populated class"
@@ -27,12 +27,12 @@ class Protocol:
         """The protocol in words."""
         raise NotImplementedError
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:
         """Yield training and test rows."""
         raise NotImplementedError
 
 
-def of_splitter(splitter: Any, sample: Sample) -> Iterator[Part]:
+def of_splitter(splitter: Any, sample: Sample) -> Iterator[TrainTest]:
     """Yield the parts of a splitter of scikit-learn; its errors become ours."""
     attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
@@ -44,7 +44,7 @@ def of_splitter(splitter: Any, sample: Sample) -> Iterator[Part]:
         raise
     except (ValueError, TypeError) as error:
         raise InputError(f"cv: {type(splitter).__name__}: {str(error).splitlines()[0]}") from error
-    return (Part(train, test) for train, test in pairs)
+    return (TrainTest(train, test) for train, test in pairs)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Folds(Protocol):
     def title(self) -> str:
         return f"{self.k}-fold cross-validation" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:
         from sklearn import model_selection as splitters
 
         if self.stratified:
@@ -131,7 +131,7 @@ class Holdout(Protocol):
     def title(self) -> str:
         return f"holdout of {100 * self.test:.3g} %" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:
         return of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
 
 
@@ -190,7 +190,7 @@ class ThreeParts(Protocol):
         shares = f"validation ({100 * self.validation:.3g} %) and test ({100 * self.test:.3g} %)"
         return f"training, {shares}" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:
         (outer,) = of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
         groups = None if sample.groups is None else sample.groups[outer.train]
         rest = Sample(None, sample.y[outer.train], sample.classes, groups)
@@ -198,7 +198,7 @@ class ThreeParts(Protocol):
         (inner,) = of_splitter(_one_split(share, self.stratified, rest, seed), rest)
         judged = [outer.train[inner.test], outer.test]
         names = np.repeat(["validation", "test"], [rows.size for rows in judged])
-        yield Part(outer.train[inner.train], np.concatenate(judged), names)
+        yield TrainTest(outer.train[inner.train], np.concatenate(judged), names)
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class LeaveOneOut(Protocol):
     def title(self) -> str:
         return "leave one out"
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:  # noqa: ARG002 (nothing is drawn)
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:  # noqa: ARG002 (nothing is drawn)
         from sklearn import model_selection as splitters
 
         grouped = sample.groups is not None
@@ -251,7 +251,7 @@ class TimeOrder(Protocol):
     def title(self) -> str:
         return f"{self.k} folds in order of time"
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:  # noqa: ARG002
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:  # noqa: ARG002
         from sklearn.model_selection import TimeSeriesSplit
 
         if sample.groups is not None:
@@ -283,13 +283,13 @@ class OutOfBag(Protocol):
     def title(self) -> str:
         return "out-of-bag bootstrap" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: Sample, seed: int) -> Iterator[TrainTest]:
         rng = np.random.default_rng(seed)
         for _ in range(_MOST_DRAWS):
             train = self._draw(sample, rng)
             test = np.setdiff1d(np.arange(sample.n), train)
             if test.size and np.unique(sample.y[train]).size > 1:
-                yield Part(train, test)
+                yield TrainTest(train, test)
                 return
         sizes = name_list(sample.classes, np.bincount(sample.y, minlength=len(sample.classes)).tolist())
         raise InputError("cv", expected="bootstrap samples of two classes", got=sizes, hint="OutOfBag(stratified=True)")

@@ -17,7 +17,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.decisions.choosing import Decision, by_model, choose
 from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_rows, small_cells
-from rocscope.report.summary import ModelSummary, Sample, summarise
+from rocscope.report.summary import ModelSummary, ReportSample, summarise
 
 SCHEMA_VERSION = 3
 
@@ -97,7 +97,7 @@ NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by
 
 
 def report_data(
-    predictions: Sample,
+    predictions: ReportSample,
     *,
     context: Context | None = None,
     title: str = "",

@@ -20,11 +20,11 @@ from rocscope.report.calibration import calibration_block
 MOST_POINTS = 225
 """Enough for a curve as wide as a screen; a report then stays small enough to mail."""
 
-Sample = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
+ReportSample = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
 
 
 @dataclass(frozen=True)
-class Points:
+class CurvePoints:
     """Points of a curve: thresholds (None first: nobody positive), true and false positives at or above each."""
 
     threshold: list[float | None]
@@ -38,11 +38,11 @@ class ModelSummary:
 
     Attributes
     ----------
-    points : Points
+    points : CurvePoints
         Some points of the curve, evenly along it, and all vertices of its hull.
     deviation : float
         How far the curve may lie from the lines between these points, as a rate.
-    hull : Points
+    hull : CurvePoints
     auc : dict
         Area for ties counting half, lower and upper.
     lift_area : dict
@@ -70,9 +70,9 @@ class ModelSummary:
     best_cost: float
     default: OperatingPoint
     default_cost: float
-    points: Points
+    points: CurvePoints
     deviation: float
-    hull: Points
+    hull: CurvePoints
     calibration: dict[str, Any] | None
     auc_interval: dict[str, Any] | None = None
 
@@ -113,9 +113,9 @@ def summarise(
         best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
         default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
-        points=Points([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
+        points=CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
-        hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
+        hull=CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
         calibration=calibration_block(counts) if calibrated else None,
         auc_interval=interval,
     )

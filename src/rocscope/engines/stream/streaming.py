@@ -17,7 +17,7 @@ from rocscope.engines.sources import columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, require_columns
-from rocscope.engines.stream.batches import Batch, Reader, Tally
+from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.pipeline import in_order
@@ -107,8 +107,8 @@ def _new_pile(packed: Packed) -> Pile:
     return RowPile(packed.dtype) if packed.weighted else KeyPile(packed.dtype)
 
 
-def _read(reader: Reader, stream: Stream, limit: int, progress: Progress | None) -> tuple[Tally, _Piles]:
-    tally, piles = Tally(reader), _Piles(limit)
+def _read(reader: Reader, stream: Stream, limit: int, progress: Progress | None) -> tuple[Seen, _Piles]:
+    tally, piles = Seen(reader), _Piles(limit)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)

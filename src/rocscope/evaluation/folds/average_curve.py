@@ -16,7 +16,7 @@ from rocscope.errors import InputError
 from rocscope.evaluation.folds import across
 from rocscope.evaluation.folds.across import Across, Spread
 from rocscope.evaluation.folds.average_curve_result import Areas, AverageCurve, Averaged
-from rocscope.evaluation.folds.averages import Average, ByBin, ByFalsePositives, ByThreshold, CountedRoc, Vertical
+from rocscope.evaluation.folds.averages import ByBin, ByFalsePositives, ByThreshold, CountedRoc, FoldAverage, Vertical
 from rocscope.evaluation.folds.fold_curves import FoldCurves, Kind, fold_curves
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.estimate import Estimate
@@ -137,7 +137,7 @@ def average_curve(
     )
 
 
-def _average(curves: Sequence[Any], method: Method, grid: Any) -> Average:
+def _average(curves: Sequence[Any], method: Method, grid: Any) -> FoldAverage:
     where = None if grid is None else np.unique(check.check_scores(grid, name="grid"))
     if method == "vertical":
         return Vertical(curves, where)
@@ -152,7 +152,7 @@ def _in_counts(found: FoldCurves, kind: Kind) -> FoldCurves:
     return replace(found, curves={fold: CountedRoc(curve.counts) for fold, curve in found.curves.items()})
 
 
-def _averaged(average: Average, one: Curve, level: float, spread: Spread) -> Averaged:
+def _averaged(average: FoldAverage, one: Curve, level: float, spread: Spread) -> Averaged:
     points = average.points
     x = points.x_of_folds
     x_across = None if x is None else _within(across.mean(x, level, spread), one.x_name)

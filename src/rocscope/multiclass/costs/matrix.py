@@ -15,7 +15,7 @@ from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError, LabelError, ShapeError
 from rocscope.multiclass.classes import check_classes
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
-from rocscope.multiclass.tables.orientation import Rows, rows_actual
+from rocscope.multiclass.tables.orientation import RowsAre, rows_actual
 
 REJECTED = -1
 """Class index of a case that is left undecided."""
@@ -69,7 +69,7 @@ class CostMatrix:
     classes: tuple[Hashable, ...]
 
     def __init__(
-        self, cost: Any, *, classes: Any, rows: Rows | None = None, allow_rewarded_errors: bool = False
+        self, cost: Any, *, classes: Any, rows: RowsAre | None = None, allow_rewarded_errors: bool = False
     ) -> None:
         matrix = rows_actual(cost, "cost", rows)
         names = check_classes(classes)
@@ -81,7 +81,7 @@ class CostMatrix:
         object.__setattr__(self, "classes", names)
 
     @classmethod
-    def from_benefits(cls, benefit: Any, *, classes: Any, rows: Rows | None = None) -> "CostMatrix":
+    def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":
         """Make costs of benefits, whose signs are turned.
 
         Examples
