@@ -5,11 +5,11 @@ from typing import Any
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 
 
 @dataclass(frozen=True)
-class Campaign:
+class Campaign(Result):
     """A mailing, call or offer to some of a population, each contact at a cost and each response of a benefit.
 
     Parameters
@@ -78,7 +78,3 @@ class Campaign:
     def profit(self, size: Any, responders: Any) -> Any:
         """Return the profit of `size` contacts, `responders` of whom respond; numbers or arrays."""
         return self.unit_benefit * responders - self.unit_cost * size - self.fixed_cost
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was given, safe for JSON."""
-        return jsonable(dict(vars(self)))

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
 from rocscope.errors import InputError
 
 
 @dataclass(frozen=True)
-class Context:
+class Context(Result):
     """Prevalence and costs: what turns the geometry of a curve into a choice.
 
     Parameters
@@ -279,10 +279,6 @@ class Context:
             return gain, cost
         share = decimal(self.target_prevalence)
         return share * gain * Fraction(n_neg), (1 - share) * cost * Fraction(n_pos)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return prevalence and costs, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
 
 def decimal(number: float) -> Fraction:
