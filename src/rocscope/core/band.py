@@ -37,8 +37,8 @@ class Band(Result):
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("x", "low", "high"):
-            object.__setattr__(self, name, check.read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+        columns = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in ("x", "low", "high")}
+        check.settle(self, **{name: check.read_only(column) for name, column in columns.items()})
 
     @property
     def label(self) -> str:

@@ -51,17 +51,17 @@ class Campaign(Result):
     capacity: float | None = None
 
     def __post_init__(self) -> None:
-        population = check.check_number(self.population, "population", "a number of customers above 0", above=0)
-        object.__setattr__(self, "population", population)
+        given = {
+            "population": check.check_number(self.population, "population", "a number of customers above 0", above=0)
+        }
         for name in ("unit_cost", "unit_benefit", "fixed_cost"):
-            amount = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
-            object.__setattr__(self, name, amount)
+            given[name] = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
         if self.response_rate is not None:
-            rate = check.check_share(self.response_rate, "response_rate")
-            object.__setattr__(self, "response_rate", rate)
+            given["response_rate"] = check.check_share(self.response_rate, "response_rate")
         if self.capacity is not None:
-            capacity = check.check_number(self.capacity, "capacity", "a number of contacts of at least 0", least=0)
-            object.__setattr__(self, "capacity", capacity)
+            most = "a number of contacts of at least 0"
+            given["capacity"] = check.check_number(self.capacity, "capacity", most, least=0)
+        check.settle(self, **given)
 
     @property
     def context(self) -> Context:

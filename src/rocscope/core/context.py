@@ -52,11 +52,10 @@ class Context(Result):
     cost_tn: float = 0
 
     def __post_init__(self) -> None:
-        for name in ("cost_fp", "cost_fn", "cost_tp", "cost_tn"):
-            object.__setattr__(self, name, check.check_number(getattr(self, name), name))
+        costs = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
+        check.settle(self, **{name: check.check_number(getattr(self, name), name) for name in costs})
         if self.target_prevalence is not None:
-            share = check.check_share(self.target_prevalence, "target_prevalence")
-            object.__setattr__(self, "target_prevalence", share)
+            check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
 
     @classmethod
     def from_cost_matrix(

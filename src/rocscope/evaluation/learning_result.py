@@ -49,9 +49,10 @@ class LearningCurve(Result):
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("size", "fold", "repeat"):
-            object.__setattr__(self, name, check.read_only(np.asarray(getattr(self, name))))
-        object.__setattr__(self, "values", {name: check.read_only(each) for name, each in self.values.items()})
+        check.settle(
+            self, **{name: check.read_only(np.asarray(getattr(self, name))) for name in ("size", "fold", "repeat")}
+        )
+        check.settle(self, values={name: check.read_only(each) for name, each in self.values.items()})
 
     @property
     def models(self) -> list[str]:

@@ -162,10 +162,9 @@ class Comparisons(Sequence[Comparison], Result):
     _index: dict[frozenset[str], int] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "covariance", check.read_only(np.asarray(self.covariance, dtype=np.float64)))
-        object.__setattr__(self, "estimates", dict(self.estimates))
-        object.__setattr__(self, "pairs", tuple(self.pairs))
-        object.__setattr__(self, "_index", {frozenset((p.first, p.second)): i for i, p in enumerate(self.pairs)})
+        index = {frozenset((pair.first, pair.second)): i for i, pair in enumerate(self.pairs)}
+        covariance = check.read_only(np.asarray(self.covariance, dtype=np.float64))
+        check.settle(self, covariance=covariance, estimates=dict(self.estimates), pairs=tuple(self.pairs), _index=index)
 
     @overload
     def __getitem__(self, index: int | tuple[str, str]) -> Comparison: ...

@@ -57,7 +57,7 @@ class RankComparison(Result):
     quantity: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ranks", check.read_only(self.ranks))
+        check.settle(self, ranks=check.read_only(self.ranks))
 
     @property
     def mean_rank(self) -> dict[str, float]:

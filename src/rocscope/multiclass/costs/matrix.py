@@ -77,8 +77,7 @@ class CostMatrix(Result):
             raise ShapeError("cost", expected=f"one row and one column per class ({len(names)})", got=str(len(matrix)))
         if not allow_rewarded_errors:
             _refuse_rewarded_errors(matrix, names)
-        object.__setattr__(self, "cost", check.read_only(matrix))
-        object.__setattr__(self, "classes", names)
+        check.settle(self, cost=check.read_only(matrix), classes=names)
 
     @classmethod
     def from_benefits(cls, benefit: Any, *, classes: Any, rows: Rows | None = None) -> "CostMatrix":

@@ -71,8 +71,7 @@ class ConfusionMatrix(Result):
         names = check_classes(range(len(matrix)) if classes is None else classes)
         if len(names) != len(matrix):
             raise ShapeError("classes", expected=f"one name per row ({len(matrix)})", got=str(len(names)))
-        object.__setattr__(self, "counts", check.read_only(matrix))
-        object.__setattr__(self, "classes", names)
+        check.settle(self, counts=check.read_only(matrix), classes=names)
 
     @classmethod
     def from_labels(

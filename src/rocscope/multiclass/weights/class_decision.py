@@ -70,7 +70,7 @@ class ClassWeights(Result):
     model: str = "score"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", check.read_only(np.asarray(self.weight, dtype=np.float64)))
+        check.settle(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
 
     def recalibrated(self, proba: Any) -> Array:
         """Return probabilities (n × k) in proportion to (w·p)^(1/temperature)."""
