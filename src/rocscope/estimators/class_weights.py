@@ -131,7 +131,7 @@ class ClassWeightClassifier(WrappingClassifier):
             objective=self.objective,
             method=self.method,
             min_recall=self.min_recall,
-            seed=int(random.randint(2**31)),
+            random_state=int(random.randint(2**31)),
         )
         self.class_weight_ = self.decision_.weight
         self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])

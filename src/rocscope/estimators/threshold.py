@@ -39,7 +39,7 @@ class ThresholdClassifier(WrappingClassifier):
         Prevalence and costs; by default those of accuracy at the class mix of the training rows.
     criterion : str or function, optional
         What to maximise in place of lowest cost; see `rocscope.choose`.
-    where : constraints
+    subject_to : constraints
         Such as ``"tpr >= .9"``; see `rocscope.choose`.
     cv : int, splitter or iterable of (training, test) rows
         Inner folds. A number means shuffled, stratified folds.
@@ -113,7 +113,7 @@ class ThresholdClassifier(WrappingClassifier):
         *,
         context: Context | UncertainContext | None = None,
         criterion: str | Callable[..., Any] | None = None,
-        where: str | Constraint | Sequence[str | Constraint] = (),
+        subject_to: str | Constraint | Sequence[str | Constraint] = (),
         cv: Any = 10,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
         pos_label: Any = None,
@@ -123,7 +123,7 @@ class ThresholdClassifier(WrappingClassifier):
         self.estimator = estimator
         self.context = context
         self.criterion = criterion
-        self.where = where
+        self.subject_to = subject_to
         self.cv = cv
         self.response_method = response_method
         self.pos_label = pos_label
@@ -142,7 +142,7 @@ class ThresholdClassifier(WrappingClassifier):
             Passed on by metadata routing.
         """
         X, y, weight = check_rows(X, y, sample_weight)
-        alike = check_aim(self.context, self.criterion, self.where)
+        alike = check_aim(self.context, self.criterion, self.subject_to)
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = response_method(self.estimator, self.response_method)
         routed = self._routed(sample_weight, params)
@@ -175,7 +175,7 @@ class ThresholdClassifier(WrappingClassifier):
         return math.inf if np.isinf(own).any() else float(own.std(ddof=1))
 
     def _choose(self, predictions: Predictions) -> Decision:
-        return choose(predictions, self.context, criterion=self.criterion, where=self.where)
+        return choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
     def _threshold_of(self, fold: Predictions) -> float:
         try:

@@ -1,6 +1,5 @@
 """What classifiers that fit others have in common: routing of metadata, delegation, checks of rows and labels."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -23,7 +22,7 @@ from rocscope.core.rows import take
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.uncertain import UncertainContext
-from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning
+from rocscope.errors import InputError, LabelError, OneClassError, warn
 from rocscope.estimators.folds import out_of_fold, splits
 from rocscope.estimators.scores import positive_scores
 
@@ -66,11 +65,9 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return Bunch(fit=[{} for _ in models], split={})
         takes = {name: has_fit_parameter(model, "sample_weight") for name, model in models.items()}
         if not all(takes.values()):
-            warnings.warn(
+            warn(
                 f"{', '.join(type(models[name]).__name__ for name in takes if not takes[name])} takes no sample_weight "
-                "in fit: the weights serve the choice only (steps of a pipeline get them by metadata routing)",
-                RocscopeWarning,
-                stacklevel=3,
+                "in fit: the weights serve the choice only (steps of a pipeline get them by metadata routing)"
             )
         return Bunch(fit=[{"sample_weight": sample_weight} if each else {} for each in takes.values()], split={})
 
@@ -138,7 +135,7 @@ class WrappingClassifier(FoldedClassifier):
 _SYMMETRIC = {None, "accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
 
 
-def check_aim(context: Any, criterion: Any, where: Any) -> bool:
+def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
     """Return whether a choice is the same whichever of two classes is called the positive one.
 
     Raises
@@ -149,7 +146,7 @@ def check_aim(context: Any, criterion: Any, where: Any) -> bool:
     if not isinstance(context, Context | UncertainContext | None):
         raise InputError("context", expected="a Context or an UncertainContext", got=repr(context))
     criterion_of(criterion)
-    return not constraints_of(where) and context is None and criterion in _SYMMETRIC
+    return not constraints_of(subject_to) and context is None and criterion in _SYMMETRIC
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:

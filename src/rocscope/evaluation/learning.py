@@ -1,6 +1,5 @@
 """learning_curve: models fitted to more and more rows, and judged on the same ones."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -10,9 +9,9 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._progress import Progress
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.evaluation.cv import splits_of
-from rocscope.evaluation.evaluating import check_seed, sample_of, task_of
+from rocscope.evaluation.evaluating import sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
 from rocscope.evaluation.learning_result import LearningCurve
 from rocscope.evaluation.measures import Metric, measure_of
@@ -42,7 +41,7 @@ def learning_curve(
     pos_label: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> LearningCurve:
     """How good models are on new rows, by how many rows they are fitted to.
@@ -97,7 +96,7 @@ def learning_curve(
     """
     check.check_choice("response", response, RESPONSES)
     named = named_models(models)
-    task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
+    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     sample = sample_of(task, groups)
     splits, title = splits_of(cv, sample, _repeats(cv) if repeats is None else repeats, task.seed)
@@ -194,4 +193,4 @@ def _warn_of(failed: Sequence[Failed], fits: int, models: Mapping[str, Any]) -> 
         own = [each.failure for each in failed if each.failure.model == name]
         if own:
             count = f"{len(own)} of {fits // len(models)}"
-            warnings.warn(f"no value from {count} fits: {own[0]}", RocscopeWarning, stacklevel=3)
+            warn(f"no value from {count} fits: {own[0]}")

@@ -14,7 +14,7 @@ from rocscope.core.result import Result, html_table
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.cv import splits_of
-from rocscope.evaluation.evaluating import check_seed, predictions_of, sample_of, task_of
+from rocscope.evaluation.evaluating import predictions_of, sample_of, task_of
 from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
 from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
 from rocscope.evaluation.protocols import OutOfBag
@@ -140,7 +140,7 @@ def bootstrap_632(
     pos_label: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> Bootstrap632:
     """What models are worth on new rows, by the .632 and .632+ bootstrap, in any metric.
@@ -207,7 +207,7 @@ def bootstrap_632(
     check.check_choice("response", response, RESPONSES)
     check.check_whole(replicates, "replicates")
     named = named_models(models)
-    task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
+    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits = splits_of(OutOfBag(stratified), sample_of(task, groups), int(replicates), task.seed)[0]
     unweighted(named, task.weight is not None)

@@ -1,11 +1,10 @@
 """Running all fits of an evaluation, one after the other or side by side, with the same result."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from rocscope._progress import Progress, track
-from rocscope.errors import ModelError, RocscopeWarning
+from rocscope.errors import ModelError, warn
 from rocscope.evaluation.fitting import Failed, takes_weights
 
 T = TypeVar("T")
@@ -37,11 +36,7 @@ def without_failures(results: Iterable[Any], models: Iterable[str]) -> tuple[lis
         raise_first(failed)
     for name in sorted(lost):
         own = [each.failure for each in failed if each.failure.model == name]
-        warnings.warn(
-            f"left out, failed in {len(own)} fits: {own[0]}; see predictions.source.failures",
-            RocscopeWarning,
-            stacklevel=4,
-        )
+        warn(f"left out, failed in {len(own)} fits: {own[0]}; see predictions.source.failures")
     return [r for r in results if not isinstance(r, Failed) and r.model not in lost], failed, kept
 
 
@@ -57,9 +52,5 @@ def unweighted(models: Mapping[str, Any], weighted: bool) -> tuple[str, ...]:
         return ()
     names = tuple(name for name, model in models.items() if not takes_weights(name, model))
     if names:
-        warnings.warn(
-            f"fitted without the sample weights, which they do not take: {', '.join(names)}",
-            RocscopeWarning,
-            stacklevel=4,
-        )
+        warn(f"fitted without the sample weights, which they do not take: {', '.join(names)}")
     return names

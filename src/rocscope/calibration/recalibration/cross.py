@@ -118,7 +118,7 @@ def recalibrate(
     method: Method = "beta",
     *,
     cv: Any = 5,
-    seed: int = 0,
+    random_state: Any = 0,
     **parameters: Any,
 ) -> Recalibrated:
     """Recalibrate each model on the scores alone, each row by a fit to other rows.
@@ -131,7 +131,7 @@ def recalibrate(
     cv : int, "fold", splitter of scikit-learn, or None
         So many folds, each with about the same share of positives; the fold column; the folds of a splitter; or no
         folds: fitted and applied to the same rows, which the result says.
-    seed : int
+    random_state : int, Generator, RandomState or None
         Of the folds, where `cv` is a number.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
@@ -165,7 +165,7 @@ def recalibrate(
     """
     require_distinct(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
-    folds = None if cv is None else _folds(predictions, cv, seed)
+    folds = None if cv is None else _folds(predictions, cv, check.seed_of(random_state))
     fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
     scores = {
         model: one.predict(predictions.scores[model])

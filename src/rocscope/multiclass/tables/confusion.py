@@ -242,7 +242,7 @@ class ConfusionMatrix(Result):
         averaging: tables.Averaging | None = None,
         level: float = 0.95,
         replicates: int = 2000,
-        seed: Any = 0,
+        random_state: Any = 0,
     ) -> Estimate:
         """Return a statistic with its confidence interval.
 
@@ -255,7 +255,8 @@ class ConfusionMatrix(Result):
         averaging : {"macro", "micro", "weighted"}, optional
         level : float
             Confidence level.
-        replicates, seed : int
+        replicates : int
+        random_state : int, Generator, RandomState or None
             Of the bootstrap.
 
         Returns
@@ -280,7 +281,7 @@ class ConfusionMatrix(Result):
         >>> matrix.interval("recall", of=1).n
         22
         """
-        options = {"level": level, "replicates": replicates, "seed": seed}
+        options = {"level": level, "replicates": replicates, "random_state": random_state}
         return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
