@@ -160,13 +160,13 @@ def test_groups_stay_with_their_rows():
     assert preds.select(LABEL == 1).groups.tolist() == GROUP[LABEL == 1].tolist()
     assert preds.by_fold()[1].groups.tolist() == GROUP[1::2].tolist()
     assert preds.by_segment()[0].groups.tolist() == GROUP[LABEL == 0].tolist()
-    assert (preds.n_groups, preds.to_dict()["groups"], PLAIN.to_dict()["groups"]) == (K, K, None)
+    assert (preds.n_groups, preds.to_dict()["n_groups"], PLAIN.to_dict()["n_groups"]) == (K, K, None)
     several = rs.multiclass.MulticlassPredictions(
         np.arange(N) % 3, np.full((N, 3), 1 / 3), groups=GROUP, classes=[0, 1, 2]
     )
     assert several.binary(1).groups.tolist() == GROUP.tolist()
     assert several.select(LABEL == 1).groups.tolist() == GROUP[LABEL == 1].tolist()
-    assert several.to_dict()["groups"] == K
+    assert several.to_dict()["n_groups"] == K
 
 
 @pytest.mark.parametrize(

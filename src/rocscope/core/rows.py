@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.provenance import Provenance
+from rocscope.core.result import Result
 from rocscope.errors import ColumnError, InputError, ShapeError, warn
 
 
-class Rows:
+class Rows(Result):
     """The columns that rows have beside labels and scores, and the parts that they make.
 
     Attributes
