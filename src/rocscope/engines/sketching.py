@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.engines.progress import reporting
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.sources.roles import MISSING, Scores
@@ -34,7 +34,7 @@ def read_sketch(
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: float = 16e6,
     progress: bool | Progress | None = None,
-) -> Counted:
+) -> CountedModels:
     """Sketch of each model's counts, from rows read once and never held.
 
     Parameters
@@ -86,9 +86,9 @@ def read_sketch(
         tally.check(where)
     found = tally.provenance(where)
     of_segment = {
-        name: Counted(dict(zip(models, own, strict=True)), found) for name, own in by_segment_in_order(sketches)
+        name: CountedModels(dict(zip(models, own, strict=True)), found) for name, own in by_segment_in_order(sketches)
     }
-    return of_segment[None] if segment is None else Counted(of_segment, found)
+    return of_segment[None] if segment is None else CountedModels(of_segment, found)
 
 
 @dataclass(frozen=True)

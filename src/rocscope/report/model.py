@@ -10,7 +10,7 @@ from typing import Any
 
 from rocscope import __version__
 from rocscope.core.context import Context
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
@@ -144,7 +144,7 @@ def report_data(
         comparisons=sure.comparisons,
         notes=notes,
     )
-    unpaired = [NOT_COMPARED] if isinstance(predictions, Counted) and len(counts) > 1 else []
+    unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
     return replace(data, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(data.views)])
 
 

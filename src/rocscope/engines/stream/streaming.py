@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.engines.question import Progress, Question
 from rocscope.engines.sources import columns
@@ -26,7 +26,7 @@ from rocscope.engines.stream.spill import Spill
 _PART = 4  # parts on disk that would fill the memory
 
 
-def count(source: Any, question: Question) -> Counted:
+def count(source: Any, question: Question) -> CountedModels:
     """Answer a question about any source that `read` takes."""
     limit = memory_limit(question.memory)
     with reading(source, question) as (reader, stream):
@@ -35,10 +35,10 @@ def count(source: Any, question: Question) -> Counted:
     provenance = tally.provenance(question.where)
     models = models_of_reader(reader)
     by_segment = {
-        segment: Counted(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
+        segment: CountedModels(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
         for segment, pile in piles.in_order()
     }
-    return by_segment[None] if question.segment is None else Counted(by_segment, provenance)
+    return by_segment[None] if question.segment is None else CountedModels(by_segment, provenance)
 
 
 @contextmanager
