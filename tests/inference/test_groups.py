@@ -45,7 +45,7 @@ USES = {
         CURVE, grid=[0.1, 0.5], data=p.select(models=["a"]), **QUICK, **groups
     ),
     "compare_costs": lambda p, **groups: rs.inference.compare_costs(p, COST, thresholds=0.5, **groups),
-    "optimism": lambda p, **groups: rs.evaluation.optimism(p, COST, folds=3, repeats=1, **QUICK, **groups),
+    "optimism": lambda p, **groups: rs.evaluation.optimism(p, COST, cv=3, repeats=1, **QUICK, **groups),
 }
 
 

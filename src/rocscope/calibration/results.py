@@ -18,7 +18,7 @@ from rocscope.core.text import number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
 
-DRAWS = 1000
+DRAWS = 999
 
 
 class CalibrationCurve(Curve):

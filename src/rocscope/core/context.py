@@ -108,16 +108,16 @@ class Context(Result):
         return cls(target_prevalence, cost_fp=fp, cost_fn=fn, cost_tp=tp, cost_tn=tn)
 
     @classmethod
-    def from_cost_ratio(cls, ratio: float, *, target_prevalence: float | None = None) -> "Context":
-        """Return the context in which a false positive costs `ratio` times a false negative, which costs 1.
+    def from_cost_ratio(cls, cost_ratio: float, *, target_prevalence: float | None = None) -> "Context":
+        """Return the context in which a false positive costs `cost_ratio` times a false negative, which costs 1.
 
         Examples
         --------
         >>> Context.from_cost_ratio(1 / 2).slope(1 / 5)
         2.0
         """
-        check.check_number(ratio, "cost ratio", "a finite number above 0", above=0)
-        return cls(target_prevalence, cost_fp=ratio)
+        check.check_number(cost_ratio, "cost ratio", "a finite number above 0", above=0)
+        return cls(target_prevalence, cost_fp=cost_ratio)
 
     @classmethod
     def from_profit(cls, *, unit_benefit: float, unit_cost: float, target_prevalence: float | None = None) -> "Context":

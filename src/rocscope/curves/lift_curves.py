@@ -28,12 +28,12 @@ class LiftChart(CountCurve):
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         return (tp + fp) / self.counts.n, tp
 
-    def area(self, kind: Literal["trapezoid", "step"] = "trapezoid") -> float:
+    def area(self, method: Literal["trapezoid", "step"] = "trapezoid") -> float:
         """Return the area under the chart, in positives.
 
         Parameters
         ----------
-        kind : {"trapezoid", "step"}
+        method : {"trapezoid", "step"}
             ``"trapezoid"`` joins the points with straight lines, (P²/2 + P·N·AUC)/(P + N); ``"step"`` is
             P·Pr(a random positive has a higher score than a random example).
 
@@ -48,13 +48,13 @@ class LiftChart(CountCurve):
         (2.0, 1.6666666666666667)
         """
         pairs, n_pos, n = self.counts.pairs(), self.counts.n_pos, self.counts.n
-        if kind == "trapezoid":
+        if method == "trapezoid":
             return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
-        if kind == "step":
+        if method == "step":
             steps = (np.diff(tp) for tp, _ in self.counts.points())
             ordered_positives = n_pos * n_pos - sum(dot(pos, pos, n_pos * n_pos) for pos in steps)
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
-        raise InputError("kind", expected="'trapezoid' or 'step'", got=repr(kind))
+        raise InputError("method", expected="'trapezoid' or 'step'", got=repr(method))
 
     def hull(self) -> "LiftChart":
         """Return the upper convex hull; its points are vertices of this chart."""

@@ -121,7 +121,7 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     allowed = (x[1:] > x[:-1]) & (smaller >= max(min_leaf, 0))
     if not allowed.any():
         return None
-    auc = np.where(allowed, area(left / total), -np.inf)
+    auc = np.where(allowed, _area(left / total), -np.inf)
     tied = np.where(auc >= auc.max() - _TIE, smaller, -np.inf)
     feature, cut = np.unravel_index(tied.T.argmax(), tied.T.shape)
     low, high = x[cut, feature].item(), x[cut + 1, feature].item()
@@ -129,7 +129,7 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     return Cut(int(feature), threshold if low <= threshold < high else low, auc[cut, feature].item())
 
 
-def area(share: Array) -> Array:
+def _area(share: Array) -> Array:
     """Return the AUC of splits from the share of each class that goes left, mean over pairs of classes.
 
     Notes
@@ -139,7 +139,7 @@ def area(share: Array) -> Array:
 
     Examples
     --------
-    >>> area(np.array([[1.0, 0.25], [0.5, 0.5]])), area(np.array([[1.0, 0.6, 0.0]])).round(4)
+    >>> _area(np.array([[1.0, 0.25], [0.5, 0.5]])), _area(np.array([[1.0, 0.6, 0.0]])).round(4)
     (array([0.875, 0.5  ]), array([0.8333]))
     """
     k = share.shape[-1]

@@ -45,7 +45,7 @@ def band(
     groups: Any = None,
     weights: WeightKind = "auto",
     stratified: bool = False,
-    replicates: int = 1000,
+    replicates: int = 2000,
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Band:

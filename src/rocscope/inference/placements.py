@@ -49,14 +49,14 @@ class _Rows:
     fold: NDArray[np.intp] | None
 
 
-def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
+def _placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
     """Return for each row twice the number (weight) of rows of the other class that it is ranked right against.
 
     A tie counts one, so that whole numbers stay whole.
 
     Examples
     --------
-    >>> placements(np.array([True, False, True]), np.array([3, 2, 2]))
+    >>> _placements(np.array([True, False, True]), np.array([3, 2, 2]))
     array([2, 3, 1])
     """
     order = np.argsort(score)
@@ -167,7 +167,7 @@ def _residuals(rows: _Rows) -> tuple[Array, Array]:
     auc = np.empty(len(rows.scores))
     residual = np.empty((rows.positive.size, len(rows.scores)))
     for j, score in enumerate(rows.scores.values()):
-        placed = placements(rows.positive, score, weight)
+        placed = _placements(rows.positive, score, weight)
         right = placed[rows.positive].sum() if weight is None else placed[rows.positive] @ weight[rows.positive]
         auc[j] = right / (2 * n_pos * n_neg)
         residual[:, j] = placed / opponents - auc[j]

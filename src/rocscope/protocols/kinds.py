@@ -242,7 +242,7 @@ class TimeOrder(Protocol):
         The latest rows that are used for training; all when left out.
     """
 
-    k: int = 5
+    k: int = 10
     gap: int = 0
     most_training: int | None = None
     random: ClassVar[bool] = False

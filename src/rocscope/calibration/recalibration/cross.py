@@ -119,7 +119,7 @@ def recalibrate(
     predictions: Predictions,
     method: Method = "beta",
     *,
-    cv: Any = 5,
+    cv: Any = 10,
     random_state: Any = 0,
     **parameters: Any,
 ) -> Recalibrated:

@@ -17,7 +17,7 @@ from rocscope.inference.resampling.draws import Tally
 
 
 def held_out(
-    predictions: Predictions, rule: Rule, *, folds: int, repeats: int, groups: Any, level: float, seed: int
+    predictions: Predictions, rule: Rule, *, folds: Any, repeats: int, groups: Any, level: float, seed: int
 ) -> Estimate:
     """Choose and judge in the folds of the predictions or, where they have none, in folds that are drawn."""
     tallies = {
@@ -70,13 +70,13 @@ def _with_same_units(unit: Array | None, mask: Array) -> Array:
     return mask if unit is None else np.isin(unit, unit[mask])
 
 
-def _drawn(predictions: Predictions, folds: int, repeats: int, unit: Array | None, seed: int) -> Iterator[list[Array]]:
+def _drawn(predictions: Predictions, folds: Any, repeats: int, unit: Array | None, seed: int) -> Iterator[list[Array]]:
     """Yield the masks of stratified folds, or of folds of whole groups."""
     n = len(predictions)
     unit = np.arange(n) if unit is None else unit
     size = int(unit.max()) + 1
-    if not 2 <= folds <= size:
-        raise InputError("folds", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))
+    if not 2 <= check.check_whole(folds, "cv") <= size:
+        raise InputError("cv", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))
     kind = np.bincount(unit, predictions.y_true, minlength=size) > 0
     check.check_whole(repeats, "repeats")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))

@@ -36,7 +36,7 @@ _ABOVE_ONE = ("lift", "tp", "fp")
 
 def average_curve(
     predictions: Predictions,
-    curve: Kind = "roc",
+    kind: Kind = "roc",
     *,
     method: Method = "vertical",
     model: str | None = None,
@@ -50,7 +50,7 @@ def average_curve(
     Parameters
     ----------
     predictions : Predictions with a fold column
-    curve : {"roc", "gain", "lift", "precision_recall", "calibration"}
+    kind : {"roc", "gain", "lift", "precision_recall", "calibration"}
     method : {"vertical", "threshold", "false_positives", "pooled"}
         The mean of y at each x; the mean of x and y at each threshold; for ROC curves the mean number of true
         positives at each number of false positives; or one curve of the rows of all folds together, which supposes
@@ -113,12 +113,10 @@ def average_curve(
     check.check_choice("method", method, METHODS)
     check.check_level(level)
     name = model_name(predictions.models, model)
-    found = fold_curves(predictions.select(models=[name]), curve, bins=bins, strategy=strategy)
+    found = fold_curves(predictions.select(models=[name]), kind, bins=bins, strategy=strategy)
     if method == "false_positives":
-        found = _in_counts(found, curve)
-    if grid is not None and (
-        method not in ("vertical", "threshold") or (method, curve) == ("threshold", "calibration")
-    ):
+        found = _in_counts(found, kind)
+    if grid is not None and (method not in ("vertical", "threshold") or (method, kind) == ("threshold", "calibration")):
         raise InputError("grid", expected="none for this average", got="one", hint="it is for x or thresholds")
     curves = list(found.curves.values())
     if method == "pooled":
@@ -132,7 +130,7 @@ def average_curve(
         folds=found.curves,
         undefined=found.undefined,
         pooled=found.pooled,
-        areas=_areas(found, curve, level),
+        areas=_areas(found, kind, level),
         level=level,
     )
 
@@ -148,7 +146,7 @@ def _average(curves: Sequence[Any], method: Method, grid: Any) -> FoldAverage:
 
 def _in_counts(found: FoldCurves, kind: Kind) -> FoldCurves:
     if kind != "roc":
-        raise InputError("method='false_positives'", expected="curve='roc'", got=repr(kind), hint="use 'vertical'")
+        raise InputError("method='false_positives'", expected="kind='roc'", got=repr(kind), hint="use 'vertical'")
     return replace(found, curves={fold: CountedRoc(curve.counts) for fold, curve in found.curves.items()})
 
 

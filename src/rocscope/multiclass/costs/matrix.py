@@ -153,9 +153,9 @@ class CostMatrix(Result):
         limit = check_reject_cost(reject_cost)
         return np.where(risks.min(axis=1) > limit, REJECTED, chosen)
 
-    def of_rows(self, actual: Array, decided: Array, *, reject_cost: float = 0.0) -> Array:
+    def of_rows(self, actual: Array, decided: Array, *, reject_cost: float | None = None) -> Array:
         """Return the cost of each row, given indices of its actual and decided class (−1: undecided)."""
-        return np.where(decided == REJECTED, reject_cost, self.cost[actual, decided])
+        return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
     def _rows(self, proba: Any) -> Array:
         rows = np.asarray(proba)
@@ -196,18 +196,18 @@ def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name:
     return shares
 
 
-def shift_prior(proba: Any, source: Any, target: Any) -> Array:
+def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
     """Return class probabilities (n × k) for another class mix than that in which they were learned.
 
     Parameters
     ----------
     proba : n × k array
-    source, target : arrays of k shares
+    train_prior, target_prior : arrays of k shares
         Class mix of the training sample, and where the classifier will be used.
 
     Notes
     -----
-    p'ₖ ∝ pₖ·targetₖ/sourceₖ: valid where only the class mix differs, not the cases within a class.
+    p'ₖ ∝ pₖ·targetₖ/trainₖ: valid where only the class mix differs, not the cases within a class.
 
     References
     ----------
@@ -215,13 +215,13 @@ def shift_prior(proba: Any, source: Any, target: Any) -> Array:
 
     Examples
     --------
-    >>> shift_prior([[0.5, 0.5]], source=[0.5, 0.5], target=[0.9, 0.1]).tolist()
+    >>> shift_prior([[0.5, 0.5]], [0.5, 0.5], [0.9, 0.1]).tolist()
     [[0.9, 0.1]]
     """
-    source, target = (np.asarray(shares, dtype=np.float64) for shares in (source, target))
-    if (source <= 0).any():
-        raise InputError("source", expected="a share above 0 for each class", got=repr(source.tolist()))
-    shifted = np.asarray(proba) * (target / source)
+    train, target = (np.asarray(shares, dtype=np.float64) for shares in (train_prior, target_prior))
+    if (train <= 0).any():
+        raise InputError("train_prior", expected="a share above 0 for each class", got=repr(train.tolist()))
+    shifted = np.asarray(proba) * (target / train)
     return shifted / shifted.sum(axis=1, keepdims=True)
 
 

@@ -225,9 +225,9 @@ class ConfusionMatrix(Result):
         """Mean recall of the classes; it names those without cases."""
         return self.macro("recall")
 
-    def kappa(self, weights: tables.Scheme | None = None) -> float:
+    def kappa(self, weighting: tables.Scheme | None = None) -> float:
         """Cohen's kappa, plain or with "linear" or "quadratic" weights; see `tables.kappa`."""
-        return float(tables.kappa(self.counts, weights))
+        return float(tables.kappa(self.counts, weighting))
 
     @property
     def mcc(self) -> float:
