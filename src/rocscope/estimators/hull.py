@@ -17,15 +17,13 @@ from rocscope.decisions.mixing import Mixture
 from rocscope.decisions.model_hull import Hull, hull
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError
-from rocscope.estimators.folds import unfitted
-from rocscope.estimators.scores import positive_scores, response_method
 from rocscope.estimators.wrapping import (
     FoldedClassifier,
+    TwoClasses,
     check_aim,
+    check_response,
     check_rows,
     check_two_classes,
-    take_over_features,
-    two_labels,
 )
 
 
@@ -39,7 +37,7 @@ def _one_decides(classifier: "HullClassifier") -> bool:
     return all(hasattr(model, "predict_proba") for model in models)
 
 
-class HullClassifier(FoldedClassifier, _BaseComposition):
+class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     """Binary classifier made of several models: the one, and the threshold, that is best in a context.
 
     Parameters
@@ -55,13 +53,13 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
     mixture : mapping, optional
         In place of these, a rate or a capacity that a random combination of two models attains: ``{"fpr": 0.1}`` or
         ``{"at_most": 800, "population": 4000}``; see `rocscope.decisions.mixture`.
-    cv : int, splitter or iterable of (training, test) rows
-        Inner folds, the same for all models; see `ThresholdClassifier`.
+    cv : int, str, protocol, splitter, or pairs of row numbers
+        Inner folds, the same for all models; see `rocscope.evaluate`.
     response_method : {"auto", "predict_proba", "decision_function"}
     pos_label : label, optional
         See `ThresholdClassifier`.
-    random_state : int, RandomState or None
-        Of the shuffle, where `cv` is a number.
+    random_state : int, Generator, RandomState or None
+        Of the folds.
     n_jobs : int, optional
         Fits at a time.
 
@@ -150,14 +148,12 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         X, y, weight = check_rows(X, y, sample_weight)
         symmetric = self._is_symmetric
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
-        self._methods = {name: response_method(each, self.response_method) for name, each in models.items()}
-        routed = self._routed(sample_weight, params)
-        self.predictions_ = self._out_of_fold(models, self._methods.values(), X, y, weight, routed)
+        self._methods = {name: check_response(each, self.response_method) for name, each in models.items()}
+        self.predictions_, self.named_estimators_ = self._out_of_fold(
+            X, y, weight, params, response=self.response_method, positive=self._positive
+        )
         self.hull_: Hull = hull(self.predictions_)
         self._decide()
-        pairs = zip(models.items(), routed.fit, strict=True)
-        self.named_estimators_ = {name: unfitted(model).fit(X, y, **given) for (name, model), given in pairs}
-        take_over_features(self, next(iter(self.named_estimators_.values())))
         return self
 
     def aim_at(
@@ -198,15 +194,12 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         ends = (
             {self.decision_.model} if self.mixture_ is None else {self.mixture_.first.model, self.mixture_.second.model}
         )
-        scores = {
-            name: positive_scores(self.named_estimators_[name], X, self.pos_label_, self._methods[name])
-            for name in ends
-        }
+        scores = {name: self._scores(self.named_estimators_[name], X, self._methods[name]) for name in ends}
         if self.mixture_ is None:
             positive = self.decision_.predict(scores)
         else:
             positive = self.mixture_.predict(scores, key=key, random_state=random_state)
-        return two_labels(positive, self.classes_, self.pos_label_)
+        return self._labels(positive)
 
     @available_if(_one_decides)
     def predict_proba(self, X: Any) -> Array:
@@ -248,8 +241,3 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
             )
         self._validate_names(names)
         return dict(pairs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
