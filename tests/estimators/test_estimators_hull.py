@@ -52,10 +52,10 @@ def test_no_model_alone_does_better_in_any_context(fitted, context):
 
 def test_aiming_leaves_the_original_as_it_was(fitted):
     before = fitted.decision_
-    aimed = fitted.aim_at(where="tpr >= 0.95")
+    aimed = fitted.aim_at(subject_to="tpr >= 0.95")
     assert aimed.decision_.point.tpr >= 0.95
     assert aimed.named_estimators_ is fitted.named_estimators_
-    assert (fitted.decision_, fitted.where) == (before, ())
+    assert (fitted.decision_, fitted.subject_to) == (before, ())
 
 
 def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
@@ -64,7 +64,7 @@ def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
     first, second = aimed.mixture_.first, aimed.mixture_.second
     assert first.point.depth <= 0.25 <= second.point.depth
     ends = [fitted.named_estimators_[end.model].predict_proba(X)[:, 1] >= end.threshold for end in (first, second)]
-    for predicted in (aimed.predict(X), aimed.predict(X, key=np.arange(4000)), aimed.predict(X, seed=7)):
+    for predicted in (aimed.predict(X), aimed.predict(X, key=np.arange(4000)), aimed.predict(X, random_state=7)):
         differ = ends[0] != ends[1]
         assert np.array_equal(predicted[~differ], ends[0][~differ])
         share = (predicted == ends[1])[differ].mean()
@@ -129,8 +129,7 @@ def test_class_weights_are_those_of_merged_probabilities(options):
     model = rs.estimators.ClassWeightClassifier(GaussianNB(), cv=4, **options).fit(X, y)
     proba = merged(GaussianNB(), X, y, model.predictions_.fold)
     assert np.array_equal(model.predictions_.probabilities(), proba)
-    seed = int(np.random.default_rng(0).integers(2**31))
-    wanted = rs.multiclass.class_weights(y, proba, seed=seed, **options)
+    wanted = rs.multiclass.class_weights(y, proba, **options)
     assert np.array_equal(model.class_weight_, wanted.weight)
     assert model.decision_.confusion.counts.tolist() == wanted.confusion.counts.tolist()
     assert np.array_equal(model.predict(X), wanted.predict(GaussianNB().fit(X, y).predict_proba(X)))

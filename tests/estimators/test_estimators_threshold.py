@@ -31,7 +31,7 @@ def by_hand(model, X, y, folds, **options):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"context": rs.Context(cost_fn=5)}, {"where": "tpr >= .9"}, {"criterion": "f1"}]
+    "options", [{}, {"context": rs.Context(cost_fn=5)}, {"subject_to": "tpr >= .9"}, {"criterion": "f1"}]
 )
 def test_the_threshold_is_the_one_that_merged_scores_choose(options):
     X, y = sample()
@@ -168,8 +168,8 @@ def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
     [
         ({"context": {"cost_fn": 5}}, "context: expected a Context or an UncertainContext, got {'cost_fn': 5}"),
         ({"criterion": "acuracy"}, "criterion: expected one of .*closest: 'accuracy'"),
-        ({"where": "tpr above .9"}, "tpr above .9"),
-        ({"cv": 3, "where": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
+        ({"subject_to": "tpr above .9"}, "tpr above .9"),
+        ({"cv": 3, "subject_to": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
     ],
 )
 @pytest.mark.parametrize("kind", ["one", "several"])

@@ -36,12 +36,14 @@ class Fit(Protocol):
         ...
 
 
-def band(fit: Fit, *, consistency: bool, simultaneous: bool, level: float, draws: int, seed: Any, what: str) -> Band:
+def band(
+    fit: Fit, *, consistency: bool, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
+) -> Band:
     """Return a band of either kind around the curve that `fit` draws."""
     check.check_level(level)
     sample, curve = fit.outcomes, fit.values(fit.outcomes.pos)
     chance = sample.score if consistency else fit.at_levels(curve).clip(0, 1)
-    drawn = _draw(fit, chance, check.check_whole(draws, "draws"), np.random.default_rng(seed))
+    drawn = _draw(fit, chance, check.check_whole(draws, "draws"), check.check_random_state(random_state))
     low, high = envelope(drawn, level) if simultaneous else _pointwise(drawn, level)
     if not consistency:  # a curve lies in its own confidence band, also where drawing again flattens it
         low, high = np.minimum(low, curve), np.maximum(high, curve)

@@ -140,7 +140,7 @@ def at_mix(cells: Cells, target_prevalence: float | None) -> Cells:
     return positive * tp, negative * fp, positive * fn, negative * tn
 
 
-def constraints_of(where: Any) -> tuple[Constraint, ...]:
+def constraints_of(subject_to: Any) -> tuple[Constraint, ...]:
     """Return constraints given as texts or as objects; one alone will do."""
-    given: Sequence[Any] = [where] if isinstance(where, str | Constraint) else list(where)
+    given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else list(subject_to)
     return tuple(Constraint.parse(each) for each in given)

@@ -48,7 +48,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         Prevalence and costs; by default those of accuracy at the class mix of the training rows.
     criterion : str or function, optional
         What to maximise in place of lowest cost; see `rocscope.choose`.
-    where : constraints
+    subject_to : constraints
         Such as ``"tpr >= .9"``; see `rocscope.choose`.
     mixture : mapping, optional
         In place of these, a rate or a capacity that a random combination of two models attains: ``{"fpr": 0.1}`` or
@@ -89,7 +89,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     at any threshold. The best of many is chosen from the same out-of-fold rows that its cost is stated for, so that
     cost is optimistic, the more so the more models there are.
 
-    A mixture sends each case to one of two models by lot; `predict` then takes a key or a seed.
+    A mixture sends each case to one of two models by lot; `predict` then takes a key or a random state.
 
     References
     ----------
@@ -114,7 +114,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         *,
         context: Context | UncertainContext | None = None,
         criterion: str | Callable[..., Any] | None = None,
-        where: str | Constraint | Sequence[str | Constraint] = (),
+        subject_to: str | Constraint | Sequence[str | Constraint] = (),
         mixture: Mapping[str, float] | None = None,
         cv: Any = 10,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
@@ -125,7 +125,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         self.estimators = estimators
         self.context = context
         self.criterion = criterion
-        self.where = where
+        self.subject_to = subject_to
         self.mixture = mixture
         self.cv = cv
         self.response_method = response_method
@@ -161,7 +161,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         context: Context | UncertainContext | None = None,
         *,
         criterion: str | Callable[..., Any] | None = None,
-        where: str | Constraint | Sequence[str | Constraint] = (),
+        subject_to: str | Constraint | Sequence[str | Constraint] = (),
         mixture: Mapping[str, float] | None = None,
     ) -> Self:
         """Return a copy that decides for another context, with the same fitted models.
@@ -173,13 +173,13 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         """
         check_is_fitted(self, "hull_")
         aimed = copy(self)
-        aimed.context, aimed.criterion, aimed.where, aimed.mixture = context, criterion, where, mixture
+        aimed.context, aimed.criterion, aimed.subject_to, aimed.mixture = context, criterion, subject_to, mixture
         if not aimed._is_symmetric:
             check_two_classes(self.classes_, self.pos_label, symmetric=False)
         aimed._decide()
         return aimed
 
-    def predict(self, X: Any, *, key: Any = None, seed: int = 0) -> Array:
+    def predict(self, X: Any, *, key: Any = None, random_state: Any = 0) -> Array:
         """Return the label of each row.
 
         Parameters
@@ -187,7 +187,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         X : rows that the models take
         key : array of one identifier a row, optional
             Fixes the outcome of each case where a mixture decides, whatever other cases come with it.
-        seed : int
+        random_state : int, Generator, RandomState or None
             Of the lot that a mixture draws for the rows in their order, where there is no key.
         """
         check_is_fitted(self, "hull_")
@@ -198,7 +198,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         if self.mixture_ is None:
             positive = self.decision_.predict(scores)
         else:
-            positive = self.mixture_.predict(scores, key=key, seed=seed)
+            positive = self.mixture_.predict(scores, key=key, random_state=random_state)
         return self._labels(positive)
 
     @available_if(_one_decides)
@@ -218,13 +218,19 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     @property
     def _is_symmetric(self) -> bool:
         """Whether the choice treats both classes alike."""
-        return check_aim(self.context, self.criterion, self.where) and self.mixture is None
+        return check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
 
     def _decide(self) -> None:
-        if self.mixture is not None and (self.context, self.criterion, constraints_of(self.where)) != (None, None, ()):
+        if self.mixture is not None and (self.context, self.criterion, constraints_of(self.subject_to)) != (
+            None,
+            None,
+            (),
+        ):
             raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
         self.mixture_: Mixture | None = None if self.mixture is None else self.hull_.mixture(**self.mixture)
-        self.decision_: Decision = choose(self.hull_, self.context, criterion=self.criterion, where=self.where)
+        self.decision_: Decision = choose(
+            self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to
+        )
 
     def _models(self) -> dict[str, Any]:
         pairs = list(self.estimators)

@@ -36,7 +36,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         Prevalence and costs; by default those of accuracy at the class mix of the training rows.
     criterion : str or function, optional
         What to maximise in place of lowest cost; see `rocscope.choose`.
-    where : constraints
+    subject_to : constraints
         Such as ``"tpr >= .9"``; see `rocscope.choose`.
     cv : int, str, protocol, splitter, or pairs of row numbers
         Inner folds; see `rocscope.evaluate`.
@@ -111,7 +111,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         *,
         context: Context | UncertainContext | None = None,
         criterion: str | Callable[..., Any] | None = None,
-        where: str | Constraint | Sequence[str | Constraint] = (),
+        subject_to: str | Constraint | Sequence[str | Constraint] = (),
         cv: Any = 10,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
         pos_label: Any = None,
@@ -121,7 +121,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         self.estimator = estimator
         self.context = context
         self.criterion = criterion
-        self.where = where
+        self.subject_to = subject_to
         self.cv = cv
         self.response_method = response_method
         self.pos_label = pos_label
@@ -140,7 +140,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
             Passed on by metadata routing.
         """
         X, y, weight = check_rows(X, y, sample_weight)
-        alike = check_aim(self.context, self.criterion, self.where)
+        alike = check_aim(self.context, self.criterion, self.subject_to)
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = check_response(self.estimator, self.response_method)
         self.predictions_, fitted = self._out_of_fold(
@@ -171,7 +171,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         return math.inf if np.isinf(own).any() else float(own.std(ddof=1))
 
     def _choose(self, predictions: Predictions) -> Decision:
-        return choose(predictions, self.context, criterion=self.criterion, where=self.where)
+        return choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
     def _threshold_of(self, fold: Predictions) -> float:
         try:

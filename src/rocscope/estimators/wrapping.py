@@ -73,7 +73,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             cv = _folds(y, int(cv))
         elif routed.split:
             cv = list(cv.split(X, y, **routed.split))
-        splits, _ = splits_of(cv, experiment.sample, seed=check.check_seed(self.random_state))
+        splits, _ = splits_of(cv, experiment.sample, seed=check.seed_of(self.random_state))
         scored = experiment.run(splits, type(self).__name__, fit_and_score)
         fitted = {name: fit(name, model, task) for name, model in models.items()}
         take_over_features(self, next(iter(fitted.values())))
@@ -177,7 +177,7 @@ _OF_SCORES = ("predict_proba", "decision_function")
 _SYMMETRIC = {None, "accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
 
 
-def check_aim(context: Any, criterion: Any, where: Any) -> bool:
+def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
     """Return whether a choice is the same whichever of two classes is called the positive one.
 
     Raises
@@ -188,7 +188,7 @@ def check_aim(context: Any, criterion: Any, where: Any) -> bool:
     if not isinstance(context, Context | UncertainContext | None):
         raise InputError("context", expected="a Context or an UncertainContext", got=repr(context))
     criterion_of(criterion)
-    return not constraints_of(where) and context is None and criterion in _SYMMETRIC
+    return not constraints_of(subject_to) and context is None and criterion in _SYMMETRIC
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:

@@ -28,7 +28,7 @@ def evaluate(
     segment: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> Judged:
     """Predictions of models for rows that they were not fitted to, all models on the same folds.
@@ -59,10 +59,10 @@ def evaluate(
         predicted labels). ``predictions.source.responses`` says which.
     n_jobs : int, optional
         Fits side by side, as joblib takes it; the result is the same.
-    random_state : int or None
-        Seed of the folds, and of each model whose own is None. With None every call draws other folds.
+    random_state : int, Generator, RandomState or None
+        Of the folds, and of each model whose own is None. With None every call draws other folds.
     progress : bool, None or function
-        True or None: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
+        None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
         of fits done and in all.
 
     Returns
@@ -87,7 +87,7 @@ def evaluate(
     Notes
     -----
     With repeats a row occurs more than once. Repeats steady an estimate, but they are no new data: intervals and tests
-    of rocscope then count rows once (each is a cluster), or refuse. `by_repeat()` gives single repeats.
+    of rocscope then count rows once (each is a group), or refuse. `by_repeat()` gives single repeats.
 
     Scores of different folds come from different fits. Pooling them takes their scales to be equal, as calibrated
     probabilities are; for a decision function take ``auc_interval(…, folds="mean")``.

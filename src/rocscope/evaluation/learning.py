@@ -40,7 +40,7 @@ def learning_curve(
     pos_label: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> LearningCurve:
     """How good models are on new rows, by how many rows they are fitted to.

@@ -154,7 +154,7 @@ def bootstrap_632(
     pos_label: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> Bootstrap632:
     """What models are worth on new rows, by the .632 and .632+ bootstrap, in any metric.

@@ -37,12 +37,12 @@ class Experiment:
         pos_label: Any,
         response: Response,
         n_jobs: int | None,
-        random_state: int | None,
+        random_state: Any,
         progress: Progress,
     ) -> Self:
         """Check what all functions take that fit models; see `rocscope.evaluate`."""
         named = named_models(models)
-        task = task_of(X, y, pos_label, sample_weight, response, check.check_seed(random_state))
+        task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
         task = replace(task, arguments=fit_arguments(named, task.weight))
         return cls(named, task, sample_of(task, groups), n_jobs, progress)
 

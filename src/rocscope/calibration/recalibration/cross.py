@@ -124,7 +124,7 @@ def recalibrate(
     method: Method = "beta",
     *,
     cv: Any = 5,
-    seed: int = 0,
+    random_state: Any = 0,
     **parameters: Any,
 ) -> Recalibrated:
     """Recalibrate each model on the scores alone, each row by a fit to other rows.
@@ -137,8 +137,8 @@ def recalibrate(
     cv : int, "fold", whatever else `rocscope.evaluate` takes as `cv`, or None
         So many folds, each with about the same share of positives; the fold column; any splits that test each row
         once; or no folds: fitted and applied to the same rows, which the result says.
-    seed : int
-        Of the folds, where `cv` is a number.
+    random_state : int, Generator, RandomState or None
+        Of the folds.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
@@ -171,7 +171,7 @@ def recalibrate(
     """
     require_distinct(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
-    splits = None if cv is None else _splits(predictions, cv, seed)
+    splits = None if cv is None else _splits(predictions, cv, check.seed_of(random_state))
     fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
     scores = {
         model: one.predict(predictions.scores[model])
@@ -204,7 +204,7 @@ def _crossed(
     return result
 
 
-def _splits(predictions: Predictions, cv: Any, seed: int | None) -> list[Split]:
+def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in groups("fold", predictions.fold).values()]

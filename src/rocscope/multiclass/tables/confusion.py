@@ -243,7 +243,7 @@ class ConfusionMatrix:
         averaging: tables.Averaging | None = None,
         level: float = 0.95,
         replicates: int = 2000,
-        seed: Any = 0,
+        random_state: Any = 0,
     ) -> Estimate:
         """Return a statistic with its confidence interval.
 
@@ -256,7 +256,8 @@ class ConfusionMatrix:
         averaging : {"macro", "micro", "weighted"}, optional
         level : float
             Confidence level.
-        replicates, seed : int
+        replicates : int
+        random_state : int, Generator, RandomState or None
             Of the bootstrap.
 
         Returns
@@ -281,7 +282,7 @@ class ConfusionMatrix:
         >>> matrix.interval("recall", of=1).n
         22
         """
-        options = {"level": level, "replicates": replicates, "seed": seed}
+        options = {"level": level, "replicates": replicates, "random_state": random_state}
         return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
