@@ -23,10 +23,9 @@ from rocscope.calibration.recalibration.steps import (
     IsotonicRecalibrator,
     VennAbersRecalibrator,
 )
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
-from rocscope.core.rows import groups, require_distinct
+from rocscope.core.rows import masks_of, require_distinct
 from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
@@ -64,6 +63,8 @@ class Recalibrated(Result):
         True where each row's probability comes from a recalibrator fitted without that row's fold.
     """
 
+    _content = ("method", "note", "recalibrators")
+
     predictions: Predictions
     recalibrators: Mapping[str, Recalibrator]
     method: str
@@ -75,11 +76,6 @@ class Recalibrated(Result):
         if self.out_of_sample:
             return "each row's probability comes from a fit to the other folds"
         return "fitted to the rows that it is applied to: their calibration looks better than that of new rows"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the recalibrators and what was done (not the rows), safe for JSON."""
-        fitted = {model: recalibrator.to_dict() for model, recalibrator in self.recalibrators.items()}
-        return jsonable({"method": self.method, "note": self.note, "recalibrators": fitted})
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
@@ -207,7 +203,7 @@ def _crossed(
 def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
-        cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in groups("fold", predictions.fold).values()]
+        cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]
     sample = Sample(None, predictions.y_true.astype(np.intp), (False, True), None)
     splits, title = splits_of(cv, sample, seed=seed)
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
