@@ -133,7 +133,7 @@ def recalibrate(
         So many folds, each with about the same share of positives; the fold column; any splits that test each row
         once; or no folds: fitted and applied to the same rows, which the result says.
     random_state : int, Generator, RandomState or None
-        Of the folds, where `cv` is a number.
+        Of the folds.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
@@ -199,7 +199,7 @@ def _crossed(
     return result
 
 
-def _splits(predictions: Predictions, cv: Any, seed: int | None) -> list[Split]:
+def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]
