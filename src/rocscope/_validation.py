@@ -5,9 +5,9 @@ Nothing behind this module checks its input again.
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -300,6 +300,30 @@ def check_share(value: Any, name: str) -> float:
     if not (is_number(value) and 0 < value < 1):
         raise InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
     return float(value)
+
+
+def named(value: Any, name: str) -> dict[str, Any]:
+    """Return a mapping with names as text; anything else as the one that has this name.
+
+    Examples
+    --------
+    >>> named({1: "a"}, "model"), named("a", "model")
+    ({'1': 'a'}, {'model': 'a'})
+    """
+    if not isinstance(value, Mapping):
+        return {name: value}
+    return {str(key): each for key, each in cast(Mapping[Any, Any], value).items()}
+
+
+def for_each(value: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Return a mapping as it is; anything else as that which every name has.
+
+    Examples
+    --------
+    >>> for_each(0.5, ["a", "b"]), for_each({"a": 0.5}, ["a", "b"])
+    ({'a': 0.5, 'b': 0.5}, {'a': 0.5})
+    """
+    return dict(cast(Mapping[str, Any], value)) if isinstance(value, Mapping) else dict.fromkeys(names, value)
 
 
 def read_only(array: Array) -> Array:

@@ -42,16 +42,14 @@ class CalibrationTest(Result):
 
 
 def spiegelhalter_test(
-    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CalibrationTest:
     """Spiegelhalter's z: whether the Brier score is what a calibrated model would have, two-sided.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Weights count as numbers of rows.
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`. Weights count as numbers of rows.
 
     Returns
     -------
@@ -78,7 +76,7 @@ def spiegelhalter_test(
     0.0
     """
     require_distinct(y_true, "Spiegelhalter's test")
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     score, tilt = sample.score, 1 - 2 * sample.score
     variance = float(sample.total @ (tilt**2 * score * (1 - score)))
     z = float((sample.pos - score * sample.total) @ tilt) / variance**0.5 if variance else nan
@@ -89,6 +87,7 @@ def hosmer_lemeshow_test(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     groups: int = 10,
     fitted_on_same_rows: bool = False,
     pos_label: Any = None,
@@ -98,14 +97,12 @@ def hosmer_lemeshow_test(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`. Weights count as numbers of rows.
     groups : int
         A tie is never split, so there may be fewer.
     fitted_on_same_rows : bool
         True where the model was fitted to these rows: two degrees of freedom fewer.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Weights count as numbers of rows.
 
     Returns
     -------
@@ -133,7 +130,7 @@ def hosmer_lemeshow_test(
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 groups)
     """
     require_distinct(y_true, "Hosmer–Lemeshow test")
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     total, mean_score, share = binned(sample, bins=groups, strategy="quantile").filled()
     excess, variance = total * (share - mean_score), total * mean_score * (1 - mean_score)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -152,6 +149,7 @@ def miscalibration_test(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     draws: int = 999,
     seed: Any = 0,
     pos_label: Any = None,
@@ -161,13 +159,11 @@ def miscalibration_test(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`. Weights count as numbers of rows.
     draws : int
         How often labels are drawn from the probabilities.
     seed : int or Generator
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Weights count as numbers of rows.
 
     Returns
     -------
@@ -194,7 +190,7 @@ def miscalibration_test(
     0.001
     """
     require_distinct(y_true, "the test of calibration")
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample = sample.pooled(_GROUPS, ends=_ENDS)
     rng = np.random.default_rng(seed)
     observed = _miscalibration(sample)

@@ -115,13 +115,10 @@ def _whole_weights(predictions: Predictions) -> Array:
 
 def predict(predictions: Predictions, thresholds: Thresholds) -> dict[str, NDArray[np.bool_]]:
     """Return which rows each model predicts positive; a threshold is compared exactly, not rounded to the scores."""
-    if isinstance(thresholds, Mapping):
-        missing = [model for model in predictions.models if model not in thresholds]
-        if missing:
-            raise ColumnError("thresholds", expected=f"one for each of {predictions.models}", got=f"none for {missing}")
-        of_model = dict(thresholds)
-    else:
-        of_model = dict.fromkeys(predictions.models, thresholds)
+    of_model = check.for_each(thresholds, predictions.models)
+    missing = [model for model in predictions.models if model not in of_model]
+    if missing:
+        raise ColumnError("thresholds", expected=f"one for each of {predictions.models}", got=f"none for {missing}")
     predicted = {}
     for model, score in predictions.scores.items():
         levels = predictions.counts(model).threshold

@@ -1,6 +1,5 @@
 """Are two whole ROC curves the same: the permutation tests of Venkatraman and Begg."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from rocscope.errors import InputError, WeightError
 from rocscope.inference.comparing import compare, join_rows
 from rocscope.inference.estimate import Comparison
 from rocscope.inference.resampling.draws import in_chunks
+from rocscope.sample import Models, samples_of
 
 Array = NDArray[Any]
 
@@ -22,7 +22,7 @@ _JITTER = 1e-9  # breaks ties between places, which are no closer than the small
 
 
 def compare_curves(
-    predictions: Predictions | Mapping[str, Predictions],
+    predictions: Models,
     *,
     paired: bool | None = None,
     replicates: int = 2000,
@@ -34,7 +34,7 @@ def compare_curves(
 
     Parameters
     ----------
-    predictions : Predictions of two models, or mapping from two names to Predictions of one model each
+    predictions : Predictions of two models, or Predictions of each of two by name
         The same rows (paired), or two samples (unpaired, unless `paired` says that the rows are the same).
     paired : bool, optional
     replicates : int
@@ -79,13 +79,16 @@ def compare_curves(
     >>> test.difference.value, test.p_value < 0.05
     (0.0, True)
     """
-    if isinstance(predictions, Mapping) and paired:
-        predictions = join_rows(predictions)[0]
-    arms = predictions.models if isinstance(predictions, Predictions) else list(predictions)
+    arms = samples_of(predictions, name="predictions")
+    if paired and arms.rows is None:
+        arms, _ = join_rows(arms)
     if len(arms) != 2:
         raise InputError("models to compare", expected="two", got=f"{len(arms)}")
+    if arms.rows is not None:
+        exchange = _Paired.of(arms.rows)
+    else:
+        exchange = _Unpaired.of(*(arm.require_rows(f"the permutation test of {name!r}") for name, arm in arms.items()))
     areas = compare(predictions, paired=paired, level=level)[0]
-    exchange = _Paired.of(predictions) if isinstance(predictions, Predictions) else _Unpaired.of(*predictions.values())
     observed = exchange.permuted(np.random.default_rng([*np.atleast_1d(seed), 1]), 1, permute=False)[0]
     chunk = int(np.clip(_CHUNK_CELLS // exchange.n, 1, 100))
     drawn = in_chunks(exchange.permuted, replicates, chunk, seed=seed, threads=1, progress=progress)
