@@ -7,6 +7,13 @@ Every message is one line and says what was expected, what was found and how to 
 The command line prints that line and exits with code 2.
 """
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_PACKAGE = __file__.removesuffix("errors.py")
+
 
 class RocscopeError(Exception):
     """Base of every error that rocscope raises on purpose.
@@ -97,3 +104,32 @@ class EngineError(RocscopeError):
 
 class RocscopeWarning(UserWarning):
     """A result stands, but not on what was asked for: its interval is a fallback, or some replicates failed."""
+
+
+def warn(message: str) -> None:
+    """Warn that a result stands but not on what was asked for; the warning points to the user's line.
+
+    That is the innermost one outside of the package, which `skip_file_prefixes` finds from Python 3.12 on.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, RocscopeWarning, stacklevel=level)
+
+
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """Collect the warnings of rocscope, each once, for a page or a line of output to say.
+
+    Examples
+    --------
+    >>> with heard() as said:
+    ...     warn("an interval is a fallback")
+    >>> said
+    ['an interval is a fallback']
+    """
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RocscopeWarning)
+        yield said
+    said += dict.fromkeys(str(warning.message) for warning in caught)

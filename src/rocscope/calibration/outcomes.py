@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError
 from rocscope.sample import counts_of
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,6 @@
 """rocscope compare: which model is better, and how sure that is."""
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -11,7 +9,7 @@ import typer
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_table
 from rocscope.cli.gates import Gate, parse_gate
-from rocscope.errors import ColumnError, InputError, RocscopeWarning
+from rocscope.errors import ColumnError, InputError, heard
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 
 FAILED = 1
@@ -29,9 +27,9 @@ def compare(
     where: opt.Where = None,
     missing: opt.Missing = "error",
     file_format: opt.Format = None,
-    cluster: Annotated[
+    groups: Annotated[
         str | None,
-        typer.Option("--cluster", help="Column of the patient or customer that several rows belong to."),
+        typer.Option("--groups", help="Column of the patient or customer that several rows belong to."),
     ] = None,
     folds: Annotated[
         str | None, typer.Option("--folds", help="pooled, or mean of the folds' AUCs (with --fold).")
@@ -75,7 +73,7 @@ def compare(
         scores=score,
         weight=weight,
         fold=fold,
-        segment=cluster,
+        segment=groups,
         pos_label=pos_label,
         where=where,
         missing=missing,
@@ -84,13 +82,15 @@ def compare(
     context = rs.Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
     areas: dict[str, Any] = {"folds": folds}
     test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
-    test["cluster"] = None if cluster is None else predictions.segment
+    test["groups"] = None if groups is None else predictions.segment
     of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
         of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))
-    with _warnings_as_notes():
+    with heard() as said:
         results = {quantity: make(level) for quantity, make in of_quantity.items()}
         judged = [(gate, _estimate(gate, of_quantity, level)) for gate in gates]
+    for message in said:
+        note(f"Warning: {message}")
     if json:
         content = {quantity: result.to_dict() for quantity, result in results.items()}
         print_json("compare", content | {"gates": [gate.to_dict(estimate) for gate, estimate in judged]})
@@ -107,16 +107,6 @@ def compare(
 def _two_sided(test: dict[str, Any]) -> dict[str, Any]:
     """Costs are compared two-sidedly: margins and directions are meant for areas."""
     return test | {"alternative": "two-sided", "margin": 0.0}
-
-
-@contextmanager
-def _warnings_as_notes() -> Iterator[None]:
-    """Say each warning of rocscope's once, on stderr, in one line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RocscopeWarning)
-        yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        note(f"Warning: {message}")
 
 
 def _estimate(gate: Gate, of_quantity: dict[str, Compare], level: float) -> Estimate:

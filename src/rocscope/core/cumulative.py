@@ -1,11 +1,11 @@
 """CumulativeCounts: what is known at thresholds, be it of every distinct score or of the ends of ranges only."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.core.text import number
@@ -13,8 +13,6 @@ from rocscope.errors import OneClassError, ScoreError
 
 if TYPE_CHECKING:
     from rocscope.core.counts import Pairs, ThresholdCounts
-
-Array = NDArray[Any]
 
 
 class CumulativeCounts(Result):

@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative, scalar
 from rocscope.geometry import pool
 from rocscope.sample import counts_of
-
-Array = NDArray[Any]
 
 
 class CostCurve(Curve):

@@ -6,10 +6,10 @@ from html import escape
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._figures import figures
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.frame import frame_of
@@ -17,8 +17,6 @@ from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import after_infinity
 from rocscope.core.text import number
 from rocscope.ranges.binned import BinnedCounts
-
-Array = NDArray[Any]
 
 
 class Curve:

@@ -4,13 +4,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import CountCurve
 from rocscope.sample import points_of
-
-Array = NDArray[Any]
 
 
 class DetCurve(CountCurve):

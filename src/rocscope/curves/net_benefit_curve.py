@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative, scalar
 from rocscope.errors import InputError
 from rocscope.sample import counts_of
-
-Array = NDArray[Any]
 
 
 class NetBenefitCurve(Curve):

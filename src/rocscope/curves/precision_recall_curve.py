@@ -4,15 +4,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import CountCurve, cumulative, scalar
 from rocscope.errors import OneClassError
 from rocscope.sample import points_of
-
-Array = NDArray[Any]
 
 
 class PrecisionRecallCurve(CountCurve):

@@ -6,8 +6,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.jsonable import jsonable
@@ -19,8 +19,6 @@ from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, th
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import pool
 from rocscope.sample import Counted, Models, samples_of
-
-Array = NDArray[Any]
 
 _SAME_PREVALENCE = 1e-9
 

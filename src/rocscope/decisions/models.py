@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.errors import ColumnError, ShapeError
-
-Array = NDArray[Any]
 
 
 def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:

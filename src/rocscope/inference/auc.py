@@ -1,13 +1,12 @@
 """AUC with its interval."""
 
-import warnings
 from math import log, nan, sqrt
 from typing import Any, Literal
 
 from scipy import optimize, special
 
 from rocscope import _validation as check
-from rocscope.errors import RocscopeWarning
+from rocscope.errors import warn
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import AucSample, Folds, WeightKind, auc_sample
 from rocscope.sample import sample_of
@@ -26,7 +25,7 @@ def auc_interval(
     model: str | None = None,
     method: Method = "logit",
     level: float = 0.95,
-    cluster: Any = None,
+    groups: Any = None,
     folds: Folds | None = None,
     weights: WeightKind = "auto",
     pos_label: Any = None,
@@ -43,13 +42,13 @@ def auc_interval(
         Newcombe's score interval, which needs no variance and so serves tiny samples and an AUC of 1.
     level : float
         Confidence level.
-    cluster : array of n labels, optional
-        The patient or customer that a row belongs to; rows of one cluster are not taken as independent.
+    groups : array of n labels, optional
+        The patient or customer that a row belongs to; rows of one group are not taken as independent.
     folds : {"pooled", "mean"}, optional
         One AUC over all rows (the default), or the mean of the AUCs within the folds of the Predictions.
     weights : {"auto", "frequency", "sampling"}
         What `sample_weight` means: so many equal rows, or one row that stands for so many of a population. "auto"
-        takes whole numbers as frequencies. The AUC is the same, its interval is not; with `cluster` both are.
+        takes whole numbers as frequencies. The AUC is the same, its interval is not; with `groups` both are.
 
     Returns
     -------
@@ -70,8 +69,8 @@ def auc_interval(
 
     Notes
     -----
-    Variance: V = S₁₀/P + S₀₁/N, the variances of the placements within each class (DeLong); for clusters with the
-    covariance of the two classes within a cluster (Obuchowski); for the mean over folds from its influence curve
+    Variance: V = S₁₀/P + S₀₁/N, the variances of the placements within each class (DeLong); for groups with the
+    covariance of the two classes within a group (Obuchowski); for the mean over folds from its influence curve
     (LeDell). Ties count one half. O(n log n).
 
     Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and
@@ -107,7 +106,7 @@ def auc_interval(
     if folds is not None:
         check.check_choice("folds", folds, ("pooled", "mean"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    return estimate(auc_sample(data, cluster=cluster, folds=folds, weights=weights), 0, method, level)
+    return estimate(auc_sample(data, groups=groups, folds=folds, weights=weights), 0, method, level)
 
 
 def estimate(sample: AucSample, index: int, method: Method, level: float) -> Estimate:
@@ -116,11 +115,9 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
     variance = float(sample.covariance[index, index])
     if not variance > 0 and method != "newcombe":
         reason = "0" if variance == 0 else "undefined"
-        warnings.warn(
+        warn(
             f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: the DeLong variance is "
-            f"{reason}; the interval is Newcombe's",
-            RocscopeWarning,
-            stacklevel=3,
+            f"{reason}; the interval is Newcombe's"
         )
         method = "newcombe"
     standard_error = sqrt(variance) if variance > 0 else nan

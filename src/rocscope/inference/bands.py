@@ -1,22 +1,22 @@
 """Bands around curves: pointwise and simultaneous."""
 
-import warnings
 from collections.abc import Callable
 from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.rows import model_name
 from rocscope.curves.curve import Curve, cumulative
 from rocscope.curves.roc_curve import RocCurve
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
@@ -25,7 +25,6 @@ from rocscope.inference.resampling.bootstrap import at_sample, design_of, quanti
 from rocscope.inference.resampling.draws import Statistic, replicate
 from rocscope.sample import Models, samples_of
 
-Array = NDArray[Any]
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
 Over = Literal["threshold", "depth"]
 
@@ -46,12 +45,12 @@ def band(
     grid: Any = None,
     recount: Callable[[ThresholdCounts], Curve] | None = None,
     data: Models | None = None,
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
     stratified: bool = False,
     replicates: int = 1000,
-    seed: Any = 0,
-    progress: bool = True,
+    random_state: Any = 0,
+    progress: Progress = None,
 ) -> Band:
     """Confidence band around a curve, or around a metric over thresholds or depths.
 
@@ -77,9 +76,9 @@ def band(
         Where on the x axis; 201 points along the curve by default.
     recount : function, optional
         Makes the curve of other counts, for a curve that cannot tell how it was made.
-    data, cluster, weights : data of one model, array, str, optional
+    data, groups, weights : data of one model, array, str, optional
         The rows to draw from, where rows are clustered or weighted; see `rocscope.bootstrap`.
-    stratified, replicates, seed, progress : see `rocscope.bootstrap`
+    stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
     Returns
     -------
@@ -143,11 +142,11 @@ def band(
     if method != "bootstrap":
         raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
     rows = source if data is None else data
-    design = design_of(rows, model, stratified=stratified, cluster=cluster, weights=weights)
+    design = design_of(rows, model, stratified=stratified, groups=groups, weights=weights)
     model_name(list(design.tallies), None)
     plan = Statistic(lambda of_model: values(next(iter(of_model.values()))), x.size)
     centre = at_sample(design, plan)
-    drawn = _with_numbers(replicate(design, plan, replicates, seed=seed, progress=progress))
+    drawn = _with_numbers(replicate(design, plan, replicates, random_state=random_state, progress=progress))
     is_rate = name in SHARES or name in _OTHER_RATES
     if simultaneous:
         low, high = _simultaneous(drawn, centre, level)
@@ -167,7 +166,7 @@ def _with_numbers(drawn: Array) -> Array:
         raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
     if failed.any():
         message = f"{failed.sum()} of {failed.size} replicates gave no curve and are left out of the band"
-        warnings.warn(message, RocscopeWarning, stacklevel=3)
+        warn(message)
     return drawn[~failed]
 
 

@@ -1,6 +1,5 @@
 """Is B better than A: the differences of several models, paired or not, with their tests."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from math import hypot, inf, sqrt
@@ -11,7 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.errors import InputError, PairingError, RocscopeWarning
+from rocscope.errors import InputError, PairingError, warn
 from rocscope.inference.auc import estimate, newcombe, normal_quantile
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
@@ -31,7 +30,7 @@ def compare(
     margin: float = 0.0,
     level: float = 0.95,
     correction: Correction = "holm",
-    cluster: Any = None,
+    groups: Any = None,
     folds: Folds | None = None,
     weights: WeightKind = "auto",
     statistic: Callable[[ThresholdCounts], Any] | None = None,
@@ -54,13 +53,13 @@ def compare(
         Confidence level of all intervals, which are two-sided whatever the alternative.
     correction : {"holm", "bh", "none"}
         How adjusted p-values allow for the number of pairs.
-    cluster : array of n labels, or mapping from name to one, optional
+    groups : array of n labels, or mapping from name to one, optional
         The patient or customer that a row belongs to.
     folds, weights : see `auc_interval`
     statistic : function of one ThresholdCounts, optional
         What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
     **bootstrap
-        Options of the bootstrap: replicates, method, stratified, seed, threads, progress; see `rocscope.bootstrap`.
+        Options of `rocscope.bootstrap`: replicates, method, stratified, random_state, threads, progress.
 
     Returns
     -------
@@ -69,8 +68,8 @@ def compare(
     Raises
     ------
     PairingError
-        If rows that should be the same differ in number, label, weight, fold or cluster; if counts, which have no
-        rows, are to be paired; or if a cluster is in both arms of an unpaired comparison.
+        If rows that should be the same differ in number, label, weight, fold or group; if counts, which have no
+        rows, are to be paired; or if a group is in both arms of an unpaired comparison.
     InputError
         If there are fewer than two models, or a level, margin or alternative means nothing.
 
@@ -82,7 +81,7 @@ def compare(
 
     Notes
     -----
-    Paired: z = (D − D₀)/√(V₁ + V₂ − 2C), with the covariance C of the two estimates (DeLong; Obuchowski for clusters).
+    Paired: z = (D − D₀)/√(V₁ + V₂ − 2C), with the covariance C of the two estimates (DeLong; Obuchowski for groups).
     Unpaired: t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)).
     Intervals D ± z·se are cut at −1 and 1. With a statistic, se is the standard deviation of the replicates of D (as
     pROC tests a partial area), and the interval is that of their quantiles.
@@ -102,14 +101,14 @@ def compare(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
-    arms, cluster = _arms(predictions, paired, cluster)
+    arms, groups = _arms(predictions, paired, groups)
     if statistic is not None:
         if folds == "mean":
             raise InputError("folds='mean'", expected="none with a statistic of your own")
-        return differences(arms, statistic, hypothesis, correction, cluster=cluster, weights=weights, **bootstrap)
+        return differences(arms, statistic, hypothesis, correction, groups=groups, weights=weights, **bootstrap)
     if bootstrap:
         raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
-    samples = _samples(arms, cluster, folds, weights)
+    samples = _samples(arms, groups, folds, weights)
     if isinstance(samples, AucSample):
         names = samples.models
         pairs = [_paired(samples, i, j, hypothesis) for i, j in combinations(range(len(names)), 2)]
@@ -123,8 +122,8 @@ def compare(
     return Comparisons("AUC", estimates, covariance, with_adjusted(pairs, correction), correction)
 
 
-def _arms(predictions: Models, paired: bool | None, cluster: Any) -> tuple[Samples, Any]:
-    """Return the arms, with their rows where they are paired; and the clusters of either."""
+def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Samples, Any]:
+    """Return the arms, with their rows where they are paired; and the groups of either."""
     arms = samples_of(predictions, name="predictions")
     if arms.rows is not None and paired is False:
         hint = "pass a mapping from name to Predictions to treat them as two samples"
@@ -132,22 +131,20 @@ def _arms(predictions: Models, paired: bool | None, cluster: Any) -> tuple[Sampl
     if len(arms) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(arms)}")
     if arms.rows is not None:
-        return arms, cluster
-    return join_rows(arms, cluster) if paired else (arms, _clusters_of_arms(arms, cluster))
+        return arms, groups
+    return join_rows(arms, groups) if paired else (arms, _groups_of_arms(arms, groups))
 
 
-def _samples(arms: Samples, cluster: Any, folds: Folds | None, weights: WeightKind) -> AucSample | dict[str, AucSample]:
+def _samples(arms: Samples, groups: Any, folds: Folds | None, weights: WeightKind) -> AucSample | dict[str, AucSample]:
     if arms.rows is not None:
-        return sample_of_rows(arms.rows, cluster=cluster, folds=folds, weights=weights)
-    return {
-        name: auc_sample(arm, cluster=cluster.get(name), folds=folds, weights=weights) for name, arm in arms.items()
-    }
+        return sample_of_rows(arms.rows, groups=groups, folds=folds, weights=weights)
+    return {name: auc_sample(arm, groups=groups.get(name), folds=folds, weights=weights) for name, arm in arms.items()}
 
 
-def join_rows(arms: Samples, cluster: Any = None) -> tuple[Samples, Any]:
+def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
     """Return models that come with their own rows as models of the same ones, once all rows prove the same."""
     rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
-    clusters = check.for_each(cluster, arms)
+    groups = check.for_each(groups, arms)
     first_name, *others = rows
     first = rows[first_name]
     for name in others:
@@ -157,12 +154,12 @@ def join_rows(arms: Samples, cluster: Any = None) -> tuple[Samples, Any]:
             ("weight", first.sample_weight, data.sample_weight),
             ("fold", first.fold, data.fold),
             ("row", first.row, data.row),
-            ("cluster", clusters.get(first_name), clusters.get(name)),
+            ("group", groups.get(first_name), groups.get(name)),
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
     scores = {name: data.scores[data.models[0]] for name, data in rows.items()}
     joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
-    return samples_of(joined), clusters.get(first_name)
+    return samples_of(joined), groups.get(first_name)
 
 
 def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
@@ -181,22 +178,22 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
         )
 
 
-def _clusters_of_arms(predictions: Mapping[str, Any], cluster: Any) -> Mapping[str, Any]:
-    if cluster is None:
+def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str, Any]:
+    if groups is None:
         return {}
-    clusters = check.for_each(cluster, ())
-    if not clusters:
-        raise InputError("cluster", expected="a mapping from the name of each arm to its clusters")
-    for first, second in combinations([name for name in predictions if name in clusters], 2):
-        shared = np.intersect1d(clusters[first], clusters[second])
+    groups = check.for_each(groups, ())
+    if not groups:
+        raise InputError("groups", expected="a mapping from the name of each arm to its groups")
+    for first, second in combinations([name for name in predictions if name in groups], 2):
+        shared = np.intersect1d(groups[first], groups[second])
         if shared.size:
             raise PairingError(
                 "an unpaired comparison",
-                expected="each cluster in one arm only",
+                expected="each group in one arm only",
                 got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
-                hint="such arms are not independent; keep each cluster in one of them",
+                hint="such arms are not independent; keep each group in one of them",
             )
-    return clusters
+    return groups
 
 
 def _paired(sample: AucSample, i: int, j: int, hypothesis: Hypothesis) -> Comparison:
@@ -229,11 +226,9 @@ def _unpaired(first: str, a: AucSample, second: str, b: AucSample, hypothesis: H
 
 def _mover(a: AucSample, i: int, b: AucSample, j: int, level: float) -> Estimate:
     """Return the difference with an interval from Newcombe's two, for want of a variance; it can only be too wide."""
-    warnings.warn(
+    warn(
         f"the variance of the difference of {a.models[i]!r} and {b.models[j]!r} is 0 or undefined; its interval is "
-        "put together from Newcombe's intervals of both",
-        RocscopeWarning,
-        stacklevel=4,
+        "put together from Newcombe's intervals of both"
     )
     first, second = float(a.auc[i]), float(b.auc[j])
     low_a, high_a = newcombe(first, a.n_pos, a.n_neg, level)

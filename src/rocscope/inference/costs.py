@@ -1,6 +1,5 @@
 """Tests of the expected cost of models at their thresholds."""
 
-import warnings
 from itertools import combinations
 from math import sqrt
 from typing import Any
@@ -9,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.geometry import pool, touching_point
 from rocscope.inference.crisp import Thresholds, predict
 from rocscope.inference.estimate import Comparison, Comparisons
@@ -19,8 +19,6 @@ from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.means import MeanSample, sample_of_means
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.inference.placements import WeightKind
-
-Array = NDArray[Any]
 
 
 def compare_costs(
@@ -32,7 +30,7 @@ def compare_costs(
     margin: float = 0.0,
     level: float = 0.95,
     correction: Correction = "holm",
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
 ) -> Comparisons:
     """Differences of the expected cost per case in a context, on the same rows: second − first, below 0 if cheaper.
@@ -45,7 +43,7 @@ def compare_costs(
     thresholds : float or mapping from model name to float, optional
         By default the cheapest threshold of each model on these rows.
     alternative, margin, level, correction : see `compare`
-    cluster, weights : see `auc_interval`
+    groups, weights : see `auc_interval`
 
     Returns
     -------
@@ -85,7 +83,7 @@ def compare_costs(
         thresholds = {m: touching_point(pool(predictions.counts(m)), context).threshold for m in predictions.models}
     predicted = predict(predictions, thresholds)
     cost = np.column_stack([_row_costs(predictions.y_true, positive, context) for positive in predicted.values()])
-    sample = sample_of_means(predictions, cost, context.target_prevalence, cluster, weights)
+    sample = sample_of_means(predictions, cost, context.target_prevalence, groups, weights)
     names, covariance = predictions.models, sample.covariance
     estimates = {}
     for i, name in enumerate(names):
@@ -107,11 +105,7 @@ def _compare(sample: MeanSample, cost: Array, names: list[str], i: int, j: int, 
     variance = float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
     method, error = _method("z, paired", sample), sqrt(max(variance, 0.0))
     if np.ptp(cost[:, j] - cost[:, i]) == 0:
-        warnings.warn(
-            f"no row costs differently under {names[i]!r} and {names[j]!r}; the interval allows for one row each way",
-            RocscopeWarning,
-            stacklevel=4,
-        )
+        warn(f"no row costs differently under {names[i]!r} and {names[j]!r}; the interval allows for one row each way")
         error = np.ptp(cost) * sqrt(2) / (sample.n + 2)
         method += ", one row added each way"
     difference = hypothesis.wald(float(sample.mean[j] - sample.mean[i]), error, sample.n, method)

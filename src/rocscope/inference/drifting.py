@@ -7,16 +7,14 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import encode
 from rocscope.errors import ScoreError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.pair_bounds import rounded
 from rocscope.sample import Models, samples_of
-
-Array = NDArray[Any]
 
 _FITS = 2**31
 

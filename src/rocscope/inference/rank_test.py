@@ -4,10 +4,10 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.rows import require_distinct
 from rocscope.inference.auc import auc_interval
@@ -15,7 +15,6 @@ from rocscope.inference.estimate import Comparison
 from rocscope.inference.placements import require_whole
 from rocscope.sample import sample_of
 
-Array = NDArray[Any]
 Alternative = Literal["two-sided", "greater", "less"]
 Method = Literal["auto", "exact", "asymptotic"]
 

@@ -1,9 +1,8 @@
 """From a value and its standard error to an Estimate, also where the variance says nothing."""
 
-import warnings
 from math import hypot, sqrt
 
-from rocscope.errors import RocscopeWarning
+from rocscope.errors import warn
 from rocscope.inference.auc import logit, newcombe, normal_quantile
 from rocscope.inference.estimate import Estimate
 
@@ -51,7 +50,7 @@ def mover(first: Estimate, second: Estimate, name: str) -> Estimate:
     ----------
     Zou & Donner 2008, Stat. Med. 27:1693–1702.
     """
-    warnings.warn(f"{name}: the variance of the difference is 0 or undefined", RocscopeWarning, stacklevel=4)
+    warn(f"{name}: the variance of the difference is 0 or undefined")
     value = second.value - first.value
     low = value - hypot(second.value - second.low, first.high - first.value)
     high = value + hypot(second.high - second.value, first.value - first.low)
@@ -60,6 +59,4 @@ def mover(first: Estimate, second: Estimate, name: str) -> Estimate:
 
 
 def _warn(value: float, instead: str) -> None:
-    warnings.warn(
-        f"{value:g}: its variance is 0 or undefined, so the interval is {instead}", RocscopeWarning, stacklevel=4
-    )
+    warn(f"{value:g}: its variance is 0 or undefined, so the interval is {instead}")

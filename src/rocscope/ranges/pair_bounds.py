@@ -7,13 +7,11 @@ from math import nextafter
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.core.counts import Pairs, Ties
+from rocscope._types import Array, Ties
+from rocscope.core.counts import Pairs
 from rocscope.errors import InexactCountsError, ShapeError, WeightError
-
-Array = NDArray[Any]
 
 _INT64_MAX = 2**63 - 1
 

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError, SketchError
-
-Array = NDArray[Any]
 
 MAGIC = b"rocscope.sketch\n"
 VERSION = 1

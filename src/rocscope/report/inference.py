@@ -1,12 +1,10 @@
 """How sure the areas of a report are: an interval for each model and a test for each two of the same rows."""
 
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rocscope.errors import RocscopeWarning
+from rocscope.errors import heard
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
@@ -23,16 +21,6 @@ class Certainty:
     intervals: dict[str, dict[str, Any]]
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-
-
-@contextmanager
-def heard() -> Iterator[list[str]]:
-    """Collect what is warned about, for the report to say, instead of warning."""
-    said: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RocscopeWarning)
-        yield said
-    said += dict.fromkeys(str(warning.message) for warning in caught)
 
 
 def certainty(samples: Samples, *, compared: bool = True) -> Certainty:

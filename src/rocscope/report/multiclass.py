@@ -7,12 +7,11 @@ from typing import Any
 from rocscope import __version__
 from rocscope.core.context import Context
 from rocscope.core.jsonable import jsonable
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import InputError, OneClassError, heard
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.auc import VARIANTS, multiclass_auc
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
-from rocscope.report.inference import heard
 from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION, fingerprint, source_of
 from rocscope.report.slices import POINTS, Slice, Slices, small_cells
 from rocscope.report.summary import MOST_POINTS

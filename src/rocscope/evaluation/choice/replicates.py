@@ -1,19 +1,15 @@
 """Replicates of a choice: model and threshold chosen anew in each, and what they are worth there and in the sample."""
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.decisions.decision import Decision
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.evaluation.choice.threshold_choice import Rule, Tallied, from_zero
 from rocscope.inference.resampling.draws import Design, in_chunks, tally_all
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class Replicates:
     worth_of_choice: Array
 
 
-def draw(design: Design, sample: Observed, replicates: int, seed: Any, progress: Progress) -> Replicates:
+def draw(design: Design, sample: Observed, replicates: int, seed: int, progress: Progress) -> Replicates:
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
@@ -87,6 +83,6 @@ def draw(design: Design, sample: Observed, replicates: int, seed: Any, progress:
         raise InputError("replicates", expected="some with both classes", got=f"none of {usable.size}")
     if not usable.all():
         message = f"{(~usable).sum()} of {usable.size} replicates gave no number and are left out"
-        warnings.warn(message, RocscopeWarning, stacklevel=3)
+        warn(message)
     model, point, worth, of_choice = columns[usable].T
     return Replicates(model.astype(np.intp), point.astype(np.intp), worth, of_choice)

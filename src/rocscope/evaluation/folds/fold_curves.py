@@ -1,29 +1,27 @@
 """Fold curves: one curve for each fold that has one, the reason where a fold has none, and the curve of all rows."""
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.results import BinnedCalibrationCurve
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import groups
+from rocscope.core.rows import masks_of
 from rocscope.curves.curve import CountCurve, Curve
 from rocscope.curves.lift_curves import gain, lift
 from rocscope.curves.precision_recall_curve import precision_recall
 from rocscope.curves.roc_curve import roc
-from rocscope.errors import OneClassError, RocscopeWarning, ShapeError, WeightError
+from rocscope.errors import OneClassError, ShapeError, WeightError, warn
 from rocscope.evaluation.folds.across import Spread
 
-Array = NDArray[Any]
 Kind = Literal["roc", "gain", "lift", "precision_recall", "calibration"]
 Make = Callable[[ThresholdCounts], Curve]
 
@@ -112,7 +110,7 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
         If some folds have none.
     """
     check.check_choice("curve", kind, KINDS)
-    masks = groups("fold", predictions.fold)
+    masks = masks_of("fold", predictions.fold)
     counts = predictions.counts()
     make: Make = _MAKE[kind] if kind in _MAKE else _in_bins_of(counts, bins, strategy)
     pooled = make(counts)
@@ -130,7 +128,7 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
         message = (
             f"{len(undefined)} of {len(masks)} folds have no {pooled.title} and are left out of its mean ({listed})"
         )
-        warnings.warn(message, RocscopeWarning, stacklevel=3)
+        warn(message)
     return FoldCurves(curves, undefined, pooled, make, predictions, masks)
 
 

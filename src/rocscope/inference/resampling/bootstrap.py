@@ -1,18 +1,18 @@
 """Bootstrap intervals of any function of the counts."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
+from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.curves.roc_curve import auc
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
@@ -20,7 +20,6 @@ from rocscope.inference.resampling.draws import AREAS, Design, Statistic, counts
 from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
 from rocscope.sample import Models, Sample, samples_of
 
-Array = NDArray[Any]
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
@@ -55,11 +54,11 @@ def bootstrap(
     method: Interval = "percentile",
     level: float = 0.95,
     stratified: bool = False,
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
-    seed: Any = 0,
+    random_state: Any = 0,
     threads: int | None = None,
-    progress: bool = True,
+    progress: Progress = None,
 ) -> BootstrapEstimate:
     """Bootstrap interval of any number that is computed from counts.
 
@@ -76,19 +75,20 @@ def bootstrap(
     level : float
         Confidence level.
     stratified : bool
-        Draw positives and negatives (or clusters of each kind) apart, so that their numbers stay: for a sample that
+        Draw positives and negatives (or groups of each kind) apart, so that their numbers stay: for a sample that
         was collected so. Otherwise the class mix varies too.
-    cluster : array of n labels, optional
-        The patient or customer that a row belongs to; whole clusters are drawn.
+    groups : array of n labels, optional
+        The patient or customer that a row belongs to; whole groups are drawn.
     weights : {"auto", "frequency", "sampling"}
         Whether a weight is a number of equal rows, each of which may be drawn; or one row, which brings its weight
         along. "auto" takes whole numbers as frequencies.
-    seed : int or sequence of int
-        The same seed gives the same replicates, whatever the number of threads.
+    random_state : int, Generator, RandomState or None
+        The same number gives the same replicates, whatever the number of threads.
     threads : int, optional
         All processors by default; only the statistic `rocscope.auc` gains by them.
-    progress : bool
-        Show a bar on stderr after a second, where that is a terminal.
+    progress : bool, None or function
+        None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
+        of replicates done and in all.
 
     Returns
     -------
@@ -138,31 +138,31 @@ def bootstrap(
         raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
     check.check_level(level)
     check.check_choice("method", method, INTERVALS)
-    design = design_of(data, model, stratified=stratified, cluster=cluster, weights=weights)
+    design = design_of(data, model, stratified=stratified, groups=groups, weights=weights)
     plan = AREAS if statistic is auc and len(design.tallies) == 1 else Statistic(_scalar(statistic, design), 1)
     observed = at_sample(design, plan)
-    drawn = replicate(design, plan, replicates, seed=seed, threads=threads, progress=progress)
+    drawn = replicate(design, plan, replicates, random_state=random_state, threads=threads, progress=progress)
     left_out = leave_one_out(design, plan) if method == "bca" else []
     skew = acceleration((part, np.ones(1)) for part in left_out)
     return interval(observed[0], drawn[:, 0], method, level, design, skew)
 
 
 def design_of(
-    data: Any, model: str | None = None, *, stratified: bool, cluster: Any = None, weights: WeightKind = "auto"
+    data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto"
 ) -> Design:
     """Return what is drawn from any kind of data: the rows of all models, so that they share them, where it can be."""
     samples = samples_of(data, name="data")
     if samples.rows is not None and model is None:
-        return design_of_rows(samples.rows, stratified=stratified, cluster=cluster, weights=weights)
-    return design_of_sample(samples.one(model), stratified=stratified, cluster=cluster, weights=weights)
+        return design_of_rows(samples.rows, stratified=stratified, groups=groups, weights=weights)
+    return design_of_sample(samples.one(model), stratified=stratified, groups=groups, weights=weights)
 
 
-def design_of_sample(sample: Sample, *, stratified: bool, cluster: Any, weights: WeightKind) -> Design:
+def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
     """Return what is drawn from the data of one model."""
-    rows = sample.rows if cluster is None else sample.require_rows("cluster")
+    rows = sample.rows if groups is None else sample.require_rows("groups")
     if rows is None:
         return design_of_counts(sample.counts, stratified=stratified)
-    return design_of_rows(rows, stratified=stratified, cluster=cluster, weights=weights)
+    return design_of_rows(rows, stratified=stratified, groups=groups, weights=weights)
 
 
 def _scalar(statistic: Callable[[Any], Any], design: Design) -> Callable[[Any], Any]:
@@ -191,9 +191,9 @@ def interval(
     if not usable.size:
         raise InputError("statistic", expected="a number in some replicates", got=f"NaN in all {drawn.size}")
     if failed:
-        _warn(f"{failed} of {drawn.size} replicates gave no number and are left out of the interval")
+        warn(f"{failed} of {drawn.size} replicates gave no number and are left out of the interval")
     if usable.size > 1 and (usable == usable[0]).all():
-        _warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")
+        warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
         tails = _bca_tails(value, usable, tails, skew)
@@ -219,7 +219,3 @@ def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
     bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
     reach = bias + special.ndtri(tails)
     return special.ndtr(bias + reach / (1 - skew * reach))
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RocscopeWarning, stacklevel=4)

@@ -1,14 +1,14 @@
 """Which model costs less: models of the same rows compared at a cost matrix."""
 
-import warnings
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.rows import require_distinct
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, warn
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
@@ -18,8 +18,6 @@ from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.intervals import wilson
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.tables.resample import resampled
-
-Array = NDArray[Any]
 
 
 def compare_multiclass_costs(
@@ -32,7 +30,7 @@ def compare_multiclass_costs(
     level: float = 0.95,
     correction: Correction = "holm",
     replicates: int = 2000,
-    seed: Any = 0,
+    random_state: Any = 0,
 ) -> Comparisons:
     """Differences of the cost per case between models of the same rows, with paired bootstrap intervals.
 
@@ -47,7 +45,8 @@ def compare_multiclass_costs(
         Cost of leaving a case undecided, with `decide`.
     alternative, level, correction : see `rocscope.compare`
         "less" is what a cheaper second model would show.
-    replicates, seed : int
+    replicates : int
+    random_state : int, Generator, RandomState or None
         Of the bootstrap.
 
     Returns
@@ -84,7 +83,7 @@ def compare_multiclass_costs(
     paid = np.column_stack([_paid(predictions, cost, m, decide, reject_cost) for m in predictions.models])
     names = predictions.models
     spread = float(np.ptp([*cost.cost.ravel(), *([] if reject_cost is None else [reject_cost])]))
-    options = {"replicates": replicates, "level": level, "seed": seed}
+    options = {"replicates": replicates, "level": level, "random_state": check.seed_of(random_state)}
 
     def mean(column: Array, possible: float) -> Estimate:
         return _never_certain(_mean(column, predictions.sample_weight, **options), possible)
@@ -112,11 +111,7 @@ def _never_certain(estimate: Estimate, possible: float) -> Estimate:
     """Widen an interval of no width by what rows that were not seen may cost: Wilson's bound of their share."""
     if estimate.standard_error > 0:
         return estimate
-    warnings.warn(
-        "all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen",
-        RocscopeWarning,
-        stacklevel=4,
-    )
+    warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
     reach = possible * (1 - wilson(1.0, estimate.n, estimate.level)[0])
     ends = estimate.value - reach, estimate.value + reach
     standard_error = reach / normal_quantile(estimate.level)

@@ -1,14 +1,13 @@
 """class_weights: one weight per class, chosen for a target on rows."""
 
-import warnings
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope.errors import InputError, RocscopeWarning, ScoreError
+from rocscope._types import Array
+from rocscope.errors import InputError, ScoreError, warn
 from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
@@ -18,7 +17,6 @@ from rocscope.multiclass.weights.objective import NAMES, Name, Objective
 from rocscope.multiclass.weights.search import best_of_starts, greedy, some_rows
 from rocscope.multiclass.weights.smooth import Recalibration, fit_recalibration
 
-Array = NDArray[Any]
 Method = Literal["auto", "smooth", "coordinate", "greedy"]
 
 METHODS = ("auto", "smooth", "coordinate", "greedy")
@@ -34,7 +32,7 @@ def class_weights(
     min_recall: Any = None,
     classes: Any = None,
     sample_weight: Any = None,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> ClassWeights:
     """Weights of the classes for which predicting argmax of w·p does best.
 
@@ -54,7 +52,7 @@ def class_weights(
     min_recall : float, or mapping from class to float, optional
         Least share of a class that must be found, with "coordinate" or "greedy".
     classes, sample_weight : see `MulticlassPredictions`
-    seed : int
+    random_state : int, Generator, RandomState or None
         Of the random starts.
 
     Returns
@@ -95,6 +93,7 @@ def class_weights(
     if not isinstance(preds, MulticlassPredictions):
         preds = MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
     models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
+    seed = check.seed_of(random_state)
     found = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
     if not found:
         raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")
@@ -151,11 +150,7 @@ def _decision(
     counts, objective = problem.counts(weight), problem.objective
     score = objective.score(counts)
     if score[0] < 0:
-        warnings.warn(
-            f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking",
-            RocscopeWarning,
-            stacklevel=5,
-        )
+        warn(f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking")
     value, at_one = objective.value(score), objective.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(_whole(counts, preds), classes=preds.classes, rows="actual")
     return ClassWeights(preds.classes, weight, temperature, None, objective.name, method, value, at_one, matrix)

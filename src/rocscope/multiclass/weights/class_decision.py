@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._output import write_file
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.decisions import decision_file
 from rocscope.errors import DecisionFileError, InputError
@@ -19,8 +20,6 @@ from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.costs.matrix import REJECTED, CostMatrix
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.multiclass.weights.smooth import recalibrate
-
-Array = NDArray[Any]
 
 _FORMAT = "rocscope.class_weights"
 _PLAIN = ("temperature", "objective", "method", "value", "value_at_one", "model")
