@@ -6,7 +6,7 @@ Nothing behind this module checks its input again.
 import difflib
 import math
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, cast
 
@@ -323,28 +323,21 @@ def check_share(value: Any, name: str) -> float:
     return float(value)
 
 
-def named(value: Any, name: str) -> dict[str, Any]:
-    """Return a mapping with names as text; anything else as the one that has this name.
-
-    Examples
-    --------
-    >>> named({1: "a"}, "model"), named("a", "model")
-    ({'1': 'a'}, {'model': 'a'})
-    """
-    if not isinstance(value, Mapping):
-        return {name: value}
-    return {str(key): each for key, each in cast(Mapping[Any, Any], value).items()}
+def is_frame(values: Any) -> bool:
+    """Whether values are a data frame of any library: something with named columns."""
+    columns = getattr(values, "columns", None)
+    return hasattr(values, "column_names") or (columns is not None and not callable(columns))
 
 
-def for_each(value: Any, names: Iterable[str]) -> dict[str, Any]:
+def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
     """Return a mapping as it is; anything else as that which every name has.
 
     Examples
     --------
-    >>> for_each(0.5, ["a", "b"]), for_each({"a": 0.5}, ["a", "b"])
+    >>> by_name(0.5, ["a", "b"]), by_name({"a": 0.5}, ["a", "b"])
     ({'a': 0.5, 'b': 0.5}, {'a': 0.5})
     """
-    return dict(cast(Mapping[str, Any], value)) if isinstance(value, Mapping) else dict.fromkeys(names, value)
+    return dict(cast(Mapping[Any, Any], value)) if isinstance(value, Mapping) else dict.fromkeys(names, value)
 
 
 def read_only(array: Array) -> Array:

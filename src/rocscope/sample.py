@@ -20,7 +20,7 @@ takes no counts.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
@@ -45,7 +45,6 @@ Models = Predictions | Counted | Mapping[str, Predictions | Counted]
 
 ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"
 NAMELESS = "score"
-_WRAP = "of labels and scores make Predictions(y_true, y_score)"
 _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping)
 
 
@@ -94,7 +93,7 @@ class Sample:
 
     def require_rows(self, what: str, error: type[InputError] = InputError) -> Predictions:
         """Return the rows, or refuse counts."""
-        return require_rows(self.rows, what, self.kind, error)
+        return self.rows if self.rows is not None else _refuse_counts(what, self.kind, error)
 
 
 class Samples(dict[str, Sample]):
@@ -197,25 +196,66 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     """
     if isinstance(models, Predictions):
         each = {model: Sample(model, "Predictions", models, model) for model in models.models}
-        return Samples(each, models, "Predictions")
+        return Samples(each, models, "Predictions of several models")
     if not isinstance(models, Mapping):
-        return Samples({NAMELESS: _sample(NAMELESS, models, name, pos_label)}, None, type(models).__name__)
+        return Samples({NAMELESS: _sample(NAMELESS, models, name, pos_label)}, None, kind_of(models))
     if not models:
         raise InputError(name, expected="at least one model", got="none")
     each = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
     return Samples(each, None, "separate samples")
 
 
-def require_rows(rows: Predictions | None, what: str, kind: str, error: type[InputError] = InputError) -> Predictions:
-    """Return rows, or refuse what has none."""
-    if rows is not None:
-        return rows
-    hint = "counts do not say which scores belong together: wrap labels and scores in Predictions"
-    raise error(what, expected="rows (Predictions)", got=kind, hint=hint)
+def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
+    """Return the rows that all models share, or those of the only one; counts are refused.
+
+    Examples
+    --------
+    >>> rows_of({"a": Predictions([1, 0, 1], [3, 2, 1])})
+    Predictions(n=3, n_pos=2, n_neg=1, models=['score'])
+    """
+    samples = samples_of(predictions, name=name)
+    rows = samples.one(None).rows if samples.rows is None and len(samples) == 1 else samples.rows
+    return rows if rows is not None else _refuse_counts(name, samples.kind)
+
+
+def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
+    """Return the counts of a crisp classifier; what has several thresholds is refused.
+
+    Examples
+    --------
+    >>> point_of(OperatingPoint(tp=3, fp=1, fn=2, tn=4)).n
+    10
+    """
+    if isinstance(point, OperatingPoint):
+        return point
+    if hasattr(point, "as_point"):
+        return point.as_point()
+    hint = "choose a threshold: counts.at(threshold)"
+    raise refusal(name, "an OperatingPoint, or a ConfusionMatrix of two classes", point, hint)
+
+
+def refusal(name: str, expected: str, data: Any, hint: str = "") -> InputError:
+    """Return the error for data that a function cannot take; it says what to pass, or to call, instead."""
+    if hasattr(data, "classes"):
+        hint = "rocscope.multiclass has what takes several classes"
+    elif isinstance(getattr(data, "counts", None), CumulativeCounts):
+        hint = "pass its .counts"
+    return InputError(name, expected=expected, got=kind_of(data), hint=hint)
+
+
+def kind_of(data: Any) -> str:
+    """Return what something is, in words."""
+    kind = type(data).__name__
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
+
+
+def _refuse_counts(name: str, kind: str, error: type[InputError] = InputError) -> NoReturn:
+    hint = "counts do not say which scores belong together: pass rows of labels and scores, in Predictions"
+    raise error(name, expected="rows (Predictions)", got=kind, hint=hint)
 
 
 def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
-    kind = type(data).__name__
+    kind = kind_of(data)
     if isinstance(data, Predictions):
         return Sample(model, kind, data, model_name(data.models, model if len(data.models) > 1 else None))
     if isinstance(data, CountsSketch):
@@ -225,17 +265,8 @@ def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
     elif hasattr(data, "as_point"):
         data = ThresholdCounts.from_point(data.as_point(pos_label))
     if not isinstance(data, CumulativeCounts):
-        raise InputError(name, expected=ANYTHING, got=_article(kind), hint=_instead(data, _WRAP))
+        raise refusal(name, ANYTHING, data, "of labels and scores make Predictions(y_true, y_score)")
     return Sample(model, kind, data.attained if data.holds_levels else data)
-
-
-def _instead(data: Any, otherwise: str = "") -> str:
-    """Return what to pass, or to call, in place of what was refused."""
-    if hasattr(data, "classes"):
-        return "rocscope.multiclass has what takes several classes"
-    if isinstance(getattr(data, "counts", None), CumulativeCounts):
-        return "pass its .counts"
-    return otherwise
 
 
 def _is_whole(data: Any) -> bool:
@@ -244,8 +275,7 @@ def _is_whole(data: Any) -> bool:
 
 def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
     if y_score is None:
-        expected, got = f"scores beside labels, or {ANYTHING}", f"{_article(type(y_true).__name__)} alone"
-        raise InputError("y_score", expected=expected, got=got, hint=_instead(y_true))
+        raise refusal("y_score", f"scores beside labels, or {ANYTHING} as y_true", y_true)
     if model is not None:
         model_name([NAMELESS], model)
 
@@ -262,7 +292,3 @@ def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: An
 
 def _levels_of(model: str) -> str:
     return "counts of every distinct score" + (f" of {model!r}" if model != NAMELESS else "")
-
-
-def _article(kind: str) -> str:
-    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"

@@ -271,7 +271,7 @@ class ThresholdCounts(CumulativeCounts):
         return Pairs(concordant, tied, total)
 
     def __add__(self, other: object) -> "ThresholdCounts":
-        if not isinstance(other, ThresholdCounts):
+        if not isinstance(other, type(self)):
             return NotImplemented
         check.check_total("cannot merge counts", np.array([self.n]), np.array([other.n]))
         score = np.concatenate([_mergeable(self, other), _mergeable(other, self)])
@@ -281,7 +281,7 @@ class ThresholdCounts(CumulativeCounts):
         return ThresholdCounts.from_ranking(collapse(score[order], pos, neg))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ThresholdCounts):
+        if not isinstance(other, type(self)):
             return NotImplemented
         return all(
             np.array_equal(mine, theirs)

@@ -158,5 +158,5 @@ class OperatingPoint:
         )
 
 
-RATES = tuple(name for name, member in vars(OperatingPoint).items() if isinstance(member, _Rate))
+RATES = tuple(name for name, member in vars(OperatingPoint).items() if type(member) is _Rate)
 """Names of the properties of an OperatingPoint that are rates."""

@@ -121,7 +121,7 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
     CampaignPlan(Contact the 1,000 customers (10.00%) that score scores 3 or more: 300 responders, profit 1,500.)
     """
-    named = check.named(campaigns, "campaign")
+    named = {str(name): each for name, each in check.by_name(campaigns, ("campaign",)).items()}
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
     curves = {

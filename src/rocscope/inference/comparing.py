@@ -144,7 +144,7 @@ def _samples(arms: Samples, groups: Any, folds: Folds | None, weights: WeightKin
 def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
     """Return models that come with their own rows as models of the same ones, once all rows prove the same."""
     rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
-    groups = check.for_each(groups, arms)
+    groups = check.by_name(groups, arms)
     first_name, *others = rows
     first = rows[first_name]
     for name in others:
@@ -181,7 +181,7 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
 def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str, Any]:
     if groups is None:
         return {}
-    groups = check.for_each(groups, ())
+    groups = check.by_name(groups, ())
     if not groups:
         raise InputError("groups", expected="a mapping from the name of each arm to its groups")
     for first, second in combinations([name for name in predictions if name in groups], 2):

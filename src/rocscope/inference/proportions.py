@@ -15,6 +15,7 @@ from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Estimate
+from rocscope.sample import point_of
 
 Method = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
 
@@ -107,7 +108,7 @@ def rate_intervals(
 
     Parameters
     ----------
-    point : OperatingPoint
+    point : OperatingPoint, or ConfusionMatrix of two classes
         With whole counts.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         See `proportion_interval`.
@@ -146,6 +147,7 @@ def rate_intervals(
     >>> rate_intervals(OperatingPoint(tp=8, fp=5, fn=2, tn=85), target_prevalence=0.01)["precision"]
     Estimate(0.127, 95 % interval 0.0555 to 0.2647, logit at prevalence 0.01, n=100)
     """
+    point = point_of(point)
     cells = point.tp, point.fp, point.fn, point.tn
     found = {rate: _share(*share_of(rate, *cells), method, level) for rate in SHARES}
     if target_prevalence is None:
@@ -239,7 +241,7 @@ def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", l
 
     Parameters
     ----------
-    point : OperatingPoint
+    point : OperatingPoint, or ConfusionMatrix of two classes
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         Of the sides; see `proportion_interval`. The exact one makes the region at least as sure as stated.
     level : float
@@ -268,6 +270,7 @@ def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", l
     >>> (0.05, 0.8) in region, (0.3, 0.8) in region
     (True, False)
     """
+    point = point_of(point)
     check.check_level(level)
     rates = rate_intervals(point, method=method, level=sqrt(level))
     return JointRegion(rates["fpr"], rates["tpr"], level, _NAMES[method])

@@ -340,7 +340,7 @@ class BinnedCounts(CumulativeCounts):
         return jsonable(columns | wins)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BinnedCounts):
+        if not isinstance(other, type(self)):
             return NotImplemented
         names = ("low", "high", "pos", "neg")
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]
