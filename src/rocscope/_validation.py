@@ -340,6 +340,12 @@ def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
     return dict(cast(Mapping[Any, Any], value)) if isinstance(value, Mapping) else dict.fromkeys(names, value)
 
 
+def settle(instance: object, **values: Any) -> None:
+    """Set attributes of a frozen dataclass while it is made: what was given becomes what its methods may rely on."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+
+
 def read_only(array: Array) -> Array:
     """Return a view of `array` that cannot be written through."""
     view = array.view()

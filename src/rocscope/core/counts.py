@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._types import Array, Ties
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
 from rocscope.core.text import number
@@ -87,6 +86,7 @@ class ThresholdCounts(CumulativeCounts):
     """
 
     holds_levels = holds_hull = True
+    _content = ("threshold", "pos", "neg")
 
     def __init__(self, threshold: Any, pos: Any, neg: Any) -> None:
         scores = check.check_scores(threshold, name="threshold")
@@ -300,10 +300,6 @@ class ThresholdCounts(CumulativeCounts):
 
     def __len__(self) -> int:
         return self._size
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the levels, safe for JSON."""
-        return jsonable({"threshold": self.threshold, "pos": self.pos, "neg": self.neg})
 
     def __repr__(self) -> str:
         return f"ThresholdCounts(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)})"

@@ -15,11 +15,12 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import after_infinity
+from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.ranges.binned import BinnedCounts
 
 
-class Curve:
+class Curve(Result):
     """Points (x, y), each with the threshold that it belongs to.
 
     Parameters
@@ -99,8 +100,9 @@ class Curve:
         return frame_of(self.columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return title and columns, safe for JSON (infinite thresholds and NaN become None)."""
-        return jsonable({"curve": self.title} | self.columns())
+        """Return title, columns and facts, safe for JSON (infinite thresholds and NaN become None)."""
+        facts = {name: getattr(self, name) for name in self._content}
+        return jsonable({"curve": self.title} | self.columns() | facts)
 
     def _facts(self) -> str:
         return f"{self.x.size} points"

@@ -58,7 +58,7 @@ class Constraint:
             raise InputError("constraint", expected=check.one_of(self.quantity, _QUANTITIES), got=repr(self.quantity))
         if self.relation not in (">=", "<=", ">", "<"):
             raise InputError("constraint", expected="one of >=, <=, >, <", got=repr(self.relation))
-        object.__setattr__(self, "bound", check.check_number(self.bound, f"bound of {self.quantity}"))
+        check.settle(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
 
     @classmethod
     def parse(cls, text: "str | Constraint") -> "Constraint":

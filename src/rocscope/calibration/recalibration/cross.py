@@ -23,7 +23,6 @@ from rocscope.calibration.recalibration.steps import (
     IsotonicRecalibrator,
     VennAbersRecalibrator,
 )
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.core.rows import masks_of, require_distinct
@@ -65,6 +64,8 @@ class Recalibrated(Result):
         True where each row's probability comes from a recalibrator fitted without that row's fold.
     """
 
+    _content = ("method", "note", "recalibrators")
+
     predictions: Predictions
     recalibrators: Mapping[str, Recalibrator]
     method: str
@@ -76,11 +77,6 @@ class Recalibrated(Result):
         if self.out_of_sample:
             return "each row's probability comes from a fit to the other folds"
         return "fitted to the rows that it is applied to: their calibration looks better than that of new rows"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the recalibrators and what was done (not the rows), safe for JSON."""
-        fitted = {model: recalibrator.to_dict() for model, recalibrator in self.recalibrators.items()}
-        return jsonable({"method": self.method, "note": self.note, "recalibrators": fitted})
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
