@@ -106,8 +106,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     >>> recalibrator("histogram", bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 4])
     array([0.5, 1. ])
     """
-    if method not in RECALIBRATORS:
-        raise InputError("method", expected=check.one_of(str(method), list(RECALIBRATORS)), got=repr(method))
+    check.check_choice("method", method, list(RECALIBRATORS))
     made = RECALIBRATORS[method]()
     unknown = sorted(set(parameters) - set(made.get_params()))
     if unknown:
