@@ -13,7 +13,7 @@ from rocscope.errors import InputError
 
 
 @dataclass(frozen=True)
-class Sample:
+class SplitRows:
     """What a protocol sees: attributes, the class of each row as a number, names of the classes, groups (or None)."""
 
     X: Any
@@ -52,7 +52,7 @@ class Split(TrainTest):
         return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
 
 
-def numbered(parts: Iterable[tuple[int, TrainTest]], sample: Sample) -> list[Split]:
+def numbered(parts: Iterable[tuple[int, TrainTest]], sample: SplitRows) -> list[Split]:
     """Return checked splits of pairs (repeat, part)."""
     splits = [
         Split(_rows(part.train, sample.n), _rows(part.test, sample.n), part.names, fold, repeat)
@@ -76,7 +76,7 @@ def _rows(rows: Any, n: int) -> NDArray[np.intp]:
     return array.astype(np.intp)
 
 
-def _check(split: Split, sample: Sample) -> None:
+def _check(split: Split, sample: SplitRows) -> None:
     where = f"fold {split.fold}"
     for name, rows in (("training", split.train), ("test", split.test)):
         if not rows.size:
