@@ -40,7 +40,7 @@ class Crisp(Protocol):
         ...
 
 
-Counted = ThresholdCounts | BinnedCounts | CountsSketch | OperatingPoint | Crisp
+Counted = CumulativeCounts | CountsSketch | OperatingPoint | Crisp
 Models = Predictions | Counted | Mapping[str, Predictions | Counted]
 
 ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"
