@@ -16,7 +16,7 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
 from rocscope.core.text import number
-from rocscope.errors import InputError, ScoreError, ShapeError, WeightError
+from rocscope.errors import ScoreError, ShapeError, WeightError
 
 _INT64_MAX = 2**63 - 1
 
@@ -38,8 +38,7 @@ class Pairs:
 
     def _right(self, ties: Ties) -> tuple[float, float]:
         credit = {"lower": 0, "half": 1, "upper": 2}
-        if ties not in credit:
-            raise InputError("ties", expected="'half', 'lower' or 'upper'", got=repr(ties))
+        check.check_choice("ties", ties, ("half", "lower", "upper"))
         return 2 * self.concordant + credit[ties] * self.tied, 2 * self.total
 
     def auc(self, ties: Ties = "half") -> float:

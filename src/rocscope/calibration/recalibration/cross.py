@@ -107,8 +107,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     >>> recalibrator("histogram", bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 4])
     array([0.5, 1. ])
     """
-    if method not in RECALIBRATORS:
-        raise InputError("method", expected=check.one_of(str(method), list(RECALIBRATORS)), got=repr(method))
+    check.check_choice("method", method, list(RECALIBRATORS))
     made = RECALIBRATORS[method]()
     unknown = sorted(set(parameters) - set(made.get_params()))
     if unknown:
@@ -135,7 +134,7 @@ def recalibrate(
         So many folds, each with about the same share of positives; the fold column; any splits that test each row
         once; or no folds: fitted and applied to the same rows, which the result says.
     random_state : int, Generator, RandomState or None
-        Of the folds, where `cv` is a number.
+        Of the folds.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
@@ -202,7 +201,7 @@ def _crossed(
     return result
 
 
-def _splits(predictions: Predictions, cv: Any, seed: int | None) -> list[Split]:
+def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]

@@ -30,6 +30,13 @@ ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
 VARIANTS = ("hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted")
 
 
+def _average(variant: Variant, doc: str) -> property:
+    def average(self: "MulticlassAuc") -> Average:
+        return self.average(variant)
+
+    return property(average, doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MulticlassAuc(Result):
     """How well each class is told from each other, and the averages of it that have a name.
@@ -71,35 +78,12 @@ class MulticlassAuc(Result):
     support: Array
     _rows: ClassColumns
 
-    @property
-    def hand_till(self) -> Average:
-        """Hand & Till's M: mean of A(i|j) over all ordered pairs of classes."""
-        return self.one_vs_one()
-
-    @property
-    def au1u(self) -> Average:
-        """Each class against each other, classes alike: the same as `hand_till`."""
-        return self.one_vs_one()
-
-    @property
-    def au1p(self) -> Average:
-        """Each class against each other, A(i|j) by the share of class i."""
-        return self.average("au1p")
-
-    @property
-    def ovo_weighted(self) -> Average:
-        """Each pair of classes by the share of cases in it."""
-        return self.one_vs_one("prevalence")
-
-    @property
-    def aunu(self) -> Average:
-        """Each class against the rest, classes alike."""
-        return self.one_vs_rest()
-
-    @property
-    def aunp(self) -> Average:
-        """Each class against the rest, by the share of the class."""
-        return self.one_vs_rest("prevalence")
+    hand_till = _average("hand_till", "Hand & Till's M: mean of A(i|j) over all ordered pairs of classes.")
+    au1u = _average("au1u", "Each class against each other, classes alike: the same as `hand_till`.")
+    au1p = _average("au1p", "Each class against each other, A(i|j) by the share of class i.")
+    ovo_weighted = _average("ovo_weighted", "Each pair of classes by the share of cases in it.")
+    aunu = _average("aunu", "Each class against the rest, classes alike.")
+    aunp = _average("aunp", "Each class against the rest, by the share of the class.")
 
     @property
     def against_rest(self) -> Array:

@@ -22,6 +22,20 @@ from rocscope.multiclass.tables.orientation import Rows, rows_actual
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
 
+def _cell(index: int, doc: str) -> property:
+    def cell(self: "ConfusionMatrix") -> Array:
+        return tables.one_vs_rest(self.counts)[index]
+
+    return property(cell, doc=doc)
+
+
+def _metric(name: str, doc: str) -> property:
+    def metric(self: "ConfusionMatrix") -> Array:
+        return self.per_class(name)
+
+    return property(metric, doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class ConfusionMatrix(Result):
     """Counts of cases by actual class (rows) and predicted class (columns).
@@ -137,25 +151,14 @@ class ConfusionMatrix(Result):
         """Share of each predicted class that is of each; columns sum to 1, the diagonal is precision."""
         return _shares(self.counts, self.predicted)
 
-    @property
-    def tp(self) -> Array:
-        """True positives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[0]
-
-    @property
-    def fp(self) -> Array:
-        """False positives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[1]
-
-    @property
-    def fn(self) -> Array:
-        """False negatives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[2]
-
-    @property
-    def tn(self) -> Array:
-        """True negatives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[3]
+    tp = _cell(0, "True positives of each class against the rest.")
+    fp = _cell(1, "False positives of each class against the rest.")
+    fn = _cell(2, "False negatives of each class against the rest.")
+    tn = _cell(3, "True negatives of each class against the rest.")
+    precision = _metric("precision", "Share of true among the cases predicted as each class.")
+    recall = _metric("recall", "Share of each class that is found.")
+    specificity = _metric("specificity", "Share of the other classes that is not taken for each class.")
+    jaccard = _metric("jaccard", "Overlap of each class with the cases predicted as such.")
 
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
@@ -192,26 +195,6 @@ class ConfusionMatrix(Result):
             Those of the metric, such as ``beta=2`` of "f_score".
         """
         return tables.per_class(self.counts, metric, **options)
-
-    @property
-    def precision(self) -> Array:
-        """Share of true among the cases predicted as each class."""
-        return self.per_class("precision")
-
-    @property
-    def recall(self) -> Array:
-        """Share of each class that is found."""
-        return self.per_class("recall")
-
-    @property
-    def specificity(self) -> Array:
-        """Share of the other classes that is not taken for each class."""
-        return self.per_class("specificity")
-
-    @property
-    def jaccard(self) -> Array:
-        """Overlap of each class with the cases predicted as such."""
-        return self.per_class("jaccard")
 
     def f_score(self, beta: float = 1) -> Array:
         """F_β of each class."""
