@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocscope as rs
+from rocscope import _progress
 
 ROWS = 300_000
 
@@ -15,6 +16,11 @@ ROWS = 300_000
 class Screen(io.StringIO):
     def isatty(self):
         return True
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(_progress, "_BAR_AFTER", -1)
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +32,12 @@ def path(tmp_path_factory):
 
 
 @pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
-def test_on_a_terminal(monkeypatch, capsys, path, read):
+@pytest.mark.parametrize("progress", [True, None])
+def test_on_a_terminal(monkeypatch, capsys, path, read, progress):
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("COLUMNS", "200")
-    read(path, label="y", scores="s", progress=True)
+    read(path, label="y", scores="s", progress=progress)
     shown = screen.getvalue()
     assert f"Reading {path}" in shown
     assert f"{ROWS:,} of {ROWS:,} rows" in shown
@@ -40,7 +47,7 @@ def test_on_a_terminal(monkeypatch, capsys, path, read):
 
 
 @pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
-@pytest.mark.parametrize(("kind", "progress"), [(io.StringIO, True), (Screen, False)])
+@pytest.mark.parametrize(("kind", "progress"), [(io.StringIO, True), (io.StringIO, None), (Screen, False)])
 def test_nowhere_else_and_only_if_asked(monkeypatch, path, read, kind, progress):
     stderr = kind()
     monkeypatch.setattr("sys.stderr", stderr)
