@@ -47,9 +47,9 @@ def choose_weights(
     force: bool,
 ) -> None:
     """Choose class weights and say what they change."""
-    from rocscope.decisions import decision_file
     from rocscope.multiclass.costs.file import read_costs
     from rocscope.multiclass.weights.choosing import class_weights
+    from rocscope.multiclass.weights.class_decision import FORMAT
 
     objective: Any = criterion or "accuracy"
     if cost_matrix is not None:
@@ -59,7 +59,7 @@ def choose_weights(
     least = dict(_requirement(text, predictions.classes) for text in require)
     decision = class_weights(predictions, objective=objective, min_recall=least or None)
     if output == "-":
-        print(decision_file.seal(decision.to_dict(), "rocscope.class_weights"), end="")
+        print(FORMAT.text(decision.to_dict()), end="")
     elif json:
         print_json("choose", decision.to_dict())
     else:
