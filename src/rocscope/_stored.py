@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._output import write_file
+from rocscope._types import Array
 from rocscope.errors import InputError, StoredError
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class Format:
     Attributes
     ----------
     name : what stands under "format"
-    version : the newest one that is known
+    version : the one that is known
     what : what it holds, with its article
     anew : how to go on with one that cannot be read
     sealed : whether it has a checksum of its content
@@ -74,15 +74,11 @@ class Format:
 
 
 def require_version(version: int, known: int, source: str, what: str, anew: str) -> None:
-    """Raise unless a version can be read."""
-    if not 0 < version <= known:
-        newer = version > known
-        raise StoredError(
-            source,
-            expected=f"{what} of version {known}",
-            got=f"version {version}" + (", made by a newer rocscope" if newer else ""),
-            hint="update rocscope" if newer else anew,
-        )
+    """Raise unless a version is the one that is known."""
+    if version != known:
+        age, hint = ("a newer", "update rocscope") if version > known else ("an older", anew)
+        got = f"version {version}, made by {age} rocscope"
+        raise StoredError(source, expected=f"{what} of version {known}", got=got, hint=hint)
 
 
 def parse(data: bytes, source: str, what: str, anew: str) -> "Fields":
@@ -151,7 +147,7 @@ class Fields:
         value = self.take(name, int, "a whole number")
         return value if value >= 0 else self.refuse(name, "a whole number of at least 0")
 
-    def array(self, name: str) -> NDArray[np.float64]:
+    def array(self, name: str) -> Array:
         """Return a finite number, or lists of them, as an array."""
         try:
             values = np.asarray(self.content.get(name))

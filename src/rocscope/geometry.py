@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Block, Levels, after_infinity, ranges
 from rocscope.core.threads import in_threads
-
-Array = NDArray[Any]
-
 
 _FEW = 50
 """Points that plain Python goes through sooner than NumPy."""
@@ -100,7 +98,7 @@ def _pool_levels(levels: Levels) -> ThresholdCounts:
     )
 
 
-def upper_corners(tp: NDArray[Any], fp: NDArray[Any]) -> NDArray[np.intp]:
+def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
     """Return which of the points of a monotone chain are vertices of its upper hull, the two ends included.
 
     Parameters
@@ -126,7 +124,7 @@ def upper_corners(tp: NDArray[Any], fp: NDArray[Any]) -> NDArray[np.intp]:
     return kept[code[: top + 1]]
 
 
-def _without_dents(tp: NDArray[Any], fp: NDArray[Any]) -> NDArray[np.intp]:
+def _without_dents(tp: Array, fp: Array) -> NDArray[np.intp]:
     """Return the points left after dropping those on or below the line between their neighbours, while many go."""
     kept = np.arange(tp.size)
     while kept.size > _FEW:

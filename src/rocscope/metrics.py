@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import InputError
 
-Counts = NDArray[Any] | float
+Counts = Array | float
 """A count or an array of counts."""
 
 Metric = Callable[..., Any]

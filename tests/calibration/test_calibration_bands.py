@@ -25,7 +25,7 @@ def share_inside(method, runs, draws, n=400, seed=5):
     inside = 0
     for _ in range(runs):
         curve = rs.calibration_curve(*calibrated(rng, n), method=method)
-        band = curve.consistency_band(simultaneous=True, draws=draws, seed=rng)
+        band = curve.consistency_band(simultaneous=True, draws=draws, random_state=rng)
         y = values_at(curve, band)
         inside += bool(np.all((y >= band.low - 1e-12) & (y <= band.high + 1e-12) | np.isnan(y)))
     return inside / runs

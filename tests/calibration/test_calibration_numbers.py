@@ -236,7 +236,7 @@ def test_hosmer_lemeshow_by_its_definition():
     assert test.statistic == pytest.approx(chi2)
     assert test.p_value == pytest.approx(stats.chi2.sf(chi2, 10))
     assert rs.calibration.hosmer_lemeshow_test(label, score, fitted_on_same_rows=True).p_value < test.p_value
-    assert "depends on the groups" in test.note
+    assert "depends on the bins" in test.note
 
 
 def rejections(runs, seed=1, n=300, draws=99):
@@ -249,7 +249,7 @@ def rejections(runs, seed=1, n=300, draws=99):
         results = (
             rs.calibration.spiegelhalter_test(label, score),
             rs.calibration.hosmer_lemeshow_test(label, score),
-            rs.calibration.miscalibration_test(label, score, draws=draws, seed=rng),
+            rs.calibration.miscalibration_test(label, score, draws=draws, random_state=rng),
         )
         for name, test in zip(found, results, strict=True):
             found[name] += test.p_value <= 0.05

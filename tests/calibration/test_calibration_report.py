@@ -78,7 +78,9 @@ def test_intervals_cover():
     covered = dict.fromkeys(truth, 0)
     for seed in range(runs):
         score = rng.random(400)
-        report = rs.calibration.calibration_report(rng.random(400) < score, score, replicates=200, draws=1, seed=seed)
+        report = rs.calibration.calibration_report(
+            rng.random(400) < score, score, replicates=200, draws=1, random_state=seed
+        )
         for name, value in truth.items():
             covered[name] += value in report[name]
     for name, count in covered.items():

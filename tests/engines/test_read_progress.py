@@ -32,7 +32,7 @@ def path(tmp_path_factory):
 
 
 @pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
-@pytest.mark.parametrize("progress", [True, None])
+@pytest.mark.parametrize("progress", [None, True])
 def test_on_a_terminal(monkeypatch, capsys, path, read, progress):
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
@@ -48,7 +48,7 @@ def test_on_a_terminal(monkeypatch, capsys, path, read, progress):
 
 @pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
 @pytest.mark.parametrize(("kind", "progress"), [(io.StringIO, True), (io.StringIO, None), (Screen, False)])
-def test_nowhere_else_and_only_if_asked(monkeypatch, path, read, kind, progress):
+def test_nowhere_else_and_not_where_declined(monkeypatch, path, read, kind, progress):
     stderr = kind()
     monkeypatch.setattr("sys.stderr", stderr)
     monkeypatch.setenv("FORCE_COLOR", "1")  # makes rich take anything for a terminal

@@ -104,7 +104,7 @@ def test_files_that_cannot_be_read(saved, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [(2, "newer rocscope; update"), (0, "number"), (True, "number"), ("1", "number")]
+    ("version", "words"), [(99, "newer rocscope; update"), (0, "number"), (True, "number"), ("1", "number")]
 )
 def test_versions(saved, version, words):
     path, load, _ = saved

@@ -8,13 +8,11 @@ curve: labels are drawn from the curve, and it shows how precisely calibration i
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.core.band import Band
-
-Array = NDArray[Any]
 
 _DRAWN_AT_ONCE = 2_000_000
 _TRIFLE = 1e-9
@@ -38,12 +36,14 @@ class Fit(Protocol):
         ...
 
 
-def band(fit: Fit, *, consistency: bool, simultaneous: bool, level: float, draws: int, seed: Any, what: str) -> Band:
+def band(
+    fit: Fit, *, consistency: bool, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
+) -> Band:
     """Return a band of either kind around the curve that `fit` draws."""
     check.check_level(level)
     sample, curve = fit.outcomes, fit.values(fit.outcomes.pos)
     chance = sample.score if consistency else fit.at_levels(curve).clip(0, 1)
-    drawn = _draw(fit, chance, check.check_whole(draws, "draws"), np.random.default_rng(seed))
+    drawn = _draw(fit, chance, check.check_whole(draws, "draws"), check.check_random_state(random_state))
     low, high = envelope(drawn, level) if simultaneous else _pointwise(drawn, level)
     if not consistency:  # a curve lies in its own confidence band, also where drawing again flattens it
         low, high = np.minimum(low, curve), np.maximum(high, curve)

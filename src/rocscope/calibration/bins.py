@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
 
-Array = NDArray[Any]
 Strategy = Literal["uniform", "quantile", "distinct"]
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import quad
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
@@ -20,7 +20,6 @@ from rocscope.core.text import number
 from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError, OneClassError
 
-Array = NDArray[Any]
 Function = Callable[[float], float]
 
 _TOLERANCE = 1e-6

@@ -5,15 +5,13 @@ from math import inf, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from rocscope._types import Array
 from rocscope.calibration.logistic import LogisticFit, fit_logistic, log_odds
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
-
-Array = NDArray[Any]
 
 _GROUPS = 4096
 

@@ -4,18 +4,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from rocscope._types import Array
 from rocscope.calibration.bins import Strategy, binned, sums
 from rocscope.calibration.loess import loess_fit
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 _CELLS = 8192
 _NARROWEST = 4 / _CELLS

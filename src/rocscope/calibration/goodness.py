@@ -5,7 +5,6 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
 from rocscope import _validation as check
@@ -15,8 +14,6 @@ from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.pav import pav_values
 from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
-
-Array = NDArray[Any]
 
 _GROUPS, _ENDS = 4096, 512
 _ROUNDING = 1e-12
@@ -89,18 +86,18 @@ def hosmer_lemeshow_test(
     y_true: Any,
     y_score: Any = None,
     *,
-    groups: int = 10,
+    bins: int = 10,
     fitted_on_same_rows: bool = False,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """Hosmer–Lemeshow: whether as many events as predicted happened in groups of about equally many rows.
+    """Hosmer–Lemeshow: whether as many events as predicted happened in bins of about equally many rows.
 
     Parameters
     ----------
     y_true : array of n labels, ThresholdCounts or OperatingPoint
     y_score : array of n probabilities
-    groups : int
+    bins : int
         A tie is never split, so there may be fewer.
     fitted_on_same_rows : bool
         True where the model was fitted to these rows: two degrees of freedom fewer.
@@ -118,8 +115,8 @@ def hosmer_lemeshow_test(
 
     Notes
     -----
-    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with as many degrees of freedom as groups. The
-    result depends on the groups; it has little power in small samples, finds the smallest fault in large ones, and
+    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with as many degrees of freedom as bins. The
+    result depends on the bins; it has little power in small samples, finds the smallest fault in large ones, and
     does not say what is wrong. Given for comparison with published work: prefer `miscalibration_test`.
 
     References
@@ -129,12 +126,12 @@ def hosmer_lemeshow_test(
 
     Examples
     --------
-    >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], groups=2)
-    CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 groups)
+    >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], bins=2)
+    CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
     require_distinct(y_true, "Hosmer–Lemeshow test")
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    total, mean_score, share = binned(sample, bins=groups, strategy="quantile").filled()
+    total, mean_score, share = binned(sample, bins=bins, strategy="quantile").filled()
     excess, variance = total * (share - mean_score), total * mean_score * (1 - mean_score)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = float(np.where(excess == 0, 0.0, excess**2 / variance).sum())
@@ -143,8 +140,8 @@ def hosmer_lemeshow_test(
     return CalibrationTest(
         statistic,
         p_value,
-        f"Hosmer–Lemeshow, {total.size} groups",
-        "depends on the groups; weak in small samples, too strict in large ones",
+        f"Hosmer–Lemeshow, {total.size} bins",
+        "depends on the bins; weak in small samples, too strict in large ones",
     )
 
 
@@ -153,7 +150,7 @@ def miscalibration_test(
     y_score: Any = None,
     *,
     draws: int = 999,
-    seed: Any = 0,
+    random_state: Any = 0,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
@@ -165,7 +162,7 @@ def miscalibration_test(
     y_score : array of n probabilities
     draws : int
         How often labels are drawn from the probabilities.
-    seed : int or Generator
+    random_state : int, Generator, RandomState or None
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
         Weights count as numbers of rows.
 
@@ -196,7 +193,7 @@ def miscalibration_test(
     require_distinct(y_true, "the test of calibration")
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     sample = sample.pooled(_GROUPS, ends=_ENDS)
-    rng = np.random.default_rng(seed)
+    rng = check.check_random_state(random_state)
     observed = _miscalibration(sample)
     drawn = (draw_positives(sample.total, sample.score, 1, rng)[0] for _ in range(check.check_whole(draws, "draws")))
     equal = observed - _ROUNDING  # equal but for rounding counts as equal

@@ -1,15 +1,12 @@
 """Local linear regression with tricube weights (LOESS) of outcomes on their probabilities."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 _EXACT_LEVELS = 512
 _GROUPS = 1024

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from rocscope._types import Array
 
 _MOST_STEPS = 100
 _MOST_STEPS_AT_ONCE = 25

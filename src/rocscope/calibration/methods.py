@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-
 from rocscope.calibration.bins import Strategy, binned
 from rocscope.calibration.loess import loess_fit
 from rocscope.calibration.outcomes import at_prevalence, outcomes
@@ -15,7 +13,6 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError
 
-Array = NDArray[Any]
 Method = Literal["bins", "pav", "loess", "spline"]
 
 

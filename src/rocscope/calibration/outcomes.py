@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError, OneClassError
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,17 +1,14 @@
 """Isotonic regression of outcomes on probabilities by pooling of adjacent violators (PAV): the CORP diagram."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from rocscope._types import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.core.counts import ThresholdCounts
 from rocscope.geometry import pool
-
-Array = NDArray[Any]
 
 _GROUPS = 4096
 _ENDS = 512

@@ -7,9 +7,9 @@ from math import isnan, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.cox import CoxCalibration, cox_calibration
 from rocscope.calibration.discrepancy import calibration_error, calibration_index, smooth_calibration_error
 from rocscope.calibration.goodness import (
@@ -31,8 +31,6 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import is_frequency
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
 from rocscope.inference.resampling.draws import Design, Statistic, replicate
-
-Array = NDArray[Any]
 
 _GROUPS, _ENDS = 2048, 256
 _PARTS = ("miscalibration", "discrimination", "uncertainty")
@@ -94,7 +92,7 @@ def calibration_report(
     replicates: int = 200,
     level: float = 0.95,
     draws: int = 999,
-    seed: int = 0,
+    random_state: Any = 0,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationReport:
@@ -114,7 +112,7 @@ def calibration_report(
         Confidence level.
     draws : int
         Of labels, for the test of miscalibration.
-    seed : int
+    random_state : int, Generator, RandomState or None
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
@@ -155,6 +153,7 @@ def calibration_report(
     check.check_level(level)
     values = _numbers(sample, bins)
     design = _design(sample, predictions) if replicates else None
+    seed = check.seed_of(random_state)
     drawn = _replicates(design, bins, len(values), replicates, seed)
     estimates = {
         name: _estimate(name, value, column, level, counts.n)
@@ -162,8 +161,8 @@ def calibration_report(
     }
     tests = {
         "spiegelhalter": spiegelhalter_test(sample),
-        "hosmer_lemeshow": hosmer_lemeshow_test(sample, groups=bins),
-        "miscalibration": miscalibration_test(sample, draws=draws, seed=seed),
+        "hosmer_lemeshow": hosmer_lemeshow_test(sample, bins=bins),
+        "miscalibration": miscalibration_test(sample, draws=draws, random_state=seed),
     }
     return CalibrationReport(estimates, tests, _notes(sample, values, bins, design), counts.n)
 
@@ -193,7 +192,7 @@ def _numbers(sample: Outcomes, bins: int) -> dict[str, float]:
         "mce": calibration_error(sample, bins=bins, norm="max"),
         "smooth_ece": smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter_test(sample).statistic,
-        "hosmer_lemeshow_chi2": hosmer_lemeshow_test(sample, groups=bins).statistic,
+        "hosmer_lemeshow_chi2": hosmer_lemeshow_test(sample, bins=bins).statistic,
     }
     return found
 
@@ -209,7 +208,7 @@ def _design(sample: Outcomes, predictions: Predictions | None) -> Design | None:
     """Return what is drawn: counts of few groups, or weighted rows; None for weights without their rows."""
     weight = None if predictions is None else predictions.sample_weight
     if predictions is not None and weight is not None and not is_frequency(weight, "auto"):
-        return design_of_rows(predictions, stratified=False, cluster=None, weights="sampling")
+        return design_of_rows(predictions, stratified=False, groups=None, weights="sampling")
     if not (np.array([sample.pos, sample.total]) % 1 == 0).all():
         return None
     groups = sample.pooled(_GROUPS, ends=_ENDS)
@@ -226,7 +225,7 @@ def _replicates(design: Design | None, bins: int, size: int, replicates: int, se
     def numbers(counts: Mapping[str, ThresholdCounts]) -> list[float]:
         return list(_numbers(outcomes(next(iter(counts.values()))), bins).values())
 
-    return replicate(design, Statistic(numbers, size), replicates, seed=seed)
+    return replicate(design, Statistic(numbers, size), replicates, random_state=seed)
 
 
 def _estimate(name: str, value: float, drawn: Array, level: float, n: float) -> Estimate:

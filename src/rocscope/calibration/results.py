@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.bands import Fit, band
 from rocscope.calibration.bins import Bins
 from rocscope.calibration.pav import Blocks
@@ -17,8 +17,6 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 DRAWS = 1000
 
@@ -51,7 +49,7 @@ class CalibrationCurve(Curve):
         return self._make_fit()
 
     def consistency_band(
-        self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, seed: Any = 0
+        self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
     ) -> Band:
         """Return where the curve of a calibrated model with these probabilities would lie.
 
@@ -63,7 +61,7 @@ class CalibrationCurve(Curve):
         level : float
         draws : int
             How often labels are drawn from the probabilities.
-        seed : int or Generator
+        random_state : int, Generator, RandomState or None
 
         Notes
         -----
@@ -75,16 +73,20 @@ class CalibrationCurve(Curve):
         Bröcker & Smith 2007, "Increasing the reliability of reliability diagrams", Wea. Forecasting 22:651–661;
         Dimitriadis, Gneiting & Jordan 2021, PNAS 118:e2016191118.
         """
-        return self._band(consistency=True, simultaneous=simultaneous, level=level, draws=draws, seed=seed)
+        return self._band(
+            consistency=True, simultaneous=simultaneous, level=level, draws=draws, random_state=random_state
+        )
 
     def confidence_band(
-        self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, seed: Any = 0
+        self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
     ) -> Band:
         """Return where the curve would lie if labels were drawn again from the curve itself.
 
         Parameters, notes and references as for `consistency_band`. Smoothing bias is not in it.
         """
-        return self._band(consistency=False, simultaneous=simultaneous, level=level, draws=draws, seed=seed)
+        return self._band(
+            consistency=False, simultaneous=simultaneous, level=level, draws=draws, random_state=random_state
+        )
 
     def _band(self, **options: Any) -> Band:
         return band(self._fit, what=self.method, **options)

@@ -1,13 +1,11 @@
 """Rug: where the scores of positives and of negatives lie, in few cells however many rows there are."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-
-Array = NDArray[Any]
 
 
 class Rug(NamedTuple):

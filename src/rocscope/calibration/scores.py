@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.calibration.bins import Strategy, binned
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.pav import pav_values
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 
-Array = NDArray[Any]
 Rule = Literal["brier", "log_loss"]
 
 

@@ -1,16 +1,13 @@
 """Logistic regression of outcomes on a restricted cubic spline of the logit of their probabilities."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.calibration.logistic import fit_logistic, fit_many, log_odds, probability
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 CERTAINTY = 1e-9
 """Probabilities closer to 0 or 1 than this are taken to be that close, where a logit must be finite."""

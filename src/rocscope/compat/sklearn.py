@@ -16,7 +16,6 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import metrics as theirs
 from sklearn.calibration import calibration_curve as calibration_curve
 from sklearn.metrics import auc as auc
@@ -24,11 +23,10 @@ from sklearn.metrics import brier_score_loss as brier_score_loss
 from sklearn.metrics import class_likelihood_ratios as class_likelihood_ratios
 from sklearn.metrics import log_loss as log_loss
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
 from rocscope.curves.roc_curve import RocCurve
-
-Array = NDArray[Any]
 
 _FROM_1_8 = hasattr(theirs, "confusion_matrix_at_thresholds")
 

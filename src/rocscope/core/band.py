@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 
@@ -31,9 +31,9 @@ class Band(Result):
     Band(2 points, 95 % pointwise, Wilson)
     """
 
-    x: NDArray[Any]
-    low: NDArray[Any]
-    high: NDArray[Any]
+    x: Array
+    low: Array
+    high: Array
     level: float
     method: str
     simultaneous: bool = False

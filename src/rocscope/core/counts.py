@@ -5,21 +5,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array, Ties
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
 from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
-
-Array = NDArray[Any]
-Ties = Literal["half", "lower", "upper"]
 
 _INT64_MAX = 2**63 - 1
 

@@ -15,8 +15,6 @@ from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.core.text import number
 from rocscope.errors import InputError, ShapeError
 
-Array = NDArray[Any]
-
 
 class Predictions(Rows):
     """Labels and scores of the same rows, with their weights, folds and segments.

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._types import Array
 from rocscope.core.threads import in_threads
-
-Array = NDArray[Any]
 
 _BLOCK = 16_384
 _ROWS_IN_PART = 1 << 20

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, as_counts, cumulative, scalar
 from rocscope.geometry import pool
-
-Array = NDArray[Any]
 
 
 class CostCurve(Curve):

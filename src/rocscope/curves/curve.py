@@ -6,10 +6,10 @@ from html import escape
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._figures import figures
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.frame import frame_of
@@ -22,8 +22,6 @@ from rocscope.errors import InputError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.known_points import KnownPoints, known_points
 from rocscope.ranges.sketch import CountsSketch
-
-Array = NDArray[Any]
 
 
 class Curve:

@@ -4,12 +4,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import CountCurve, as_points
-
-Array = NDArray[Any]
 
 
 class DetCurve(CountCurve):

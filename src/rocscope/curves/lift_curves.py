@@ -3,8 +3,8 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts, dot
 from rocscope.core.point import OperatingPoint
@@ -12,8 +12,6 @@ from rocscope.core.text import number
 from rocscope.curves.curve import CountCurve, as_points, scalar
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, pool, touching_point
-
-Array = NDArray[Any]
 
 
 class LiftChart(CountCurve):

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, as_counts, cumulative, scalar
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 
 class NetBenefitCurve(Curve):

@@ -1,17 +1,16 @@
 """Outline: the few points that, joined by straight lines, look like a curve of any size."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.geometry import distance_to_chord, pool, simplify, thin
 from rocscope.ranges.known_points import KnownPoints
 
-Array = NDArray[Any]
 Scale = Callable[[Array], Array]
 
 MOST = 2000

@@ -4,14 +4,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import CountCurve, as_points, cumulative, scalar
 from rocscope.errors import OneClassError
-
-Array = NDArray[Any]
 
 
 class PrecisionRecallCurve(CountCurve):

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.campaign import Campaign
 from rocscope.core.context import decimal
 from rocscope.core.counts import ThresholdCounts
@@ -18,8 +18,6 @@ from rocscope.core.point import OperatingPoint
 from rocscope.curves.curve import CountCurve, Curve, as_counts, cumulative
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, upper_corners
-
-Array = NDArray[Any]
 
 _DECILES = 10
 _SLACK = 1 + 1e-12

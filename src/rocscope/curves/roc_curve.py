@@ -4,16 +4,14 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array, Ties
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts, Ties
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.curve import CountCurve, as_points, interpolate
 from rocscope.errors import InputError
 from rocscope.geometry import Line, pool, touching_point
-
-Array = NDArray[Any]
 
 
 class RocCurve(CountCurve):

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import InputError, MissingDependencyError
 
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, Array]
 
 _INSTALL = {
     "pandas": "pip install 'rocscope[pandas]'",
@@ -54,7 +54,7 @@ class Dataset:
 
     name: str
     X: Columns
-    y: NDArray[Any]
+    y: Array
     target: str = "class"
     positive: str | int | None = None
     description: str

@@ -1,17 +1,16 @@
 """MONK's problems: robots of six attributes, and a logical rule that some of them satisfy."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.datasets.dataset import Columns, Dataset
 from rocscope.datasets.grid import combinations
 
 _SIZES = {"a": 3, "b": 3, "c": 2, "d": 3, "e": 4, "f": 2}
 
-_RULES: dict[int, Callable[[Columns], NDArray[Any]]] = {
+_RULES: dict[int, Callable[[Columns], Array]] = {
     1: lambda robot: (robot["a"] == robot["b"]) | (robot["e"] == 1),
     2: lambda robot: np.sum([value == 1 for value in robot.values()], axis=0) == 2,
     3: lambda robot: ((robot["e"] == 3) & (robot["d"] == 1)) | ((robot["e"] != 4) & (robot["b"] != 3)),

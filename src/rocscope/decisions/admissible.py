@@ -3,19 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
 from rocscope.decisions.constraints import Cells, Constraint, at_mix
 from rocscope.decisions.criteria import Criterion
 from rocscope.decisions.model_hull import Hull, negation
 from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, zones
 from rocscope.errors import InfeasibleError, InputError
-
-Array = NDArray[Any]
 
 _TIE = 1e-13
 _DESCRIBED = 5

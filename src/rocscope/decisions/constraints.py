@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import decimal
 from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 
-Array = NDArray[Any]
 Cells = tuple[Array, Array, Array, Array]
 Relation = Literal[">=", "<=", ">", "<"]
 
@@ -141,7 +140,7 @@ def at_mix(cells: Cells, target_prevalence: float | None) -> Cells:
     return positive * tp, negative * fp, positive * fn, negative * tn
 
 
-def constraints_of(where: Any) -> tuple[Constraint, ...]:
+def constraints_of(subject_to: Any) -> tuple[Constraint, ...]:
     """Return constraints given as texts or as objects; one alone will do."""
-    given: Sequence[Any] = [where] if isinstance(where, str | Constraint) else list(where)
+    given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else list(subject_to)
     return tuple(Constraint.parse(each) for each in given)

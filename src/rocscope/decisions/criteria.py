@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope._validation import one_of
 from rocscope.core.context import Context
 from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 
-Array = NDArray[Any]
 Function = Callable[..., Any]
 
 _SMALLER_IS_BETTER = {"fnr", "fpr", "error", "lr_negative"}

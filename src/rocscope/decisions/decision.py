@@ -46,7 +46,7 @@ class Decision:
         Slopes of the iso-performance line for which no admissible choice is better; None where there is none.
     negated : bool
         Whether the model's decisions are reversed: positive iff ``score < threshold``.
-    where : tuple of str
+    subject_to : tuple of str
         The constraints it was chosen under.
     population : float or None
         Number of cases that the classifier will be used on.
@@ -84,7 +84,7 @@ class Decision:
     criterion_value: float = math.nan
     slope_interval: Interval | None = None
     negated: bool = False
-    where: tuple[str, ...] = ()
+    subject_to: tuple[str, ...] = ()
     population: float | None = None
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class Decision:
         """Return the decision, safe for JSON (infinities and what is not defined become None)."""
         own = (
             "model threshold rule negated expected_cost default_cost hull_cost treat_all_cost treat_none_cost regret "
-            "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence where "
+            "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence subject_to "
             "population total_cost tied tie_break notes"
         )
         points = ("point", "default_point", "per_thousand", "in_population")

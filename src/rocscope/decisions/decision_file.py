@@ -7,7 +7,7 @@ from rocscope._stored import Fields, Format, is_number
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 
-FORMAT = Format("rocscope.decision", 1, "a decision", "make the decision anew with rocscope.choose and save it")
+FORMAT = Format("rocscope.decision", 2, "a decision", "make the decision anew with rocscope.choose and save it")
 
 _INFINITE_RULES = {("never", False): math.inf, ("always", False): -math.inf}
 _INFINITE_RULES |= {("always", True): math.inf, ("never", True): -math.inf}
@@ -28,7 +28,7 @@ def arguments(fields: Fields) -> dict[str, Any]:
         "criterion_value": math.nan if value is None else value,
         "slope_interval": _slopes(fields, "slope_interval"),
         "negated": negated,
-        "where": fields.texts("where"),
+        "subject_to": fields.texts("subject_to"),
         "population": _population(fields),
         "tied": fields.texts("tied"),
         "notes": fields.texts("notes"),

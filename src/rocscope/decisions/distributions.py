@@ -2,15 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
-
-Array = NDArray[Any]
+from rocscope._types import Array
 
 
 @dataclass(frozen=True)

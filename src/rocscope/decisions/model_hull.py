@@ -6,8 +6,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
@@ -19,8 +19,6 @@ from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_co
 from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, threshold_of, zones
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import pool
-
-Array = NDArray[Any]
 
 _SAME_PREVALENCE = 1e-9
 

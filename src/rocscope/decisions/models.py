@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
@@ -16,7 +17,6 @@ from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.known_points import KnownPoints, known_points
 from rocscope.ranges.sketch import CountsSketch
 
-Array = NDArray[Any]
 Counted = ThresholdCounts | BinnedCounts | CountsSketch | OperatingPoint
 Models = Predictions | Counted | Mapping[str, Counted]
 

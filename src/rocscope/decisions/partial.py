@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.campaign import Campaign
 from rocscope.core.jsonable import jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError, LabelError, WeightError
-
-Array = NDArray[Any]
 
 _REACH = "as far as labels reach"
 _SAMPLED = "Horvitz–Thompson"

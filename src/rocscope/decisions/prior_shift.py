@@ -5,16 +5,14 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.decisions.models import predict
 from rocscope.errors import InputError, ScoreError
 from rocscope.inference.estimate import Estimate
-
-Array = NDArray[Any]
 
 
 def reweight(counts: ThresholdCounts, target_prevalence: float) -> ThresholdCounts:

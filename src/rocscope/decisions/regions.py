@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 from rocscope.decisions.zones import HullVertex, Zones
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 _DECADES, _STEPS = 3, 121
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.decisions.zones import Zones
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 _RELATIVE_ERROR = 1e-10
 

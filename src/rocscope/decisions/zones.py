@@ -13,13 +13,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.geometry import upper_corners
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope._validation import one_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import brief
@@ -197,7 +197,7 @@ def _facts(name: str, column: pa.ChunkedArray, *, untyped: bool) -> ColumnFacts:
     return _facts_of_numbers(name, kind, np.sort(values[~numbers.missing]), missing, infinite)
 
 
-def _facts_of_numbers(name: str, kind: str, values: NDArray[Any], missing: int, infinite: int) -> ColumnFacts:
+def _facts_of_numbers(name: str, kind: str, values: Array, missing: int, infinite: int) -> ColumnFacts:
     """Count from sorted, finite values."""
     if not values.size:
         return ColumnFacts(name, kind, missing, infinite, distinct=0, tied=0.0, classes={})

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
@@ -20,8 +19,6 @@ from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
 from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels, sorted_keys
 from rocscope.ranges.sketch import CountsSketch
-
-Array = NDArray[Any]
 
 
 def read_sketch(

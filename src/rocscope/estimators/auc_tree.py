@@ -9,11 +9,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError
 from rocscope.estimators.smoothing import KINDS, Smoothing, smoothed
 from rocscope.estimators.tree import Growth, Tree, grow
-
-Array = NDArray[Any]
 
 
 class AUCTreeClassifier(ClassifierMixin, BaseEstimator):

@@ -1,13 +1,12 @@
 """Probabilities of leaves: counts of classes, drawn towards what is known without them."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 
-Array = NDArray[Any]
 Smoothing = Literal["laplace", "m", "none"]
 
 KINDS = ("laplace", "m", "none")

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-
-Array = NDArray[Any]
+from rocscope._types import Array
 
 LEAF = -1
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import ShapeError
-
-Array = NDArray[Any]
 
 
 def attributes(X: Any, n: int) -> Any:

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._figures import figures
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.rows import model_name
 from rocscope.evaluation.record import Failure
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

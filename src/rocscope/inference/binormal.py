@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 _MOST_CATEGORIES = 100
 _MOST_STEPS = 200

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.ranking import count_at_least
@@ -18,7 +19,6 @@ from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 
-Array = NDArray[Any]
 Thresholds = float | Mapping[str, float]
 McNemar = Literal["mid-p", "exact", "asymptotic"]
 

@@ -7,8 +7,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import encode
@@ -17,7 +17,6 @@ from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.pair_bounds import rounded
 from rocscope.ranges.sketch import CountsSketch
 
-Array = NDArray[Any]
 Counted = CountsSketch | BinnedCounts | ThresholdCounts
 
 _FITS = 2**31

@@ -7,9 +7,9 @@ from math import inf, isnan, nan
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 from rocscope.errors import ColumnError
@@ -158,7 +158,7 @@ class Comparisons(Sequence[Comparison]):
 
     quantity: str
     estimates: Mapping[str, Estimate]
-    covariance: NDArray[Any]
+    covariance: Array
     pairs: Sequence[Comparison]
     correction: str = "holm"
     _index: dict[frozenset[str], int] = field(init=False)

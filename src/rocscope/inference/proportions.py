@@ -5,10 +5,10 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
@@ -16,7 +16,6 @@ from rocscope.errors import InputError
 from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Estimate
 
-Array = NDArray[Any]
 Method = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
 
 METHODS = ("wilson", "clopper-pearson", "jeffreys", "wald")

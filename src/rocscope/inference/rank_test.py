@@ -4,10 +4,10 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct
@@ -16,7 +16,6 @@ from rocscope.inference.auc import auc_interval
 from rocscope.inference.estimate import Comparison
 from rocscope.inference.placements import require_whole
 
-Array = NDArray[Any]
 Alternative = Literal["two-sided", "greater", "less"]
 Method = Literal["auto", "exact", "asymptotic"]
 

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import LabelError, ScoreError, ShapeError
-
-Array = NDArray[Any]
 
 SUM_TOLERANCE = 1e-5
 """How far the probabilities of a row may sum from 1 before they are refused."""

@@ -5,9 +5,9 @@ from html import escape
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance
@@ -15,8 +15,6 @@ from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
-
-Array = NDArray[Any]
 
 
 class MulticlassPredictions(Rows):

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.rows import model_name
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import InputError
@@ -20,7 +20,6 @@ from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.legends import place_legend, shared_legend
 
-Array = NDArray[Any]
 Shares = Literal["row", "column", "none"]
 
 _SHADES = LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.COLOURS[0]])

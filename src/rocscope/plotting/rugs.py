@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.collections import PolyCollection
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.calibration.rug import rug
 from rocscope.plotting.theme import MUTED
 
@@ -41,7 +41,7 @@ def draw_rug(ax: Any, curve: Any, colour: Any) -> None:
         _name_sides(ax)
 
 
-def _ticks(x: NDArray[Any], count: NDArray[Any], foot: float, direction: int) -> NDArray[Any]:
+def _ticks(x: Array, count: Array, foot: float, direction: int) -> Array:
     """Return the corners of a bar for each cell, of shape (cells, 4, 2)."""
     tallest = np.sqrt(count.max(initial=1))
     tip = foot + direction * 0.85 * _LANE * np.maximum(np.sqrt(count) / tallest, _SHORTEST)

@@ -8,9 +8,9 @@ from math import inf
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts, dot
 from rocscope.core.jsonable import jsonable
@@ -21,8 +21,6 @@ from rocscope.core.text import number
 from rocscope.errors import InexactCountsError, InputError, OneClassError, ScoreError, ShapeError
 from rocscope.ranges.envelope import Boxes, envelope
 from rocscope.ranges.pair_bounds import group_sums, product, rounded, total, whole_counts, wins_within
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,16 +1,14 @@
 """Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `cell_kernels`."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._types import Array
 from rocscope.core.ranking import KINDS, encode, rank
 from rocscope.kernels import cells as cell_kernels
 
-Array = NDArray[Any]
 Coded = tuple[Array, Array, Array]
 """Codes of distinct scores (their ordered bits, in 64), decreasing, with the positives and negatives of each."""
 

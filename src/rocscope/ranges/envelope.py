@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import metrics
+from rocscope._types import Array
 from rocscope.core.band import Band
 
-Array = NDArray[Any]
 Cells = tuple[Array, Array]
 
 

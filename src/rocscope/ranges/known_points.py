@@ -6,15 +6,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NoReturn
 
-from numpy.typing import NDArray
-
-from rocscope.core.counts import Pairs, ThresholdCounts, Ties
+from rocscope._types import Array, Ties
+from rocscope.core.counts import Pairs, ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.sketch import CountsSketch
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ from math import nextafter
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import ShapeError, WeightError
-
-Array = NDArray[Any]
 
 _INT64_MAX = 2**63 - 1
 

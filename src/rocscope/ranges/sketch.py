@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._stored import Fields
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import decode
 from rocscope.core.result import Result
@@ -18,8 +18,6 @@ from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels
 from rocscope.ranges.pair_bounds import group_sums, product
 from rocscope.ranges.sketch_bytes import seal, unseal
-
-Array = NDArray[Any]
 
 _ROW_BYTES = 20
 _ASIDE = 8

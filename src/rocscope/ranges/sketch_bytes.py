@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._stored import Fields, parse, require_version
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError, StoredError
-
-Array = NDArray[Any]
 
 MAGIC = b"rocscope.sketch\n"
 VERSION = 1

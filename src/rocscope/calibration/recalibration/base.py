@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rocscope import _validation as check
 from rocscope._stored import Fields, Format
+from rocscope._types import Array
 from rocscope.calibration.logistic import log_odds, probability
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 FORMAT = Format(
     "rocscope recalibrator",

@@ -1,18 +1,16 @@
 """Recalibration by logistic regression on functions of the score: Platt, beta, temperature and shift."""
 
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.calibration.logistic import fit_logistic, log_likelihood, log_odds, probability
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.recalibration.base import Recalibrator
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 _CLIP = float(np.finfo(np.float64).eps)
 

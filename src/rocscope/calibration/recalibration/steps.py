@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._types import Array
 from rocscope.calibration.bins import binned
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.calibration.pav import pav_blocks
 from rocscope.calibration.recalibration.base import Recalibrator
 from rocscope.core.counts import ThresholdCounts
-
-Array = NDArray[Any]
 
 
 class IsotonicRecalibrator(Recalibrator):

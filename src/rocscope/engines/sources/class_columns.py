@@ -4,16 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.provenance import Provenance
 from rocscope.errors import ColumnError, InputError
 
 if TYPE_CHECKING:
     from rocscope.multiclass.predictions import MulticlassPredictions
 
-Array = NDArray[Any]
 Proba = str | Mapping[str, str | Mapping[Any, str]]
 ByClass = dict[str, str]
 

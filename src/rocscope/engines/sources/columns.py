@@ -9,9 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, LabelError
-
-Array = NDArray[Any]
 
 _MOST_LABELS = 30  # more are listed by nobody
 _NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")

@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.counted import Counted
 from rocscope.core.provenance import Provenance
 from rocscope.engines.question import Question
@@ -37,8 +37,6 @@ from rocscope.engines.spark.frame import (
 from rocscope.engines.spark.tasks import Facts, Group
 from rocscope.errors import InputError, WeightError
 from rocscope.ranges.binned import BinnedCounts
-
-Array = NDArray[Any]
 
 MOST_LEVELS = 100_000
 """A model with more distinct scores than this (in one segment) is given in bins."""

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels, Ranking, collapse, rank
 from rocscope.engines.sources import columns
@@ -21,7 +22,6 @@ from rocscope.errors import ScoreError, WeightError
 from rocscope.geometry import upper_corners
 from rocscope.ranges.binned import BinnedCounts
 
-Array = NDArray[Any]
 Batches = Iterable[pa.RecordBatch]
 
 _MOST_SAMPLED = 256

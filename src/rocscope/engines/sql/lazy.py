@@ -10,7 +10,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope.core.counted import Counted
 from rocscope.core.counts import ThresholdCounts
@@ -24,8 +23,6 @@ from rocscope.engines.sql.lazy_cells import count_cells, extremes, scores_of, to
 from rocscope.engines.sql.zoom import refine
 from rocscope.errors import EngineError, InputError, ScoreError, WeightError
 from rocscope.ranges.binned import BinnedCounts
-
-Array = NDArray[Any]
 
 MOST_LEVELS = 10_000_000
 """Distinct scores of a model that are fetched unless `memory` says otherwise."""

@@ -9,14 +9,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.ranking import without_signed_zeros
 from rocscope.engines.sources import columns
 from rocscope.engines.sql.zoom import Cells, Span
 from rocscope.errors import ScoreError
 
-Array = NDArray[Any]
 Rows = nw.LazyFrame[Any]
 
 _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import EngineError
 from rocscope.ranges.binned import BinnedCounts
-
-Array = NDArray[Any]
 
 MOST_SPANS = 64
 """Ranges in one question, each of which is a branch of its condition."""

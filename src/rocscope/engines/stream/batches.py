@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.provenance import Provenance, brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.columns import Column
@@ -17,7 +17,6 @@ from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
 from rocscope.engines.stream.piles import Packed, pack
 from rocscope.errors import InputError
 
-Array = NDArray[Any]
 Bad = tuple[int, int]
 """How many rows are bad, and which is the first."""
 

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._types import Array
 from rocscope.core.ranking import KINDS, KeyPart, Ranking, SortedKeys, encode, rank
 from rocscope.engines.stream.sorting import add, sort
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
-
-Array = NDArray[Any]
 
 _LEAST_GROWTH = 1 << 16
 _ROWS_AT_ONCE = 1 << 20

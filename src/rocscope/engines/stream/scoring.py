@@ -4,16 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.provenance import brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.source import require_columns
 from rocscope.errors import InputError, ScoreError
-
-Array = NDArray[Any]
 
 
 def add_column(

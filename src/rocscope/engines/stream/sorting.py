@@ -7,15 +7,13 @@ room than a part a thread.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._types import Array
 from rocscope.core.threads import in_threads
 
-Array = NDArray[Any]
 Part = tuple[Array, ...]
 """Pieces of arrays, which follow each other."""
 

@@ -14,12 +14,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.ranking import Block, KeyPart, Levels, decode, scan_keys, scan_rows
 from rocscope.errors import EngineError
-
-Array = NDArray[Any]
 
 _PARTS = 64
 _SAMPLES = 64

@@ -7,17 +7,16 @@ from math import nan
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.evaluation.across_datasets.result_table import result_table
 from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 
-Array = NDArray[Any]
 Zeros = Literal["split", "drop", "pratt"]
 
 _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}

@@ -8,18 +8,16 @@ from math import inf, isinf, nan, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.evaluation.across_datasets.result_table import result_table
 from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.folds.fold_scores import fold_scores
 from rocscope.evaluation.measures import Metric
 from rocscope.multiclass.predictions import MulticlassPredictions
-
-Array = NDArray[Any]
 
 _PREDICTIONS = (Predictions, MulticlassPredictions)
 

@@ -1,18 +1,15 @@
 """Replicates of a choice: model and threshold chosen anew in each, and what they are worth there and in the sample."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope._progress import Progress
+from rocscope._types import Array
 from rocscope.decisions.decision import Decision
 from rocscope.errors import InputError, warn
 from rocscope.evaluation.choice.threshold_choice import Rule, Tallied, from_zero
 from rocscope.inference.resampling.draws import Design, in_chunks, tally_all
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Replicates:
     worth_of_choice: Array
 
 
-def draw(design: Design, sample: Observed, replicates: int, seed: Any, progress: Progress) -> Replicates:
+def draw(design: Design, sample: Observed, replicates: int, seed: int, progress: Progress) -> Replicates:
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:

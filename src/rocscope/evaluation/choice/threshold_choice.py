@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.decisions.criteria import Criterion
 
-Array = NDArray[Any]
 Tallied = Mapping[str, tuple[Array, Array]]
 """For each model positives and negatives at each of its levels, a sample a row."""
 

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
-
-Array = NDArray[Any]
 
 _FEWEST_BINS = 12
 _MOST_BINS = 60

@@ -1,15 +1,13 @@
 """Across folds: a mean, or a figure of all rows pooled, with an interval from how the folds differ."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
-
-Array = NDArray[Any]
 
 
 class Across(NamedTuple):

@@ -6,7 +6,6 @@ from math import inf
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.calibration.bins import Strategy
@@ -22,7 +21,6 @@ from rocscope.evaluation.folds.fold_curves import FoldCurves, Kind, fold_curves
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.estimate import Estimate
 
-Array = NDArray[Any]
 Method = Literal["pooled", "vertical", "threshold", "false_positives"]
 
 METHODS: tuple[Method, ...] = get_args(Method)

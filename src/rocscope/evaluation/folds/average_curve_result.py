@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.jsonable import jsonable
 from rocscope.curves.curve import Curve, scalar
 from rocscope.evaluation.folds.across import Across
 from rocscope.inference.estimate import Estimate
-
-Array = NDArray[Any]
 
 _DRAWN = 201
 _ENOUGH = 2000

@@ -10,15 +10,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import CountCurve, Curve, after_infinity, cumulative, interpolate
 from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
 from rocscope.errors import WeightError
 from rocscope.evaluation.folds import across
-
-Array = NDArray[Any]
 
 MOST = 20_000
 _STEPS = 200

@@ -5,10 +5,10 @@ from math import inf, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, ShapeError
 from rocscope.evaluation.folds.fold_scores import FoldScores, fold_scores
 from rocscope.evaluation.measures import Metric
@@ -16,7 +16,6 @@ from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 
-Array = NDArray[Any]
 Method = Literal["corrected_t", "5x2_t", "5x2_f"]
 
 METHODS = ("corrected_t", "5x2_t", "5x2_f")

@@ -6,15 +6,15 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.results import BinnedCalibrationCurve
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import groups
+from rocscope.core.rows import masks_of
 from rocscope.curves.curve import CountCurve, Curve
 from rocscope.curves.lift_curves import gain, lift
 from rocscope.curves.precision_recall_curve import precision_recall
@@ -22,7 +22,6 @@ from rocscope.curves.roc_curve import roc
 from rocscope.errors import OneClassError, ShapeError, WeightError, warn
 from rocscope.evaluation.folds.across import Spread
 
-Array = NDArray[Any]
 Kind = Literal["roc", "gain", "lift", "precision_recall", "calibration"]
 Make = Callable[[ThresholdCounts], Curve]
 
@@ -111,7 +110,7 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
         If some folds have none.
     """
     check.check_choice("curve", kind, KINDS)
-    masks = groups("fold", predictions.fold)
+    masks = masks_of("fold", predictions.fold)
     counts = predictions.counts()
     make: Make = _MAKE[kind] if kind in _MAKE else _in_bins_of(counts, bins, strategy)
     pooled = make(counts)

@@ -6,15 +6,13 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.measures import Judged, Metric, measure_of
 from rocscope.multiclass.predictions import MulticlassPredictions
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

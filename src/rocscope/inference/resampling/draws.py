@@ -1,6 +1,6 @@
 """Drawing a sample again: multinomial counts over ranked levels, so that nothing is sorted twice.
 
-A design says which units are drawn (levels of one model, rows, clusters), in which strata, and how a draw becomes
+A design says which units are drawn (levels of one model, rows, groups), in which strata, and how a draw becomes
 counts at each level of each model. Replicates come in chunks of a size that depends on the data alone, each with its
 own seed, so that they do not depend on how many threads share the work.
 """
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._progress import Progress, track
+from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import Levels
 from rocscope.core.threads import cores
 from rocscope.errors import OneClassError
 
-Array = NDArray[Any]
 CountsOf = Mapping[str, ThresholdCounts]
 
 _CHUNK_CELLS = 2**17
@@ -192,17 +192,19 @@ def replicate(
     statistic: Statistic,
     replicates: int,
     *,
-    seed: Any = 0,
+    random_state: Any = 0,
+    stream: int | None = None,
     threads: int | None = None,
-    progress: bool = True,
+    progress: Progress = None,
 ) -> Array:
-    """Return the statistic of each replicate, a row each."""
+    """Return the statistic of each replicate, a row each; another `stream` of one random state draws others."""
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
         return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
 
     threads = threads if statistic.function is None else 1
+    seed = [check.seed_of(random_state), *([] if stream is None else [stream])]
     return in_chunks(work, replicates, design.chunk, seed=seed, threads=threads, progress=progress)
 
 
@@ -211,7 +213,7 @@ def in_chunks(
     replicates: int,
     chunk: int,
     *,
-    seed: Any,
+    seed: int | list[int],
     threads: int | None,
     progress: Progress,
 ) -> Array:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.inference.resampling.draws import Design, Statistic, Tally, tally_all
-
-Array = NDArray[Any]
 
 _MOST_GROUPS = 1_000
 

@@ -7,9 +7,9 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
@@ -24,7 +24,6 @@ from rocscope.multiclass.areas.pairwise import (
 from rocscope.multiclass.intervals import by_logit, two_smallest
 from rocscope.multiclass.predictions import MulticlassPredictions
 
-Array = NDArray[Any]
 Variant = Literal["hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"]
 ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
 

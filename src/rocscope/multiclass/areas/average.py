@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 
@@ -61,7 +61,7 @@ def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Av
     )
 
 
-def weighted_mean(values: NDArray[Any], weight: NDArray[Any]) -> Any:
+def weighted_mean(values: Array, weight: Array) -> Any:
     """Return the mean over the last axis of what is not NaN; NaN where nothing with a weight is left."""
     defined = ~np.isnan(values)
     total = np.where(defined, weight, 0.0).sum(axis=-1)

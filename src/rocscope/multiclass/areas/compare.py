@@ -2,10 +2,8 @@
 
 from itertools import combinations
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.rows import require_distinct
@@ -17,8 +15,6 @@ from rocscope.multiclass.areas.auc import Variant, auc_estimate, coefficients, m
 from rocscope.multiclass.areas.pairwise import ClassColumns, covariance_of_components, row_components
 from rocscope.multiclass.intervals import mover
 from rocscope.multiclass.predictions import MulticlassPredictions
-
-Array = NDArray[Any]
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 

@@ -7,15 +7,13 @@ number of cases, so that one-vs-one and one-vs-rest AUCs are weighted means of t
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.kernels import SMALL
 from rocscope.kernels import classes as kernels
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

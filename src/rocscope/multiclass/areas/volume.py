@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, permutations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from rocscope._types import Array
 
 _CHUNK = 1_000_000
 _SAME_DISTANCE = 1e-12

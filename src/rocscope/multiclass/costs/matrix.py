@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError, LabelError, ShapeError
 from rocscope.multiclass.classes import check_classes
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.multiclass.tables.orientation import Rows, rows_actual
-
-Array = NDArray[Any]
 
 REJECTED = -1
 """Class index of a case that is left undecided."""

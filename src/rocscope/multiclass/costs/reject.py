@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
 from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-
-Array = NDArray[Any]
 
 
 class RejectCurve(Curve):

@@ -6,9 +6,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import ShapeError, WeightError
@@ -18,8 +18,6 @@ from rocscope.multiclass.classes import check_classes, class_index, label_column
 from rocscope.multiclass.tables import statistics as tables
 from rocscope.multiclass.tables.intervals import table_interval
 from rocscope.multiclass.tables.orientation import Rows, rows_actual
-
-Array = NDArray[Any]
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
@@ -245,7 +243,7 @@ class ConfusionMatrix:
         averaging: tables.Averaging | None = None,
         level: float = 0.95,
         replicates: int = 2000,
-        seed: Any = 0,
+        random_state: Any = 0,
     ) -> Estimate:
         """Return a statistic with its confidence interval.
 
@@ -258,7 +256,8 @@ class ConfusionMatrix:
         averaging : {"macro", "micro", "weighted"}, optional
         level : float
             Confidence level.
-        replicates, seed : int
+        replicates : int
+        random_state : int, Generator, RandomState or None
             Of the bootstrap.
 
         Returns
@@ -283,7 +282,7 @@ class ConfusionMatrix:
         >>> matrix.interval("recall", of=1).n
         22
         """
-        options = {"level": level, "replicates": replicates, "seed": seed}
+        options = {"level": level, "replicates": replicates, "random_state": random_state}
         return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":

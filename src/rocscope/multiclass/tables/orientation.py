@@ -3,11 +3,10 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.errors import InputError, ShapeError
 
-Array = NDArray[Any]
 Rows = Literal["actual", "predicted"]
 
 

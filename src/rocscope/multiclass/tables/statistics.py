@@ -8,13 +8,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import metrics
+from rocscope._types import Array
 from rocscope.errors import InputError
 from rocscope.multiclass.areas.average import weighted_mean
 
-Array = NDArray[Any]
 Scheme = Literal["linear", "quadratic"]
 Averaging = Literal["macro", "micro", "weighted"]
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, ScoreError, warn
 from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
@@ -17,7 +17,6 @@ from rocscope.multiclass.weights.objective import NAMES, Name, Objective
 from rocscope.multiclass.weights.search import best_of_starts, greedy, some_rows
 from rocscope.multiclass.weights.smooth import Recalibration, fit_recalibration
 
-Array = NDArray[Any]
 Method = Literal["auto", "smooth", "coordinate", "greedy"]
 
 METHODS = ("auto", "smooth", "coordinate", "greedy")
@@ -33,7 +32,7 @@ def class_weights(
     min_recall: Any = None,
     classes: Any = None,
     sample_weight: Any = None,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> ClassWeights:
     """Weights of the classes for which predicting argmax of w·p does best.
 
@@ -53,7 +52,7 @@ def class_weights(
     min_recall : float, or mapping from class to float, optional
         Least share of a class that must be found, with "coordinate" or "greedy".
     classes, sample_weight : see `MulticlassPredictions`
-    seed : int
+    random_state : int, Generator, RandomState or None
         Of the random starts.
 
     Returns
@@ -94,6 +93,7 @@ def class_weights(
     if not isinstance(preds, MulticlassPredictions):
         preds = MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
     models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
+    seed = check.seed_of(random_state)
     found = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
     if not found:
         raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._stored import Fields, Format
+from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.costs.matrix import REJECTED, CostMatrix
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.multiclass.weights.smooth import recalibrate
-
-Array = NDArray[Any]
 
 FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
 

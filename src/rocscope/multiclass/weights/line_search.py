@@ -5,16 +5,13 @@ between neighbouring t, and one sort of them shows all that the weight of c can 
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.kernels import SMALL
 from rocscope.kernels import classes as kernels
 from rocscope.multiclass.weights.objective import Objective, Score
-
-Array = NDArray[Any]
 
 _ROUNDING = 1e-7
 _NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError, LabelError
 from rocscope.multiclass.costs.matrix import CostMatrix
 
-Array = NDArray[Any]
 Name = Literal["accuracy", "balanced_accuracy", "macro_f1"]
 
 NAMES = ("accuracy", "balanced_accuracy", "macro_f1")

@@ -5,12 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocscope._types import Array
 from rocscope.multiclass.weights.line_search import Problem, line_search
 from rocscope.multiclass.weights.objective import Objective
-
-Array = NDArray[Any]
 
 MANY_ROWS = 20_000
 """Above this number of rows the starts are improved on a random part first."""

@@ -1,13 +1,11 @@
 """Temperature and one bias per class by likelihood: class weights that do not chase single training rows."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 
-Array = NDArray[Any]
+from rocscope._types import Array
 
 _FLOOR = 1e-12
 _BIAS_SPREAD = 10.0

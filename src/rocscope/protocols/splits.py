@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.errors import InputError
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
