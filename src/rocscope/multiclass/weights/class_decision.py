@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._output import write_file
 from rocscope._stored import Fields, Format
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
@@ -124,10 +125,14 @@ class ClassWeights:
         InputError
             If the file cannot be written, or a class is neither text nor a number.
         """
+        return write_file(path, self.to_json(), force=force)
+
+    def to_json(self) -> str:
+        """Return the text of the file that `save` writes."""
         odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
         if odd:
             raise InputError("classes", expected="text or numbers, which JSON can hold", got=check.listing(odd))
-        return FORMAT.save(path, self.to_dict(), force=force)
+        return FORMAT.text(self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
