@@ -324,6 +324,12 @@ def check_share(value: Any, name: str) -> float:
     return float(value)
 
 
+def settle(instance: object, **values: Any) -> None:
+    """Set attributes of a frozen dataclass while it is made: what was given becomes what its methods may rely on."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+
+
 def read_only(array: Array) -> Array:
     """Return a view of `array` that cannot be written through."""
     view = array.view()

@@ -153,7 +153,7 @@ def test_compiled_venn_abers_equals_python():
     total = rng.integers(1, 5, 500)
     pos = rng.binomial(total, np.linspace(0.1, 0.9, 500))
     results = [np.empty((2, 500)) for _ in range(2)]
-    for kernel, result in zip((kernels.venn_abers, kernels.venn_abers.python), results, strict=True):
+    for kernel, result in zip((kernels.ranks.venn_abers, kernels.ranks.venn_abers.python), results, strict=True):
         kernel(pos, total, *result)
     assert np.array_equal(*results)
 

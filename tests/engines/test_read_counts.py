@@ -1,7 +1,6 @@
 """read_counts: files larger than memory, broken ones, full disks, and processes that are killed."""
 
 import errno
-import io
 import os
 import signal
 import subprocess
@@ -15,7 +14,6 @@ import pytest
 
 import rocscope as rs
 from readers import WRITERS
-from rocscope import _progress
 from rocscope.core.counted import Counted
 from rocscope.engines.sources import size
 from rocscope.engines.stream import pipeline, spill
@@ -376,26 +374,3 @@ def test_summary_of_very_many_levels_says_what_it_leaves_out(run, tmp_path, monk
     assert code == 0, err
     assert "left out beyond" in err
     assert "[" not in out
-
-
-def test_progress_is_shown_on_a_terminal_only(monkeypatch):
-    monkeypatch.setattr(_progress, "_BAR_AFTER", -1)
-    monkeypatch.setenv("COLUMNS", "120")
-    for is_terminal in (True, False):
-        sink = io.StringIO()
-        sink.isatty = lambda shown=is_terminal: shown
-        monkeypatch.setattr("sys.stderr", sink)
-        with _progress.reporting(None, "Reading", "rows") as report:
-            assert (report is _progress.unreported) != is_terminal
-            report(1_000, 4_000)
-            report(2_000, 4_000)
-        assert ("2,000 of 4,000 rows" in sink.getvalue()) == is_terminal
-
-
-def test_a_short_job_shows_no_bar(monkeypatch):
-    sink = io.StringIO()
-    sink.isatty = lambda: True
-    monkeypatch.setattr("sys.stderr", sink)
-    with _progress.reporting(True, "Reading", "rows") as report:
-        report(4_000, 4_000)
-    assert not sink.getvalue()

@@ -5,10 +5,10 @@ from math import inf, nan
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy import special
 
 from rocscope._types import Array
-from rocscope.calibration.logistic import LogisticFit, fit_logistic, log_odds
+from rocscope.calibration.logistic import LogisticFit, fit_logistic
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
@@ -39,7 +39,7 @@ class CoxCalibration(Result):
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """Return Wald's interval of "in_the_large", "intercept" or "slope"."""
-        value, half = getattr(self, name), float(ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
+        value, half = getattr(self, name), float(special.ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
         return value - half, value + half
 
 
@@ -109,7 +109,7 @@ def _fit(groups: Outcomes, sample: Outcomes, *, with_slope: bool) -> LogisticFit
     """Fit groups of neighbouring rows first, so that one step over all levels remains."""
 
     def fit(part: Outcomes, start: Array | None) -> LogisticFit:
-        at, one = log_odds(part.score), np.ones_like(part.score)
+        at, one = special.logit(part.score), np.ones_like(part.score)
         columns, offset = ([one, at], 0.0) if with_slope else ([one], at)
         return fit_logistic(columns, part.pos, part.total, offset=offset, start=start)
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import as_counts
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import OneClassError
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +121,7 @@ def at_prevalence(counts: ThresholdCounts, target_prevalence: float | None) -> T
     """Return as many rows, weighted so that the share `target_prevalence` of them is positive."""
     if target_prevalence is None:
         return counts
-    if not 0 < target_prevalence < 1:
-        raise InputError("target_prevalence", expected="a share between 0 and 1", got=repr(target_prevalence))
+    check.check_share(target_prevalence, "target_prevalence")
     counts.require_both_classes("a calibration plot at another prevalence")
     pos = counts.pos * (target_prevalence * counts.n / counts.n_pos)
     neg = counts.neg * ((1 - target_prevalence) * counts.n / counts.n_neg)

@@ -21,8 +21,8 @@ from rocscope.calibration.goodness import (
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.scores import decompose
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result, html_table
 from rocscope.core.rows import require_distinct
 from rocscope.core.text import number
 from rocscope.curves.curve import as_counts
@@ -38,7 +38,7 @@ _DISTANCES = ("miscalibration", "discrimination", "ici", "e50", "e90", "emax", "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationReport:
+class CalibrationReport(Result):
     """Numbers of calibration by name, each an Estimate; the tests; and what to keep in mind.
 
     Attributes
@@ -48,6 +48,8 @@ class CalibrationReport:
     notes : tuple of str
     n : float
     """
+
+    _content = ("n", "estimates", "tests", "notes")
 
     estimates: Mapping[str, Estimate]
     tests: Mapping[str, CalibrationTest]
@@ -59,28 +61,14 @@ class CalibrationReport:
             raise ColumnError("number", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
         return self.estimates[name]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return numbers, tests and notes, safe for JSON."""
-        parts = {
-            name: {key: value.to_dict() for key, value in getattr(self, name).items()}
-            for name in ("estimates", "tests")
-        }
-        return jsonable({"n": self.n} | parts | {"notes": self.notes})
-
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self[name].value:.4g}" for name in ("brier", "ici", "slope"))
         return f"CalibrationReport({shown}, {len(self.estimates)} numbers, n={number(self.n)})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{e.value:.4g}</td><td>{e.low:.4g} to {e.high:.4g}</td></tr>"
-            for name, e in self.estimates.items()
-        )
-        tests = "".join(
-            f"<tr><th>{escape(t.method)}</th><td colspan=2>p = {t.p_value:.3g}</td></tr>" for t in self.tests.values()
-        )
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<table>{rows}{tests}</table><ul>{notes}</ul>"
+        numbers = [(name, *estimate.cells) for name, estimate in self.estimates.items()]
+        tests = [(test.method, f"p = {test.p_value:.3g}", "") for test in self.tests.values()]
+        return f"{html_table([*numbers, *tests])}<ul>{''.join(f'<li>{escape(note)}</li>' for note in self.notes)}</ul>"
 
 
 def calibration_report(

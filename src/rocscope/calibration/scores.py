@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.bins import Strategy, binned
 from rocscope.calibration.outcomes import Outcomes, outcomes
@@ -172,8 +173,7 @@ def decompose(
     Decomposition(brier 0.225 = miscalibration 0.1 − discrimination 0.125 + uncertainty 0.25, CORP)
     """
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    if rule not in _RULES:
-        raise InputError("rule", expected="'brier' or 'log_loss'", got=repr(rule))
+    check.check_choice("rule", rule, list(_RULES))
     if method == "corp":
         return _decompose(sample, pav_values(sample), rule, "CORP")
     if method == "murphy":

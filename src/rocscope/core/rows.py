@@ -9,10 +9,11 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.provenance import Provenance
+from rocscope.core.result import Result
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 
-class Rows:
+class Rows(Result):
     """The columns that rows have beside labels and scores, and the parts that they make.
 
     Attributes

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.context import decimal
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.decisions.models import predict, scores_of
@@ -40,6 +39,8 @@ class Mixture(Result):
     ----------
     Vuk & Curk 2006, §4; Provost & Fawcett 2001, interpolation of classifiers.
     """
+
+    _content = ("weight", "tpr", "fpr", "first", "second")
 
     first: HullVertex
     second: HullVertex
@@ -99,11 +100,6 @@ class Mixture(Result):
             draw = _hashed(check.check_column(key, "key", size), check.seed_of(random_state))
         ends = (predict(columns[end.model], end.threshold, end.negated) for end in (self.first, self.second))
         return np.where(draw < self.weight, *reversed(tuple(ends)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return both ends, the weight and the expected rates, safe for JSON."""
-        facts = {name: getattr(self, name) for name in ("weight", "tpr", "fpr")}
-        return jsonable(facts | {"first": self.first.to_dict(), "second": self.second.to_dict()})
 
     def __repr__(self) -> str:
         parts = ((1 - self.weight, self.first), (self.weight, self.second))

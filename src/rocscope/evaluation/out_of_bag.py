@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, html_table
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.assembly import Judged, judged, predictions_of
@@ -68,10 +66,6 @@ class Corrected(Result):
         columns = check.read_only(np.asarray(replicates, dtype=np.float64))
         return cls(apparent, out_of_bag, no_information, overfitting, point632, plus, columns)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, safe for JSON."""
-        return jsonable(dict(vars(self)))
-
     def __repr__(self) -> str:
         facts = ", ".join(f"{name}={value:.4g}" for name, value in vars(self).items() if name != "replicates")
         return f"Corrected({facts})"
@@ -94,7 +88,7 @@ def relative_overfitting(apparent: float, out_of_bag: float, no_information: flo
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap632(Mapping[str, Corrected]):
+class Bootstrap632(Mapping[str, Corrected], Result):
     """What each model is worth, by the bootstrap; a mapping from model name.
 
     Attributes
@@ -104,6 +98,8 @@ class Bootstrap632(Mapping[str, Corrected]):
     failures : tuple of Failure
         Of models that are left out.
     """
+
+    _content = ("metric", "models", "failures")
 
     metric: str
     models: Mapping[str, Corrected]
@@ -120,11 +116,6 @@ class Bootstrap632(Mapping[str, Corrected]):
     def __len__(self) -> int:
         return len(self.models)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of each model, safe for JSON."""
-        models = {name: corrected.to_dict() for name, corrected in self.models.items()}
-        return jsonable({"metric": self.metric, "models": models, "failures": [vars(f) for f in self.failures]})
-
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {corrected.point632plus:.4g}" for name, corrected in self.models.items())
         size = next(iter(self.models.values())).replicates.size
@@ -132,12 +123,8 @@ class Bootstrap632(Mapping[str, Corrected]):
 
     def _repr_html_(self) -> str:
         names = ("apparent", "out_of_bag", "no_information", "relative_overfitting", "point632", "point632plus")
-        heading = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
-        rows = "".join(
-            f"<tr><th>{escape(model)}</th>{''.join(f'<td>{getattr(each, name):.4g}</td>' for name in names)}</tr>"
-            for model, each in self.models.items()
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th></th>{heading}</tr>{rows}</table>"
+        rows = [(model, *(f"{getattr(each, name):.4g}" for name in names)) for model, each in self.models.items()]
+        return super()._repr_html_() + html_table(rows, ("", *(name.replace("_", " ") for name in names)))
 
 
 def bootstrap_632(

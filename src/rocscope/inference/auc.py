@@ -1,9 +1,9 @@
 """AUC with its interval."""
 
-from math import log, nan, sqrt
+from math import nan, sqrt
 from typing import Any, Literal
 
-from scipy import optimize, special
+from scipy import optimize
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
@@ -12,13 +12,14 @@ from rocscope.core.predictions import Predictions
 from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.intervals import logit, normal_quantile, wald
 from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
 
 Method = Literal["logit", "delong", "newcombe"]
 
 METHODS = ("logit", "delong", "newcombe")
-_NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
+_NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
 
 
 def auc_interval(
@@ -150,24 +151,6 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         standard_error = nan
     name = ", ".join(part for part in (_NAMES[method], sample.note) if part)
     return Estimate(auc, low, high, level, name, sample.n, standard_error)
-
-
-def normal_quantile(level: float) -> float:
-    """Return z for a two-sided interval."""
-    return float(special.ndtri((1 + level) / 2))
-
-
-def wald(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return value ± z·se, cut at 0 and 1."""
-    reach = normal_quantile(level) * standard_error
-    return max(value - reach, 0.0), min(value + reach, 1.0)
-
-
-def logit(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return the interval that is symmetric on the logit scale."""
-    reach = normal_quantile(level) * standard_error / (value * (1 - value))
-    centre = log(value / (1 - value))
-    return float(special.expit(centre - reach)), float(special.expit(centre + reach))
 
 
 def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import InputError, warn
-from rocscope.inference.auc import normal_quantile
+from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from math import hypot, inf, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError, warn
-from rocscope.inference.auc import estimate, newcombe, normal_quantile
+from rocscope.inference.auc import estimate, newcombe
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.intervals import mover_difference
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
 from rocscope.inference.resampling.differences import differences
@@ -257,12 +258,8 @@ def _mover(a: AucSample, i: int, b: AucSample, j: int, level: float) -> Estimate
         f"the variance of the difference of {a.models[i]!r} and {b.models[j]!r} is 0 or undefined; its interval is "
         "put together from Newcombe's intervals of both"
     )
-    first, second = float(a.auc[i]), float(b.auc[j])
-    low_a, high_a = newcombe(first, a.n_pos, a.n_neg, level)
-    low_b, high_b = newcombe(second, b.n_pos, b.n_neg, level)
-    value = second - first
-    low = value - hypot(second - low_b, high_a - first)
-    high = value + hypot(high_b - second, first - low_a)
-    standard_error = (high - low) / (2 * normal_quantile(level))
-    method = "Newcombe's intervals of both areas (MOVER)"
-    return Estimate(value, max(low, -1.0), min(high, 1.0), level, method, a.n if a is b else a.n + b.n, standard_error)
+    first, second = (
+        Estimate(area, *newcombe(area, sample.n_pos, sample.n_neg, level), level, "Newcombe", sample.n)
+        for area, sample in ((float(a.auc[i]), a), (float(b.auc[j]), b))
+    )
+    return mover_difference(first, second, "Newcombe's intervals of both areas (MOVER)", a.n if a is b else a.n + b.n)

@@ -15,9 +15,9 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.ranking import count_at_least
 from rocscope.core.rows import require_distinct
 from rocscope.errors import ColumnError, InputError, WeightError
-from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.intervals import normal_quantile
 
 Thresholds = float | Mapping[str, float]
 McNemar = Literal["mid-p", "exact", "asymptotic"]

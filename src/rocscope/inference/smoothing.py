@@ -11,9 +11,9 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, as_counts, interpolate, scalar
 from rocscope.errors import InputError
-from rocscope.inference.auc import normal_quantile
 from rocscope.inference.binormal import Binormal, fit_least_squares, fit_maximum_likelihood
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.placements import require_whole
 from rocscope.inference.resampling.bootstrap import bootstrap
 

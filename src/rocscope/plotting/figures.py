@@ -201,8 +201,7 @@ def plot_calibration(
 def _band(curve: CalibrationCurve, kind: str | None, simultaneous: bool) -> Band | None:
     if kind is None:
         return None
-    if kind not in ("consistency", "confidence"):
-        raise InputError("band", expected="'consistency' or 'confidence'", got=repr(kind))
+    check.check_choice("band", kind, ("consistency", "confidence"))
     make = curve.consistency_band if kind == "consistency" else curve.confidence_band
     return make(simultaneous=simultaneous)
 
@@ -297,8 +296,7 @@ def _with_auc(curves: Mapping[str, Any]) -> list[str]:
 def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:
     """Draw on an Axes, or on that of a new figure, with the legend inside or beside it."""
     legend = legend or ("beside" if ax is None else "inside")
-    if legend not in _LEGENDS:
-        raise InputError("legend", expected=check.one_of(legend, _LEGENDS), got=repr(legend))
+    check.check_choice("legend", legend, _LEGENDS)
     ax = theme.new_axes() if ax is None else ax
     marks = draw(ax)
     if legend == "beside":

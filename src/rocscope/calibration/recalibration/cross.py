@@ -21,7 +21,6 @@ from rocscope.calibration.recalibration.steps import (
     IsotonicRecalibrator,
     VennAbersRecalibrator,
 )
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.core.rows import masks_of, require_distinct
@@ -62,6 +61,8 @@ class Recalibrated(Result):
         True where each row's probability comes from a recalibrator fitted without that row's fold.
     """
 
+    _content = ("method", "note", "recalibrators")
+
     predictions: Predictions
     recalibrators: Mapping[str, Recalibrator]
     method: str
@@ -73,11 +74,6 @@ class Recalibrated(Result):
         if self.out_of_sample:
             return "each row's probability comes from a fit to the other folds"
         return "fitted to the rows that it is applied to: their calibration looks better than that of new rows"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the recalibrators and what was done (not the rows), safe for JSON."""
-        fitted = {model: recalibrator.to_dict() for model, recalibrator in self.recalibrators.items()}
-        return jsonable({"method": self.method, "note": self.note, "recalibrators": fitted})
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
@@ -108,8 +104,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     >>> recalibrator("histogram", bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 4])
     array([0.5, 1. ])
     """
-    if method not in RECALIBRATORS:
-        raise InputError("method", expected=check.one_of(str(method), list(RECALIBRATORS)), got=repr(method))
+    check.check_choice("method", method, list(RECALIBRATORS))
     made = RECALIBRATORS[method]()
     unknown = sorted(set(parameters) - set(made.get_params()))
     if unknown:
@@ -136,7 +131,7 @@ def recalibrate(
         So many folds, each with about the same share of positives; the fold column; any splits that test each row
         once; or no folds: fitted and applied to the same rows, which the result says.
     random_state : int, Generator, RandomState or None
-        Of the folds, where `cv` is a number.
+        Of the folds.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
@@ -202,7 +197,7 @@ def _crossed(
     return result
 
 
-def _splits(predictions: Predictions, cv: Any, seed: int | None) -> list[Split]:
+def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]

@@ -134,7 +134,7 @@ def _draw(rng: np.random.Generator, frequency: Array, stratum: slice, drawn: Arr
     unit = np.repeat(np.arange(stratum.start, stratum.stop), frequency[stratum])
     draws = rng.integers(0, total, size=(replicates, total), dtype=np.uint32 if total < 2**32 else np.int64)
     if compiled:
-        kernels.tally(draws, unit, drawn)
+        kernels.ranks.tally(draws, unit, drawn)
         return
     row = frequency.size * np.arange(replicates)[:, None]
     drawn += np.bincount((unit[draws] + row).ravel(), minlength=drawn.size).reshape(drawn.shape)
@@ -180,7 +180,7 @@ def areas(pos: Array, neg: Array, compiled: bool) -> Array:
     """Return the AUC of each row; NaN where a class is missing."""
     if compiled:
         right = np.empty(pos.shape[0], pos.dtype)
-        kernels.count_right(pos, neg, right)
+        kernels.ranks.count_right(pos, neg, right)
     else:
         right = (neg * (2 * np.cumsum(pos, axis=1) - pos)).sum(axis=1)
     with np.errstate(invalid="ignore"):

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from html import escape
 from math import sqrt
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.estimate import Estimate
@@ -30,8 +30,15 @@ ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
 VARIANTS = ("hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted")
 
 
+def _average(variant: Variant, doc: str) -> property:
+    def average(self: "MulticlassAuc") -> Average:
+        return self.average(variant)
+
+    return property(average, doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class MulticlassAuc:
+class MulticlassAuc(Result):
     """How well each class is told from each other, and the averages of it that have a name.
 
     Made by `rocscope.multiclass.multiclass_auc`.
@@ -71,35 +78,12 @@ class MulticlassAuc:
     support: Array
     _rows: ClassColumns
 
-    @property
-    def hand_till(self) -> Average:
-        """Hand & Till's M: mean of A(i|j) over all ordered pairs of classes."""
-        return self.one_vs_one()
-
-    @property
-    def au1u(self) -> Average:
-        """Each class against each other, classes alike: the same as `hand_till`."""
-        return self.one_vs_one()
-
-    @property
-    def au1p(self) -> Average:
-        """Each class against each other, A(i|j) by the share of class i."""
-        return self.average("au1p")
-
-    @property
-    def ovo_weighted(self) -> Average:
-        """Each pair of classes by the share of cases in it."""
-        return self.one_vs_one("prevalence")
-
-    @property
-    def aunu(self) -> Average:
-        """Each class against the rest, classes alike."""
-        return self.one_vs_rest()
-
-    @property
-    def aunp(self) -> Average:
-        """Each class against the rest, by the share of the class."""
-        return self.one_vs_rest("prevalence")
+    hand_till = _average("hand_till", "Hand & Till's M: mean of A(i|j) over all ordered pairs of classes.")
+    au1u = _average("au1u", "Each class against each other, classes alike: the same as `hand_till`.")
+    au1p = _average("au1p", "Each class against each other, A(i|j) by the share of class i.")
+    ovo_weighted = _average("ovo_weighted", "Each pair of classes by the share of cases in it.")
+    aunu = _average("aunu", "Each class against the rest, classes alike.")
+    aunp = _average("aunp", "Each class against the rest, by the share of the class.")
 
     @property
     def against_rest(self) -> Array:
@@ -177,9 +161,8 @@ class MulticlassAuc:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the matrix and all averages, safe for JSON."""
-        averages = {name: self.average(name).to_dict() for name in VARIANTS}
-        facts = {"classes": self.classes, "support": self.support, "matrix": self.matrix}
-        return jsonable(facts | {"against_rest": self.against_rest} | averages)
+        facts = {name: getattr(self, name) for name in ("classes", "support", "matrix", "against_rest")}
+        return jsonable(facts | {name: self.average(name) for name in VARIANTS})
 
     def __repr__(self) -> str:
         m, undefined = self.hand_till, self.hand_till.undefined
@@ -189,12 +172,8 @@ class MulticlassAuc:
         )
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in self.classes)
-        body = "".join(
-            f"<tr><th>{escape(str(name))}</th>" + "".join(f"<td>{value:.4g}</td>" for value in row) + "</tr>"
-            for name, row in zip(self.classes, self.matrix.tolist(), strict=True)
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th>A(row|column)</th>{head}</tr>{body}</table>"
+        rows = [(name, *(f"{value:.4g}" for value in row)) for name, row in zip(self.classes, self.matrix, strict=True)]
+        return super()._repr_html_() + html_table(rows, ("A(row|column)", *self.classes))
 
 
 def multiclass_auc(

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result, html_table
 from rocscope.errors import ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.average import Average, average
@@ -22,8 +22,22 @@ from rocscope.multiclass.tables.orientation import Rows, rows_actual
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
 
+def _cell(index: int, doc: str) -> property:
+    def cell(self: "ConfusionMatrix") -> Array:
+        return tables.one_vs_rest(self.counts)[index]
+
+    return property(cell, doc=doc)
+
+
+def _metric(name: str, doc: str) -> property:
+    def metric(self: "ConfusionMatrix") -> Array:
+        return self.per_class(name)
+
+    return property(metric, doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class ConfusionMatrix:
+class ConfusionMatrix(Result):
     """Counts of cases by actual class (rows) and predicted class (columns).
 
     Parameters
@@ -71,8 +85,7 @@ class ConfusionMatrix:
         names = check_classes(range(len(matrix)) if classes is None else classes)
         if len(names) != len(matrix):
             raise ShapeError("classes", expected=f"one name per row ({len(matrix)})", got=str(len(names)))
-        object.__setattr__(self, "counts", check.read_only(matrix))
-        object.__setattr__(self, "classes", names)
+        check.settle(self, counts=check.read_only(matrix), classes=names)
 
     @classmethod
     def from_labels(
@@ -138,25 +151,14 @@ class ConfusionMatrix:
         """Share of each predicted class that is of each; columns sum to 1, the diagonal is precision."""
         return _shares(self.counts, self.predicted)
 
-    @property
-    def tp(self) -> Array:
-        """True positives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[0]
-
-    @property
-    def fp(self) -> Array:
-        """False positives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[1]
-
-    @property
-    def fn(self) -> Array:
-        """False negatives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[2]
-
-    @property
-    def tn(self) -> Array:
-        """True negatives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[3]
+    tp = _cell(0, "True positives of each class against the rest.")
+    fp = _cell(1, "False positives of each class against the rest.")
+    fn = _cell(2, "False negatives of each class against the rest.")
+    tn = _cell(3, "True negatives of each class against the rest.")
+    precision = _metric("precision", "Share of true among the cases predicted as each class.")
+    recall = _metric("recall", "Share of each class that is found.")
+    specificity = _metric("specificity", "Share of the other classes that is not taken for each class.")
+    jaccard = _metric("jaccard", "Overlap of each class with the cases predicted as such.")
 
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
@@ -174,26 +176,6 @@ class ConfusionMatrix:
             Those of the metric, such as ``beta=2`` of "f_score".
         """
         return tables.per_class(self.counts, metric, **options)
-
-    @property
-    def precision(self) -> Array:
-        """Share of true among the cases predicted as each class."""
-        return self.per_class("precision")
-
-    @property
-    def recall(self) -> Array:
-        """Share of each class that is found."""
-        return self.per_class("recall")
-
-    @property
-    def specificity(self) -> Array:
-        """Share of the other classes that is not taken for each class."""
-        return self.per_class("specificity")
-
-    @property
-    def jaccard(self) -> Array:
-        """Overlap of each class with the cases predicted as such."""
-        return self.per_class("jaccard")
 
     def f_score(self, beta: float = 1) -> Array:
         """F_β of each class."""
@@ -308,12 +290,8 @@ class ConfusionMatrix:
         return f"ConfusionMatrix(classes={list(self.classes)}, n={self.n:g}, accuracy={self.accuracy:.6g})"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in self.classes)
-        body = "".join(
-            f"<tr><th>{escape(str(name))}</th>" + "".join(f"<td>{count:g}</td>" for count in row) + "</tr>"
-            for name, row in zip(self.classes, self.counts.tolist(), strict=True)
-        )
-        return f"<table><tr><th>actual \\ predicted</th>{head}</tr>{body}</table>"
+        rows = [(name, *(f"{count:g}" for count in row)) for name, row in zip(self.classes, self.counts, strict=True)]
+        return html_table(rows, ("actual \\ predicted", *self.classes))
 
 
 def _shares(counts: Array, total: Array) -> Array:
