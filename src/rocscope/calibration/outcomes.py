@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
-from rocscope.curves.curve import as_counts
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import OneClassError
+from rocscope.sample import counts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,9 @@ class Outcomes:
             raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
 
-def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Outcomes:
+def outcomes(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> Outcomes:
     """Return the outcomes of labels and probabilities, of counts, or outcomes as they are.
 
     Raises
@@ -111,7 +114,7 @@ def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_
     """
     if isinstance(y_true, Outcomes):
         return y_true
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_probabilities("scores")
     return Outcomes.of(counts)
 
@@ -120,8 +123,7 @@ def at_prevalence(counts: ThresholdCounts, target_prevalence: float | None) -> T
     """Return as many rows, weighted so that the share `target_prevalence` of them is positive."""
     if target_prevalence is None:
         return counts
-    if not 0 < target_prevalence < 1:
-        raise InputError("target_prevalence", expected="a share between 0 and 1", got=repr(target_prevalence))
+    check.check_share(target_prevalence, "target_prevalence")
     counts.require_both_classes("a calibration plot at another prevalence")
     pos = counts.pos * (target_prevalence * counts.n / counts.n_pos)
     neg = counts.neg * ((1 - target_prevalence) * counts.n / counts.n_neg)

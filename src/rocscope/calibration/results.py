@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -17,6 +16,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
+from rocscope.inference.intervals import of_share
 
 DRAWS = 1000
 
@@ -147,11 +147,8 @@ class BinnedCalibrationCurve(CalibrationCurve):
         >>> interval.low.round(3), interval.high.round(3)
         (array([0.095, 0.095]), array([0.905, 0.905]))
         """
-        intervals = {"wilson": _wilson, "jeffreys": _jeffreys}
-        if method not in intervals:
-            raise InputError("method", expected="'wilson' or 'jeffreys'", got=repr(method))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = intervals[method](self.pos, self.pos + self.neg, check.check_level(level))
+        check.check_choice("method", method, ("wilson", "jeffreys"))
+        low, high = of_share(self.pos, self.pos + self.neg, method, check.check_level(level))
         empty = self.pos + self.neg == 0
         return Band(self.x, np.where(empty, np.nan, low), np.where(empty, np.nan, high), level, method.capitalize())
 
@@ -184,17 +181,3 @@ class PavCalibrationCurve(CalibrationCurve):
 
     def _facts(self) -> str:
         return f"PAV, {self.low.size} blocks, n={number(self.counts.n)}"
-
-
-def _wilson(pos: Array, total: Array, level: float) -> tuple[Array, Array]:
-    z = float(ndtri((1 + level) / 2))
-    share = pos / total
-    centre = (share + z**2 / (2 * total)) / (1 + z**2 / total)
-    half = z * np.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2) / (1 + z**2 / total)
-    return np.where(pos == 0, 0.0, centre - half), np.where(pos == total, 1.0, centre + half)
-
-
-def _jeffreys(pos: Array, total: Array, level: float) -> tuple[Array, Array]:
-    tail = (1 - level) / 2
-    low, high = (betaincinv(pos + 0.5, total - pos + 0.5, share) for share in (tail, 1 - tail))
-    return np.where(pos == 0, 0.0, low), np.where(pos == total, 1.0, high)

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from rocscope._types import Array
-from rocscope.calibration.logistic import fit_logistic, fit_many, log_odds, probability
+from rocscope.calibration.logistic import fit_logistic, fit_many
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
 
@@ -40,7 +41,7 @@ class SplineFit:
         start = fit_logistic(list(self.columns), self.outcomes.pos, total, ridge=ridge).coefficients
         rows = np.atleast_2d(pos)
         fits = fit_many(self.columns, rows, total, start=start, ridge=ridge)
-        return np.reshape(probability(fits @ self.columns_at_x), (*pos.shape[:-1], -1))
+        return np.reshape(special.expit(fits @ self.columns_at_x), (*pos.shape[:-1], -1))
 
     def at_levels(self, values: Array) -> Array:
         """Return the curve at the levels of the outcomes, from its values at `x`."""
@@ -65,7 +66,7 @@ def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
 
 
 def _logit(score: Array) -> Array:
-    return log_odds(score.clip(CERTAINTY, 1 - CERTAINTY))
+    return special.logit(score.clip(CERTAINTY, 1 - CERTAINTY))
 
 
 def _columns(at: Array, knot: Array, levels: Array) -> Array:

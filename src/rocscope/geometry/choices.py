@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rocscope._types import Array
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 
 
@@ -64,11 +64,12 @@ def label(model: str, negated: bool) -> str:
     return f"not {model}" if negated else model
 
 
-def all_choices(model: str, counts: ThresholdCounts) -> Choices:
+def all_choices(model: str, counts: CumulativeCounts) -> Choices:
     """Return every threshold of a model, from "nobody positive" on.
 
     Examples
     --------
+    >>> from rocscope import ThresholdCounts
     >>> choices = all_choices("a", ThresholdCounts([0.9, 0.4], [1, 0], [0, 1]))
     >>> [choices.point(index).threshold for index in range(3)]
     [inf, 0.9, -inf]
@@ -77,6 +78,6 @@ def all_choices(model: str, counts: ThresholdCounts) -> Choices:
     return Choices(model, tp, fp, counts.n_pos, counts.n_neg, score_of(counts))
 
 
-def score_of(counts: ThresholdCounts) -> Callable[[int], float]:
+def score_of(counts: CumulativeCounts) -> Callable[[int], float]:
     """Return the function from a position to the score there, in the type that the scores have."""
     return lambda index: math.inf if index == 0 else counts.threshold[index - 1].item()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.ranking import Block, Levels, ranges
 from rocscope.core.threads import in_threads
 
@@ -20,7 +21,7 @@ _FEW = 50
 """Points that plain Python goes through sooner than NumPy."""
 
 
-def pool(counts: ThresholdCounts) -> ThresholdCounts:
+def pool(counts: CumulativeCounts) -> ThresholdCounts:
     """Return the upper convex hull, as counts whose levels are the hull's segments.
 
     Notes
@@ -34,6 +35,7 @@ def pool(counts: ThresholdCounts) -> ThresholdCounts:
     >>> hull.threshold, hull.tp, hull.fp
     (array([5, 1]), array([2, 3]), array([0, 3]))
     """
+    counts = counts.on_hull()
     ranking = counts.ranking
     whole = isinstance(counts.n, int)
     if (isinstance(ranking, Levels) and ranking.threshold.size < kernels.SMALL) or (whole and not counts.is_exact):

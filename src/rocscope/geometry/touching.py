@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.geometry.choices import Choices, all_choices
 from rocscope.geometry.hull import pool, upper_corners
@@ -79,6 +79,7 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[float, 
     --------
     With false alarms for nothing every threshold that finds all positives is best; the highest is taken:
 
+    >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts([0.9, 0.6, 0.4, 0.2], [2, 2, 0, 0], [0, 1, 2, 3])
     >>> touching([all_choices("a", counts)], Context(cost_fp=0)).point
     OperatingPoint(tp=4, fp=1, fn=0, tn=5, threshold=0.6)
@@ -99,7 +100,7 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[float, 
     return Touch(found[first].choices, found[first].index, tuple(as_good))
 
 
-def best_point(counts: ThresholdCounts, context: Context | None = None) -> OperatingPoint:
+def best_point(counts: CumulativeCounts, context: Context | None = None) -> OperatingPoint:
     """Return the point of lowest expected cost in a context, or of highest accuracy without one.
 
     Raises
@@ -108,9 +109,12 @@ def best_point(counts: ThresholdCounts, context: Context | None = None) -> Opera
         If the counts hold one class only.
     InputError
         If errors of both kinds are rewarded.
+    InexactCountsError
+        If ranges of the score leave it open.
 
     Examples
     --------
+    >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
     >>> best_point(counts)
     OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=5)
@@ -119,7 +123,7 @@ def best_point(counts: ThresholdCounts, context: Context | None = None) -> Opera
     """
     counts.require_both_classes("best point")
     context = context or Context()
-    choices = all_choices("", counts if needs_every_threshold(context) else pool(counts))
+    choices = all_choices("", counts.require_levels("best point") if needs_every_threshold(context) else pool(counts))
     return touching([choices], context).point
 
 
