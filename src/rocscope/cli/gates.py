@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 

@@ -8,7 +8,7 @@ from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts, dot
 from rocscope.core.point import OperatingPoint
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import CountCurve, scalar
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, pool, touching_point

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.geometry import upper_corners
 
 

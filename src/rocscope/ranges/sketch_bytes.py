@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.errors import InputError, SketchError
 
 MAGIC = b"rocscope.sketch\n"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import rocscope as rs
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.curves.curve import cumulative
 from rocscope.geometry import pool, touching_point
 from rocscope.report.pack import counts_column, scores_column

@@ -24,9 +24,8 @@ from rocscope.calibration.recalibration.steps import (
     VennAbersRecalibrator,
 )
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result
+from rocscope.core.result import Result, number
 from rocscope.core.rows import masks_of, require_distinct
-from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.splits import Sample, Split

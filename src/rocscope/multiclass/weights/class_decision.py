@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._output import write_file
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.decisions import decision_file
 from rocscope.errors import DecisionFileError, InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
