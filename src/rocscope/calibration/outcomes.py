@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.errors import OneClassError
 from rocscope.sample import counts_of
 
