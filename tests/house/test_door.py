@@ -375,6 +375,29 @@ def test_nonsense_beside_scores_is_refused(name, kind):
         OF_ONE_MODEL[name](NONSENSE[kind], A)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "inference.mann_whitney",
+        "calibration.calibration_report",
+        "calibration.cox_calibration",
+        "calibration.spiegelhalter_test",
+        "calibration.hosmer_lemeshow_test",
+        "calibration.miscalibration_test",
+    ],
+)
+def test_repeats_are_no_new_data_behind_a_name_either(name):
+    twice = rs.Predictions(np.tile(Y, 2), np.tile(A, 2), row=np.tile(np.arange(N), 2))
+    for data in (twice, {"a": twice}):
+        with pytest.raises(InputError, match="expected each case once, got several entries of a case"):
+            OF_ONE_MODEL[name](data)
+
+
+def test_models_have_different_names():
+    with pytest.raises(InputError, match=r"^models: expected a different name for each model"):
+        rs.hull({1: COUNTS["a"], "1": COUNTS["b"]})
+
+
 def test_a_refusal_names_what_to_do_instead():
     for data, hint in ((MULTI, "rocscope.multiclass has what"), (rs.roc(Y, A), r"pass its \.counts")):
         with pytest.raises(InputError, match=hint):
