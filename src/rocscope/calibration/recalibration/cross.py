@@ -30,6 +30,7 @@ from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.splits import Sample, Split
+from rocscope.sample import rows_of
 
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
 
@@ -164,6 +165,7 @@ def recalibrate(
     >>> result.recalibrators["score"].predict([0.5]).round(2)
     array([0.26])
     """
+    predictions = rows_of(predictions)
     require_distinct(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
     splits = None if cv is None else _splits(predictions, cv, check.seed_of(random_state))

@@ -11,7 +11,7 @@ from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, html_table
-from rocscope.errors import ShapeError, WeightError
+from rocscope.errors import LabelError, ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.average import Average, average
 from rocscope.multiclass.classes import check_classes, class_index, label_column, position
@@ -165,6 +165,25 @@ class ConfusionMatrix(Result):
         index = position(cls, self.classes)
         return OperatingPoint(*(cell[index].item() for cell in tables.one_vs_rest(self.counts)))
 
+    def as_point(self, pos_label: Any = None) -> OperatingPoint:
+        """Return the counts of a matrix of two classes, as every function takes them that takes a crisp classifier.
+
+        Raises
+        ------
+        LabelError
+            If there are not two classes, or which one is positive is not known.
+
+        Examples
+        --------
+        >>> ConfusionMatrix([[4, 1], [2, 3]], rows="actual").as_point()
+        OperatingPoint(tp=3, fp=1, fn=2, tn=4)
+        """
+        if len(self.classes) != 2:
+            hint = "take one against the rest: matrix.binary(cls)"
+            raise LabelError("classes", expected="two", got=check.listing(self.classes), hint=hint)
+        positive = check.check_labels(np.array(self.classes), pos_label, "classes")
+        return self.binary(self.classes[int(positive.argmax())])
+
     def per_class(self, metric: str, **options: Any) -> Array:
         """Return a metric of `rocscope.metrics` for each class against the rest, such as "jaccard".
 
@@ -268,12 +287,12 @@ class ConfusionMatrix(Result):
         return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
-        if not isinstance(other, ConfusionMatrix) or other.classes != self.classes:
+        if not isinstance(other, type(self)) or other.classes != self.classes:
             return NotImplemented
         return ConfusionMatrix(self.counts + other.counts, classes=self.classes, rows="actual")
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConfusionMatrix):
+        if not isinstance(other, type(self)):
             return NotImplemented
         return self.classes == other.classes and np.array_equal(self.counts, other.counts)
 
