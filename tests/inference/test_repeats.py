@@ -106,7 +106,7 @@ NOT_OF_ROWS = {
     "inference.compare_errors": "takes two confusion matrices",
     "inference.joint_region": "takes a confusion matrix",
     "inference.rate_intervals": "takes a confusion matrix",
-    "inference.drift": "takes counts",
+    "inference.drift": "describes, and tests nothing",
     "inference.smooth_roc": "draws a curve",
 }
 
@@ -128,6 +128,13 @@ def test_tests_of_independent_rows_refuse_several_entries_of_a_case(what, of, pr
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rs.errors.RocscopeWarning)
         assert of(preds(TIMES).by_repeat()[0]) is not None
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSED if name.endswith(("_test", "cox_calibration", "whitney"))])
+def test_a_mapping_hides_no_repeats(name):
+    topic, function = name.split(".")
+    with pytest.raises(InputError, match="expected each case once"):
+        getattr(getattr(rs, topic), function)({"a": one(predictions(TIMES))})
 
 
 def test_the_number_of_cases_is_said():

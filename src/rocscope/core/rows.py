@@ -1,6 +1,6 @@
 """Rows: what every container of predictions, of two classes or more, does with them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -95,8 +95,9 @@ def independent_units(rows: Rows, groups: Any) -> Any:
 
 
 def require_distinct(rows: Any, what: str) -> None:
-    """Refuse entries that are not independent, for inference that takes them to be."""
-    if isinstance(rows, Rows) and rows.repeated:
+    """Refuse entries that are not independent, also of one of several models, for inference that takes them to be."""
+    each = rows.values() if isinstance(rows, Mapping) else [rows]
+    if any(isinstance(one, Rows) and one.repeated for one in each):
         raise InputError(
             what,
             expected="each case once",
