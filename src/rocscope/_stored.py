@@ -135,12 +135,14 @@ class Fields:
 
     def number(self, name: str) -> float:
         """Return a finite number."""
-        value = self.content.get(name)
-        return value if is_number(value) else self.refuse(name, "a number")
+        value: Any = self.content.get(name)
+        if not is_number(value):
+            self.refuse(name, "a number")
+        return value
 
     def optional_number(self, name: str) -> float | None:
         """Return a finite number, or None where null stands."""
-        return None if name in self.content and self.content[name] is None else self.number(name)
+        return None if self.content.get(name, ...) is None else self.number(name)
 
     def whole(self, name: str) -> int:
         """Return a whole number of at least 0."""
