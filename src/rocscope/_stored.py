@@ -16,7 +16,6 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from rocscope._output import write_file
 from rocscope._types import Array
 from rocscope.errors import InputError, StoredError
 
@@ -51,10 +50,6 @@ class Format:
         if self.sealed:
             header["checksum"] = _checksum(content)
         return json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-
-    def save(self, path: str | os.PathLike[str], content: dict[str, Any], *, force: bool) -> Path:
-        """Write a file, whole or not at all; an existing one is kept unless `force` is set."""
-        return write_file(path, self.text(content), force=force)
 
     def read(self, path: str | os.PathLike[str]) -> "Fields":
         """Return the fields of a file, or raise StoredError."""
