@@ -111,11 +111,14 @@ def test_no_replicates_and_weights_without_rows_leave_intervals_out():
     label, score = simulated(60)
     weight = np.linspace(0.5, 1.5, 60)
     without = rs.calibration.calibration_report(label, score, replicates=0, draws=1)
-    fractions = rs.calibration.calibration_report(label, score, sample_weight=weight, draws=1)
+    counts = rs.ThresholdCounts.from_scores(label, score, sample_weight=weight)
+    fractions = rs.calibration.calibration_report(counts, draws=1)
     for found in (without, fractions):
         assert math.isnan(found["brier"].low)
         assert any("no intervals" in note for note in found.notes)
+    columns = rs.calibration.calibration_report(label, score, sample_weight=weight, replicates=20, draws=1)
     rows = rs.calibration.calibration_report(rs.Predictions(label, score, sample_weight=weight), replicates=20, draws=1)
+    assert rows.to_dict() == columns.to_dict()
     assert rows["brier"].value == pytest.approx(fractions["brier"].value)
     assert rows["brier"].low < rows["brier"].high
 

@@ -11,8 +11,8 @@ from scipy import stats
 import rocscope as rs
 from inference_cases import cases, components, delong_covariance, obuchowski_covariance
 from proc_values import SETS, VALUES
-from rocscope.errors import InputError, OneClassError, PairingError, RocscopeWarning, WeightError
-from rocscope.inference.placements import placements, sample_of_counts, sample_of_rows
+from rocscope.errors import ColumnError, InputError, OneClassError, PairingError, RocscopeWarning, WeightError
+from rocscope.inference.placements import _placements, sample_of_counts, sample_of_rows
 
 EXACT = {"rel": 1e-12, "abs": 1e-14}
 
@@ -81,7 +81,7 @@ def test_the_reference_holds_unpaired_values():
 @given(cases())
 def test_placements_are_those_of_the_definition(case):
     label, scores = case
-    found = placements(label == 1, scores["a"])
+    found = _placements(label == 1, scores["a"])
     pos, neg = components(label, scores["a"])
     assert found[label == 1].tolist() == [2 * value * len(neg) for value in pos]
     assert found[label == 0].tolist() == [2 * value * len(pos) for value in neg]
@@ -284,7 +284,7 @@ def test_paired_mapping_equals_predictions_of_both():
         ({"b": rs.Predictions([1, 0, 1, 0], [4, 2, 3, 1])}, {}, "the same labels, got others in row 1"),
         ({"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])}, {}, "a weight in both"),
         ({"b": PAIR[1]}, {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}}, "the same groups, got others in row 2"),
-        ({"b": PAIR[1].counts()}, {}, "expected Predictions, got counts"),
+        ({"b": PAIR[1].counts()}, {}, r"expected rows \(Predictions\), got a ThresholdCounts; counts do not say"),
     ],
 )
 def test_rows_that_differ_are_never_paired(arms, options, message):
@@ -307,7 +307,7 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.auc_interval(p, model="a", level=0), InputError, "level"),
         (lambda p: rs.auc_interval(p, model="a", level=1), InputError, "level"),
         (lambda p: rs.auc_interval(p, model="a", method="delnog"), InputError, "closest: 'delong'"),
-        (lambda p: rs.auc_interval(p), InputError, "model"),
+        (lambda p: rs.auc_interval(p), ColumnError, "name the model: model='a'"),
         (lambda p: rs.auc_interval(p, model="a", folds="mean"), InputError, "fold column"),
         (lambda p: rs.auc_interval(p, model="a", folds="each"), InputError, "folds"),
         (lambda p: rs.auc_interval(p.counts("a"), groups=[1] * 5), InputError, "rows"),

@@ -11,7 +11,6 @@ from rocscope._types import Array
 from rocscope.calibration.logistic import LogisticFit, fit_logistic
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
-from rocscope.core.rows import require_distinct
 
 _GROUPS = 4096
 
@@ -44,15 +43,14 @@ class CoxCalibration(Result):
 
 
 def cox_calibration(
-    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CoxCalibration:
     """Calibration in the large, calibration intercept and slope, by logistic recalibration.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -85,8 +83,9 @@ def cox_calibration(
     >>> round(cox.slope, 6), round(cox.intercept, 4), round(float(np.exp(cox.intercept)), 3)
     (1.0, 0.6931, 2.0)
     """
-    require_distinct(y_true, "Cox calibration")
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(
+        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Cox calibration"
+    )
     sample.require_both_classes("logistic recalibration")
     uncertain = (sample.score > 0) & (sample.score < 1)
     wrong = np.where(sample.score <= 0, sample.pos, sample.neg)[~uncertain].any()

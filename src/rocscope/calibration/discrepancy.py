@@ -23,6 +23,7 @@ def calibration_error(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     norm: Literal["l1", "l2", "max"] = "l1",
     bins: int = 10,
     strategy: Strategy = "uniform",
@@ -34,15 +35,14 @@ def calibration_error(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     norm : {"l1", "l2", "max"}
         Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
     bins, strategy : see `rocscope.calibration`
         "uniform" is the usual ECE, "quantile" that of equal mass.
     debiased : bool
         Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -74,7 +74,7 @@ def calibration_error(
     >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
     (0.3, 0.3)
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     total, mean_score, share = binned(sample, bins=bins, strategy=strategy).filled()
     weight, distance = total / sample.n, np.abs(mean_score - share)
     noise = share * (1 - share) / np.maximum(total - 1, 1)
@@ -95,15 +95,14 @@ def _absolute_normal(mean: Array, deviation: Array) -> Array:
 
 
 def smooth_calibration_error(
-    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
     """Smooth ECE: mean distance from the diagonal after smoothing, as wide as the error itself.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -132,7 +131,7 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
     0.2
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     waves = np.asarray(dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
     frequency = np.arange(_CELLS) * np.pi
 
@@ -165,17 +164,22 @@ class CalibrationIndex(Result):
 
 
 def calibration_index(
-    y_true: Any, y_score: Any = None, *, span: float = 2 / 3, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    span: float = 2 / 3,
+    pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> CalibrationIndex:
     """ICI, E50, E90 and Emax: distances between the probabilities and the LOESS calibration curve.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     span : float
         Share of the rows in each window of LOESS.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -201,7 +205,7 @@ def calibration_index(
     >>> round(index.ici, 3), round(index.emax, 3)
     (0.2, 0.2)
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     fit = loess_fit(sample, span)
     distance = np.abs(np.interp(sample.score, fit.x, fit.values(fit.outcomes.pos)) - sample.score)
     order = np.argsort(distance)

@@ -10,8 +10,8 @@ from rocscope.calibration.pav import pav_blocks, pav_fit
 from rocscope.calibration.results import BinnedCalibrationCurve, CalibrationCurve, PavCalibrationCurve
 from rocscope.calibration.spline import spline_fit
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError
+from rocscope.sample import counts_of
 
 Method = Literal["bins", "pav", "loess", "spline"]
 
@@ -20,6 +20,7 @@ def calibration_curve(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     method: Method = "bins",
     bins: int = 10,
     strategy: Strategy = "uniform",
@@ -34,8 +35,8 @@ def calibration_curve(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     method : {"bins", "pav", "loess", "spline"}
         Shares in bins, as in the papers; isotonic regression, the CORP reliability diagram, which has no bins to
         choose; local linear regression, the papers' choice for small samples; logistic regression on a spline of
@@ -53,7 +54,6 @@ def calibration_curve(
         Of the spline, 3 to 7.
     target_prevalence : float, optional
         Share of positives where the model will be used: classes are weighted to it.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -87,7 +87,7 @@ def calibration_curve(
     >>> curve.x, curve.y
     (array([0.1, 0.3, 0.6, 0.8]), array([0. , 0.5, 0.5, 1. ]))
     """
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_probabilities("scores")
     counts = at_prevalence(counts, target_prevalence)
     if method == "bins":

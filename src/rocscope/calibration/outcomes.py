@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.result import number
+from rocscope.core.rows import require_distinct
 from rocscope.core.text import number
-from rocscope.curves.curve import as_counts
 from rocscope.errors import OneClassError
+from rocscope.sample import sample_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +99,23 @@ class Outcomes:
             raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
 
-def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Outcomes:
-    """Return the outcomes of labels and probabilities, of counts, or outcomes as they are.
+def outcomes(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    inference: str = "",
+) -> Outcomes:
+    """Return the outcomes of data of one model, or outcomes as they are.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
+    InputError
+        If they are for an `inference` that takes entries as independent, and a case has several.
 
     Examples
     --------
@@ -112,7 +124,10 @@ def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_
     """
     if isinstance(y_true, Outcomes):
         return y_true
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    if inference:
+        require_distinct(data.rows, inference)
+    counts = data.counts
     counts.require_probabilities("scores")
     return Outcomes.of(counts)
 

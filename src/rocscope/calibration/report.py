@@ -22,15 +22,14 @@ from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.scores import decompose
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, number
 from rocscope.core.rows import require_distinct
-from rocscope.core.text import number
-from rocscope.curves.curve import as_counts
 from rocscope.errors import ColumnError, InputError, OneClassError
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import is_frequency
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
 from rocscope.inference.resampling.draws import Design, Statistic, replicate
+from rocscope.sample import sample_of
 
 _GROUPS, _ENDS = 2048, 256
 _PARTS = ("miscalibration", "discrimination", "uncertainty")
@@ -88,10 +87,8 @@ def calibration_report(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint or Predictions
-    y_score : array of n probabilities
-    model : str, optional
-        Which, where Predictions hold several.
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     bins : int
         Of ECE, MCE, Murphy's decomposition and Hosmer–Lemeshow.
     replicates : int
@@ -101,7 +98,6 @@ def calibration_report(
     draws : int
         Of labels, for the test of miscalibration.
     random_state : int, Generator, RandomState or None
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -118,7 +114,8 @@ def calibration_report(
     Rows are drawn as multinomial counts; above about 2,500 distinct probabilities neighbouring rows are gathered
     first, in the replicates only. Distances grow by resampling, so their intervals are mirrored at the estimate
     ("basic") and cut at 0; all others are quantiles of the replicates. Weights that are no numbers of rows need
-    Predictions: then rows are drawn with their weights.
+    the rows, which are then drawn with their weights. Of rows with groups whole groups are drawn; the tests take rows
+    as independent all the same, and a warning says so.
 
     Examples
     --------
@@ -130,17 +127,13 @@ def calibration_report(
     >>> 1 in report["slope"], report.tests["miscalibration"].p_value > 0.05
     (True, True)
     """
-    require_distinct(y_true, "calibration report")
-    if isinstance(y_true, Predictions):
-        counts = y_true.counts(model)
-        predictions = y_true.select(models=[model or y_true.models[0]])
-    else:
-        predictions = None
-        counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    require_distinct(data.rows, "calibration report")
+    counts = data.counts
     sample = outcomes(counts)
     check.check_level(level)
     values = _numbers(sample, bins)
-    design = _design(sample, predictions) if replicates else None
+    design = _design(sample, data.rows) if replicates else None
     seed = check.seed_of(random_state)
     drawn = _replicates(design, bins, len(values), replicates, seed)
     estimates = {
@@ -195,8 +188,8 @@ def _cox(sample: Outcomes) -> CoxCalibration:
 def _design(sample: Outcomes, predictions: Predictions | None) -> Design | None:
     """Return what is drawn: counts of few groups, or weighted rows; None for weights without their rows."""
     weight = None if predictions is None else predictions.sample_weight
-    if predictions is not None and weight is not None and not is_frequency(weight, "auto"):
-        return design_of_rows(predictions, stratified=False, groups=None, weights="sampling")
+    if predictions is not None and (predictions.grouped or not (weight is None or is_frequency(weight, "auto"))):
+        return design_of_rows(predictions, stratified=False, groups=None, weights="auto")
     if not (np.array([sample.pos, sample.total]) % 1 == 0).all():
         return None
     groups = sample.pooled(_GROUPS, ends=_ENDS)
@@ -241,5 +234,5 @@ def _notes(sample: Outcomes, values: Mapping[str, float], bins: int, design: Des
     if np.isinf(values["log_loss"]):
         notes.append("log loss is infinite: something happened that was given the probability 0")
     if design is None:
-        notes.append("no intervals: none asked for, or weights that are no numbers of rows (pass Predictions)")
+        notes.append("no intervals: none asked for, or weights that are no numbers of rows (pass the rows)")
     return tuple(notes)

@@ -6,9 +6,7 @@ from typing import Any, Literal
 
 from rocscope import _validation as check
 from rocscope import metrics
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
-from rocscope.core.text import number
+from rocscope.core.result import Result, html_table, jsonable, number
 from rocscope.errors import InputError
 
 
@@ -151,5 +149,5 @@ class OperatingPoint(Result):
         return html_table([(name, *map(number, counts)) for name, *counts in rows], ("", "positive", "negative"))
 
 
-RATES = tuple(name for name, member in vars(OperatingPoint).items() if isinstance(member, _Rate))
+RATES = tuple(name for name, member in vars(OperatingPoint).items() if type(member) is _Rate)
 """Names of the properties of an OperatingPoint that are rates."""

@@ -6,12 +6,14 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts, dot
+from rocscope.core.counts import dot
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.text import number
-from rocscope.curves.curve import CountCurve, as_points, scalar
+from rocscope.core.result import number
+from rocscope.curves.curve import CountCurve, scalar
 from rocscope.errors import InputError, OneClassError
-from rocscope.geometry import Line, pool, touching_point
+from rocscope.geometry import Line, best_point, pool
+from rocscope.sample import points_of
 
 
 class LiftChart(CountCurve):
@@ -28,12 +30,12 @@ class LiftChart(CountCurve):
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         return (tp + fp) / self.counts.n, tp
 
-    def area(self, kind: Literal["trapezoid", "step"] = "trapezoid") -> float:
+    def area(self, method: Literal["trapezoid", "step"] = "trapezoid") -> float:
         """Return the area under the chart, in positives.
 
         Parameters
         ----------
-        kind : {"trapezoid", "step"}
+        method : {"trapezoid", "step"}
             ``"trapezoid"`` joins the points with straight lines, (P²/2 + P·N·AUC)/(P + N); ``"step"`` is
             P·Pr(a random positive has a higher score than a random example).
 
@@ -48,13 +50,13 @@ class LiftChart(CountCurve):
         (2.0, 1.6666666666666667)
         """
         pairs, n_pos, n = self.counts.pairs(), self.counts.n_pos, self.counts.n
-        if kind == "trapezoid":
+        if method == "trapezoid":
             return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
-        if kind == "step":
-            steps = (np.diff(tp) for tp, _ in self.counts.points())
+        if method == "step":
+            steps = (np.diff(tp) for tp, _ in self.counts.require_levels("area of steps").points())
             ordered_positives = n_pos * n_pos - sum(dot(pos, pos, n_pos * n_pos) for pos in steps)
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
-        raise InputError("kind", expected="'trapezoid' or 'step'", got=repr(kind))
+        raise InputError("method", expected="'trapezoid' or 'step'", got=repr(method))
 
     def hull(self) -> "LiftChart":
         """Return the upper convex hull; its points are vertices of this chart."""
@@ -68,7 +70,7 @@ class LiftChart(CountCurve):
         InputError
             If the context has another prevalence than the sample: a lift chart shows counts of the sample.
         """
-        return touching_point(pool(self.counts), _at_sample_prevalence(context))
+        return best_point(self.counts, _at_sample_prevalence(context))
 
     def iso_performance_line(self, context: Context | None = None) -> Line:
         """Return the line of equal cost through the best point (eq. 5.7: slope n/2 for accuracy).
@@ -106,7 +108,7 @@ class GainCurve(CountCurve):
     x_name = "depth"
     y_name = "tpr"
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         _require_positives(counts, self.title)
         super().__init__(counts)
 
@@ -125,7 +127,7 @@ class LiftCurve(CountCurve):
     x_name = "depth"
     y_name = "lift"
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         _require_positives(counts, self.title)
         super().__init__(counts)
 
@@ -143,19 +145,20 @@ class LiftCurve(CountCurve):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 
 
-def _require_positives(counts: ThresholdCounts, what: str) -> None:
+def _require_positives(counts: CumulativeCounts, what: str) -> None:
     if not counts.n_pos:
         raise OneClassError(what, expected="positives", got=f"none among {number(counts.n)} rows")
 
 
-def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> LiftChart:
+def lift_chart(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> LiftChart:
     """Lift chart in the papers' sense: true positives against the rate of positive predictions.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -176,17 +179,18 @@ def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
     >>> chart.y, chart.at(0.5)
     (array([0, 1, 2, 2, 3, 3]), 2.0)
     """
-    return LiftChart(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return LiftChart(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> GainCurve:
+def gain(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> GainCurve:
     """Gain curve: share of the positives found against the share of cases contacted.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -202,17 +206,18 @@ def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
     >>> gain([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     0.6666666666666666
     """
-    return GainCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return GainCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> LiftCurve:
+def lift(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> LiftCurve:
     """Lift curve: how many times richer in positives the contacted cases are than all cases.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -232,4 +237,4 @@ def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
     >>> lift([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     2.0
     """
-    return LiftCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return LiftCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))

@@ -1,15 +1,16 @@
 """Campaigns compared: which model to mail by, how deep, and in which campaign."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rocscope import _validation as check
 from rocscope.core.campaign import Campaign
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, profit
-from rocscope.decisions.models import Models, by_model
 from rocscope.errors import InputError
+from rocscope.sample import Models, samples_of
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,11 @@ class CampaignPlan(Result):
             return f"No campaign: the best would bring {row.profit:,.10g}."
         several = len({campaign for _, campaign in self.curves}) > 1
         name = f" in campaign {offer.campaign}" if several else ""
-        return (
-            f"Contact the {row.size:,.10g} customers ({row.depth:.2%}) that {offer.model} scores {row.threshold:.6g} "
-            f"or more{name}: {row.responders:,.10g} responders, profit {row.profit:,.10g}."
-        )
+        brings = f"{name}: {row.responders:,.10g} responders, profit {row.profit:,.10g}."
+        if row.threshold == -math.inf:
+            return f"Contact all {row.size:,.10g} customers{brings}"
+        chosen = f"that {offer.model} scores {row.threshold:.6g} or more"
+        return f"Contact the {row.size:,.10g} customers ({row.depth:.2%}) {chosen}{brings}"
 
     def to_dict(self, steps: int = 10) -> dict[str, Any]:
         """Return all offers and the table of the best one in so many steps, safe for JSON."""
@@ -83,7 +85,8 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
 
     Parameters
     ----------
-    models : Predictions, ThresholdCounts, or mapping from model name to ThresholdCounts or OperatingPoint
+    models : data of one or several models
+        In any form; see `rocscope.sample`.
     campaigns : Campaign, or mapping from a name to one
 
     Returns
@@ -106,12 +109,12 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
     CampaignPlan(Contact the 1,000 customers (10.00%) that score scores 3 or more: 300 responders, profit 1,500.)
     """
-    named = {"campaign": campaigns} if isinstance(campaigns, Campaign) else campaigns
-    if not isinstance(named, Mapping) or not named:
+    named = {str(name): each for name, each in check.by_name(campaigns, ("campaign",)).items()}
+    if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
     curves = {
-        (model, str(name)): profit(counts, campaign)
-        for model, counts in by_model(models).items()
+        (model, name): profit(counts, campaign)
+        for model, counts in samples_of(models).counts().items()
         for name, campaign in named.items()
     }
     return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()))

@@ -16,14 +16,15 @@ from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.intervals import mover_difference
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
-from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
+from rocscope.inference.placements import AucSample, OverFolds, WeightKind, auc_sample, sample_of_rows
 from rocscope.inference.resampling.differences import differences
+from rocscope.sample import Models, Samples, samples_of
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
 
 def compare(
-    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts],
+    predictions: Models,
     *,
     paired: bool | None = None,
     alternative: Alternative = "two-sided",
@@ -31,7 +32,7 @@ def compare(
     level: float = 0.95,
     correction: Correction = "holm",
     groups: Any = None,
-    folds: Folds | None = None,
+    folds: OverFolds | None = None,
     weights: WeightKind = "auto",
     statistic: Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
@@ -40,9 +41,9 @@ def compare(
 
     Parameters
     ----------
-    predictions : Predictions, or mapping from name to Predictions or ThresholdCounts
-        Predictions hold models of the same rows: the comparison is paired. A mapping holds a sample a model: it is
-        unpaired, unless `paired` says that the rows are the same.
+    predictions : Predictions, or data of each model by name
+        In any form; see `rocscope.sample`. Predictions hold models of the same rows: the comparison is paired. A
+        mapping holds a sample a model: it is unpaired, unless `paired` says that the rows are the same.
     paired : bool, optional
         For a mapping of Predictions of the same rows in the same order.
     alternative : {"two-sided", "greater", "less", "superior", "noninferior"}
@@ -54,7 +55,8 @@ def compare(
     correction : {"holm", "bh", "none"}
         How adjusted p-values allow for the number of pairs.
     groups : array of n labels, or mapping from name to one, optional
-        The patient or customer that a row belongs to.
+        The patient or customer that a row belongs to. By default the groups of the Predictions; False takes every row
+        as independent.
     folds, weights : see `auc_interval`
     statistic : function of one ThresholdCounts, optional
         What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
@@ -122,73 +124,46 @@ def compare(
     return Comparisons("AUC", estimates, covariance, with_adjusted(pairs, correction), correction)
 
 
-def _arms(
-    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts], paired: bool | None, groups: Any
-) -> tuple[Predictions | dict[str, Predictions | ThresholdCounts], Any]:
-    """Return Predictions of all models where they are paired, or one sample a model; and the groups of either."""
-    if isinstance(predictions, Predictions):
-        if paired is False:
-            hint = "pass a mapping from name to Predictions to treat them as two samples"
-            raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
-        names = predictions.models
-    elif isinstance(predictions, Mapping):
-        names = list(predictions)
-    else:
-        raise InputError("predictions", expected="Predictions, or a mapping", got=type(predictions).__name__)
-    if len(names) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(names)}")
-    if isinstance(predictions, Predictions):
-        return predictions, groups
-    if paired:
-        return join_rows(predictions, groups)
-    arms = {n: only_model(data, n) if isinstance(data, Predictions) else data for n, data in predictions.items()}
-    return arms, _groups_of_arms(arms, groups)
+def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Samples, Any]:
+    """Return the arms, with their rows where they are paired; and the groups of either."""
+    arms = samples_of(predictions, name="predictions")
+    if arms.rows is not None and paired is False:
+        hint = "pass a mapping from name to Predictions to treat them as two samples"
+        raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
+    if len(arms) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(arms)}")
+    if arms.rows is not None:
+        return arms, groups
+    return join_rows(arms, groups) if paired else (arms, _groups_of_arms(arms, groups))
 
 
 def _samples(
-    arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
-    groups: Any,
-    folds: Folds | None,
-    weights: WeightKind,
+    arms: Samples, groups: Any, folds: OverFolds | None, weights: WeightKind
 ) -> AucSample | dict[str, AucSample]:
-    if isinstance(arms, Predictions):
-        return sample_of_rows(arms, groups=groups, folds=folds, weights=weights)
-    return {
-        name: sample_of_counts(data, name)
-        if isinstance(data, ThresholdCounts)
-        else sample_of_rows(data, groups=groups.get(name), folds=folds, weights=weights)
-        for name, data in arms.items()
-    }
+    if arms.rows is not None:
+        return sample_of_rows(arms.rows, groups=groups, folds=folds, weights=weights)
+    return {name: auc_sample(arm, groups=groups.get(name), folds=folds, weights=weights) for name, arm in arms.items()}
 
 
-def only_model(predictions: Predictions, name: str) -> Predictions:
-    """Return Predictions that hold one model, or the one of that name."""
-    if len(predictions.models) == 1:
-        return predictions
-    return predictions.select(models=[name])
-
-
-def join_rows(predictions: Mapping[str, Any], groups: Any = None) -> tuple[Predictions, Any]:
-    """Return one Predictions of models that come with their own, and the groups, once all rows prove the same."""
-    arms = list(predictions.items())
-    rowless = [name for name, data in arms if not isinstance(data, Predictions)]
-    if rowless:
-        hint = "counts do not know which rows they came from"
-        raise PairingError("a paired comparison", expected="Predictions", got=f"counts of {rowless[0]!r}", hint=hint)
-    groups = groups if isinstance(groups, Mapping) else dict.fromkeys(predictions, groups)
-    first_name, first = arms[0]
-    for name, data in arms[1:]:
+def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
+    """Return models that come with their own rows as models of the same ones, once all rows prove the same."""
+    rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
+    groups = _by_arm(arms, groups)
+    first_name, *others = rows
+    first = rows[first_name]
+    for name in others:
+        data = rows[name]
         for what, ours, theirs in (
             ("label", first.y_true, data.y_true),
             ("weight", first.sample_weight, data.sample_weight),
             ("fold", first.fold, data.fold),
             ("row", first.row, data.row),
-            ("group", groups.get(first_name), groups.get(name)),
+            ("group", groups[first_name], groups[name]),
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
-    scores = {name: only_model(data, name).scores[only_model(data, name).models[0]] for name, data in arms}
-    joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
-    return joined, groups.get(first_name)
+    scores = {name: data.scores[data.models[0]] for name, data in rows.items()}
+    joined = Predictions(first.y_true, scores, **first.row_columns())
+    return samples_of(joined), groups[first_name]
 
 
 def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
@@ -207,13 +182,19 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
         )
 
 
-def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str, Any]:
-    if groups is None:
-        return {}
-    if not isinstance(groups, Mapping):
+def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
+    """Return the groups of each arm: those given, or those of its rows."""
+    given = check.by_name(groups, arms)
+    own = {name: None if arm.rows is None else arm.rows.groups for name, arm in arms.items()}
+    return {name: own[name] if given.get(name) is None else given[name] for name in arms}
+
+
+def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
+    if not (groups is None or groups is False or isinstance(groups, Mapping)):
         raise InputError("groups", expected="a mapping from the name of each arm to its groups")
-    for first, second in combinations([name for name in predictions if name in groups], 2):
-        shared = np.intersect1d(groups[first], groups[second])
+    of_arm = {name: each for name, each in _by_arm(arms, groups).items() if each is not None}
+    for first, second in combinations([name for name, each in of_arm.items() if each is not False], 2):
+        shared = np.intersect1d(of_arm[first], of_arm[second])
         if shared.size:
             raise PairingError(
                 "an unpaired comparison",
@@ -221,7 +202,7 @@ def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str,
                 got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
                 hint="such arms are not independent; keep each group in one of them",
             )
-    return groups
+    return of_arm
 
 
 def _paired(sample: AucSample, i: int, j: int, hypothesis: Hypothesis) -> Comparison:

@@ -12,13 +12,14 @@ from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, warn
-from rocscope.geometry import pool, touching_point
+from rocscope.geometry import best_point
 from rocscope.inference.crisp import Thresholds, predict
 from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.means import MeanSample, sample_of_means
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.inference.placements import WeightKind
+from rocscope.sample import rows_of
 
 
 def compare_costs(
@@ -76,11 +77,12 @@ def compare_costs(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
+    predictions = rows_of(predictions)
     if len(predictions.models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
     context = context or Context()
     if thresholds is None:
-        thresholds = {m: touching_point(pool(predictions.counts(m)), context).threshold for m in predictions.models}
+        thresholds = {m: best_point(predictions.counts(m), context).threshold for m in predictions.models}
     predicted = predict(predictions, thresholds)
     cost = np.column_stack([_row_costs(predictions.y_true, positive, context) for positive in predicted.values()])
     sample = sample_of_means(predictions, cost, context.target_prevalence, groups, weights)

@@ -15,6 +15,7 @@ from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.intervals import ShareMethod as Method
 from rocscope.inference.intervals import mover, normal_quantile, of_share
+from rocscope.sample import point_of
 
 METHODS = ("wilson", "clopper-pearson", "jeffreys", "wald")
 _NAMES = {"wilson": "Wilson", "clopper-pearson": "Clopper–Pearson", "jeffreys": "Jeffreys", "wald": "Wald"}
@@ -93,7 +94,7 @@ def rate_intervals(
 
     Parameters
     ----------
-    point : OperatingPoint
+    point : OperatingPoint, or ConfusionMatrix of two classes
         With whole counts.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         See `proportion_interval`.
@@ -132,6 +133,7 @@ def rate_intervals(
     >>> rate_intervals(OperatingPoint(tp=8, fp=5, fn=2, tn=85), target_prevalence=0.01)["precision"]
     Estimate(0.127, 95 % interval 0.0555 to 0.2647, logit at prevalence 0.01, n=100)
     """
+    point = point_of(point)
     cells = point.tp, point.fp, point.fn, point.tn
     found = {rate: proportion(*share_of(rate, *cells), method=method, level=level) for rate in SHARES}
     if target_prevalence is None:
@@ -221,7 +223,7 @@ def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", l
 
     Parameters
     ----------
-    point : OperatingPoint
+    point : OperatingPoint, or ConfusionMatrix of two classes
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         Of the sides; see `proportion_interval`. The exact one makes the region at least as sure as stated.
     level : float
@@ -250,6 +252,7 @@ def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", l
     >>> (0.05, 0.8) in region, (0.3, 0.8) in region
     (True, False)
     """
+    point = point_of(point)
     check.check_level(level)
     rates = rate_intervals(point, method=method, level=sqrt(level))
     return JointRegion(rates["fpr"], rates["tpr"], level, _NAMES[method])

@@ -10,20 +10,18 @@ from rocscope.calibration.results import CalibrationCurve
 from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.curves.lift_curves import lift_chart
 from rocscope.curves.roc_curve import roc
-from rocscope.decisions.choosing import by_model
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
 from rocscope.plotting.legends import make_room, place_legend, shared_legend
 from rocscope.plotting.marks import Mark, label_marks
 from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
 from rocscope.plotting.rugs import has_rug
+from rocscope.sample import Models, samples_of
 
 Legend = Literal["inside", "beside", "none"]
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
-Models = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
 
 
 def plot_roc(
@@ -40,7 +38,8 @@ def plot_roc(
 
     Parameters
     ----------
-    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    predictions : data of one or several models
+        In any form; see `rocscope.sample`.
     models : sequence of names, optional
         Which to draw, in this order; all when left out.
     hull : bool
@@ -73,6 +72,7 @@ def plot_roc(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> ax = plot_roc(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
     >>> for text in ax.get_legend().get_texts():
     ...     print(text.get_text())
@@ -124,6 +124,7 @@ def plot_lift_chart(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> ax = plot_lift_chart(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
     >>> ax.get_ylabel(), ax.lines[-1].get_label()
     ('True positives (positives found)', 'threshold 0.5')
@@ -181,6 +182,7 @@ def plot_calibration(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> predictions = Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8])
     >>> ax = plot_calibration(predictions, bins=2, ax=Figure().subplots())
     >>> ax.lines[-1].get_xydata().tolist()
@@ -215,7 +217,7 @@ def plot_three(
     thresholds: Sequence[float] | None = None,
     bins: int = 10,
     strategy: Strategy = "uniform",
-    title: str | None = None,
+    title: str = "",
     figure: Any = None,
 ) -> Any:
     """ROC curves, lift charts and calibration plots side by side: three views of the same models.
@@ -224,7 +226,7 @@ def plot_three(
     ----------
     predictions, models, hull, context, thresholds : see `plot_roc`
     bins, strategy : see `rocscope.calibration`
-    title : str, optional
+    title : str
     figure : Figure, optional
         An empty one to draw on; a new pyplot figure when left out.
 
@@ -248,6 +250,7 @@ def plot_three(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> figure = plot_three(Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8]), figure=Figure(figsize=(12, 5)))
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['ROC curve', 'Lift chart', 'Calibration plot']
@@ -268,7 +271,7 @@ def plot_three(
     draw_calibration(calibration_axes, plots, labels)
     for axes, name in ((roc_axes, "ROC curve"), (lift_axes, "Lift chart"), (calibration_axes, "Calibration plot")):
         axes.set_title(name, fontsize="medium", loc="left", fontweight="bold")
-    if title is not None:
+    if title:
         figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.INK)
     shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
     figure.draw_without_rendering()
@@ -278,7 +281,7 @@ def plot_three(
 
 
 def _select(predictions: Models, models: Sequence[str] | None) -> dict[str, ThresholdCounts]:
-    known = by_model(predictions)
+    known = samples_of(predictions, name="predictions").counts()
     names = list(known) if models is None else list(models)
     if not names:
         raise InputError("models", expected="at least one", got="none")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rocscope.core.band import Band
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.curves.lift_curves import LiftChart
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
@@ -57,7 +57,8 @@ def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: De
         draw_line(ax, curve.iso_performance_line(what.context), "iso-performance line")
     goal = "best accuracy" if what.context is None else "lowest cost"
     model = f"{theme.plain(decision.model)}, " if len(curves) > 1 else ""
-    cut = f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else "nobody positive"
+    everybody_or_nobody = "nobody positive" if point.threshold > 0 else "everybody positive"
+    cut = f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else everybody_or_nobody
     mark = Mark(*position(curve, point), theme.INK, cut, f"{goal}: {model}{cut}", best=True)
     draw_mark(ax, mark)
     return mark
@@ -77,7 +78,7 @@ def _draw_thresholds(
     return marks
 
 
-def _thresholds(counts: ThresholdCounts, wanted: Sequence[float] | None) -> Sequence[float]:
+def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Sequence[float]:
     if wanted is not None:
         return wanted
     are_shares = counts.threshold[0] <= 1 and counts.threshold[-1] >= 0

@@ -10,14 +10,14 @@ from typing import Any
 
 from rocscope import __version__
 from rocscope.core.context import Context
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
-from rocscope.decisions.choosing import Decision, by_model, choose
+from rocscope.decisions.choosing import Decision, choose
 from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_rows, small_cells
-from rocscope.report.summary import ModelSummary, Sample, summarise
+from rocscope.report.summary import ModelSummary, summarise
+from rocscope.sample import Models, samples_of
 
 SCHEMA_VERSION = 3
 
@@ -25,7 +25,7 @@ CONVENTIONS = (
     "A case is predicted positive iff its score is at least the threshold.",
     "Equal scores are one level: curves run diagonally through a tie, and a tied pair counts half in the AUC.",
     "Rates with nothing to divide by (0/0) are undefined, not 0 or 1.",
-    "Of equally good thresholds the one with fewer positive predictions is taken.",
+    "Of equally good thresholds the one with fewest positive predictions is taken, then the model given first.",
     "Intervals and bands hold at 95 %. The band of a ROC curve is Wilson's interval of the true positive rate at each "
     "threshold; that of LOESS is drawn again from the curve itself.",
     "Calibration bins are closed on the left, the last one on both sides; a point stands at the mean score of its bin.",
@@ -66,13 +66,14 @@ class ReportData(Result):
     @property
     def verdict(self) -> str:
         """Which model to use and where to cut, in words."""
-        decision = self.decision
-        if decision.point.tp + decision.point.fp == 0:
-            return "Best: predict nobody positive (threshold inf)."
+        decision, notes = self.decision, "".join(f" {note[0].upper()}{note[1:]}." for note in self.decision.notes)
+        if decision.rule == "never":
+            return f"Best: predict nobody positive (threshold inf).{notes}"
+        use = f"{decision.model} at threshold {decision.threshold:.6g}"
         return (
-            f"Best: {decision.model} at threshold {decision.threshold:.6g}, "
+            f"Best: {'predict everybody positive (threshold -inf)' if decision.rule == 'always' else use}, "
             f"expected cost {decision.expected_cost:.4g} per case, "
-            f"accuracy {decision.point.accuracy:.2%} ({decision.default_point.accuracy:.2%} at 0.5)."
+            f"accuracy {decision.point.accuracy:.2%} ({decision.default_point.accuracy:.2%} at 0.5).{notes}"
         )
 
     @property
@@ -87,7 +88,7 @@ NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by
 
 
 def report_data(
-    predictions: Sample,
+    predictions: Models,
     *,
     context: Context | None = None,
     title: str = "",
@@ -98,7 +99,8 @@ def report_data(
 
     Parameters
     ----------
-    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    predictions : data of one or several models
+        In any form; see `rocscope.sample`.
     context : Context, optional
     title, notes : str
     detailed : bool, optional
@@ -116,25 +118,27 @@ def report_data(
 
     Examples
     --------
+    >>> from rocscope import Predictions
     >>> data = report_data(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]))
     >>> data.models[0].auc["half"], data.decision.threshold
     (0.9166666666666666, 0.6)
     """
     context = context or Context()
-    counts = by_model(predictions)
+    data = samples_of(predictions, name="predictions")
+    counts = data.counts()
     for name, levels in counts.items():
         levels.require_both_classes(name)
     decision = choose(counts, context)
     title = title or " · ".join(counts)
-    detailed = (isinstance(predictions, Predictions) or is_small(counts)) if detailed is None else detailed
+    detailed = (data.rows is not None or is_small(counts)) if detailed is None else detailed
     if not detailed:
         figures = [summarise(name, levels, context, calibrated=False) for name, levels in counts.items()]
         provenance = _sizes(counts) | source_of(predictions)
         return ReportData(title, context, figures, decision, provenance, warnings=[LEFT_OUT], notes=notes)
-    sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
+    sure = certainty(data)
     models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
-    slices = by_rows(predictions, context) if isinstance(predictions, Predictions) else Slices(context)
-    data = ReportData(
+    slices = Slices(context) if data.rows is None else by_rows(data.rows, context)
+    report = ReportData(
         title=title,
         context=context,
         models=models,
@@ -144,15 +148,14 @@ def report_data(
         comparisons=sure.comparisons,
         notes=notes,
     )
-    unpaired = [NOT_COMPARED] if isinstance(predictions, Counted) and len(counts) > 1 else []
-    return replace(data, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(data.views)])
+    unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
+    return replace(report, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)])
 
 
-def is_small(predictions: Predictions | Mapping[str, ThresholdCounts]) -> bool:
+def is_small(models: Models) -> bool:
     """Whether intervals and calibration take no longer than anyone waits: up to a million rows, or distinct scores."""
-    if isinstance(predictions, Predictions):
-        return len(predictions) <= MOST_DETAILED
-    return all(len(counts) <= MOST_DETAILED for counts in predictions.values())
+    data = samples_of(models)
+    return all(len(counts) <= MOST_DETAILED for counts in ([data.rows] if data.rows else data.points().values()))
 
 
 def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:

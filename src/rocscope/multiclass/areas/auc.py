@@ -9,8 +9,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.estimate import Estimate
@@ -22,7 +21,7 @@ from rocscope.multiclass.areas.pairwise import (
     row_components,
 )
 from rocscope.multiclass.intervals import by_logit, two_smallest
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import predictions_of
 
 Variant = Literal["hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"]
 ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
@@ -211,7 +210,7 @@ def multiclass_auc(
     >>> auc.hand_till, auc.aunu
     (Average(0.958333 over 3), Average(0.944444 over 3))
     """
-    preds = as_predictions(y_true, proba, classes=classes, sample_weight=sample_weight)
+    preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
     require_distinct(preds, "multi-class AUC with its interval")
     rows = ClassColumns.of(preds.y_true, preds.probabilities(model), preds.sample_weight)
     support = rows.support
@@ -229,13 +228,6 @@ def auc_estimate(variant: str, value: float, variance: float, support: Array, le
         return by_logit(value, sqrt(variance), level, f"DeLong of {variant}", n)
     first, second = np.sort(support[support > 0])[:2].tolist()
     return two_smallest(value, first, second, level, n)
-
-
-def as_predictions(y_true: Any, proba: Any, *, classes: Any = None, sample_weight: Any = None) -> MulticlassPredictions:
-    """Return predictions as they are, or those of labels and probabilities."""
-    if isinstance(y_true, MulticlassPredictions):
-        return y_true
-    return MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
 
 
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:

@@ -14,7 +14,7 @@ from rocscope.inference.intervals import mover_difference
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.multiclass.areas.auc import Variant, auc_estimate, coefficients, multiclass_auc, variant_weights
 from rocscope.multiclass.areas.pairwise import ClassColumns, covariance_of_components, row_components
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
@@ -63,6 +63,7 @@ def compare_multiclass_auc(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
+    predictions = predictions_of(predictions)
     require_distinct(predictions, "comparison of multi-class AUCs")
     models = list(predictions.proba)
     if len(models) < 2:

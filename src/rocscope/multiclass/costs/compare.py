@@ -15,7 +15,7 @@ from rocscope.inference.intervals import normal_quantile, of_share
 from rocscope.inference.multiplicity import Correction, with_adjusted
 from rocscope.inference.placements import is_frequency
 from rocscope.multiclass.costs.matrix import CostMatrix
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.tables.resample import resampled
 
 
@@ -75,6 +75,7 @@ def compare_multiclass_costs(
     >>> compare_multiclass_costs(preds, CostMatrix.errors("abc"))["x", "y"].difference.value
     0.16666666666666666
     """
+    predictions = predictions_of(predictions)
     require_distinct(predictions, "comparison of multi-class costs")
     if len(predictions.models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
@@ -103,7 +104,7 @@ def _paid(
         decided = cost.decide(predictions.proba[model], reject_cost=reject_cost)
     else:
         decided = predictions.predicted(model)
-    return cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost or 0.0)
+    return cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost)
 
 
 def _never_certain(estimate: Estimate, possible: float) -> Estimate:

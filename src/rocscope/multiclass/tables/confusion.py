@@ -8,16 +8,15 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result, html_table
-from rocscope.errors import ShapeError, WeightError
+from rocscope.core.result import Result, html_table, jsonable
+from rocscope.errors import LabelError, ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.average import Average, average
 from rocscope.multiclass.classes import check_classes, class_index, label_column, position
 from rocscope.multiclass.tables import statistics as tables
 from rocscope.multiclass.tables.intervals import table_interval
-from rocscope.multiclass.tables.orientation import Rows, rows_actual
+from rocscope.multiclass.tables.orientation import RowsAre, rows_actual
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
@@ -78,7 +77,7 @@ class ConfusionMatrix(Result):
     counts: Array
     classes: tuple[Hashable, ...]
 
-    def __init__(self, counts: Any, *, classes: Any = None, rows: Rows | None = None) -> None:
+    def __init__(self, counts: Any, *, classes: Any = None, rows: RowsAre | None = None) -> None:
         matrix = rows_actual(counts, "counts", rows)
         if (matrix < 0).any():
             raise WeightError("counts", expected="counts of at least 0", got=f"{matrix.min():g}")
@@ -165,6 +164,25 @@ class ConfusionMatrix(Result):
         index = position(cls, self.classes)
         return OperatingPoint(*(cell[index].item() for cell in tables.one_vs_rest(self.counts)))
 
+    def as_point(self, pos_label: Any = None) -> OperatingPoint:
+        """Return the counts of a matrix of two classes, as every function takes them that takes a crisp classifier.
+
+        Raises
+        ------
+        LabelError
+            If there are not two classes, or which one is positive is not known.
+
+        Examples
+        --------
+        >>> ConfusionMatrix([[4, 1], [2, 3]], rows="actual").as_point()
+        OperatingPoint(tp=3, fp=1, fn=2, tn=4)
+        """
+        if len(self.classes) != 2:
+            hint = "take one against the rest: matrix.binary(cls)"
+            raise LabelError("classes", expected="two", got=check.listing(self.classes), hint=hint)
+        positive = check.check_labels(np.array(self.classes), pos_label, "classes")
+        return self.binary(self.classes[int(positive.argmax())])
+
     def per_class(self, metric: str, **options: Any) -> Array:
         """Return a metric of `rocscope.metrics` for each class against the rest, such as "jaccard".
 
@@ -208,9 +226,9 @@ class ConfusionMatrix(Result):
         """Mean recall of the classes; it names those without cases."""
         return self.macro("recall")
 
-    def kappa(self, weights: tables.Scheme | None = None) -> float:
+    def kappa(self, weighting: tables.Scheme | None = None) -> float:
         """Cohen's kappa, plain or with "linear" or "quadratic" weights; see `tables.kappa`."""
-        return float(tables.kappa(self.counts, weights))
+        return float(tables.kappa(self.counts, weighting))
 
     @property
     def mcc(self) -> float:
@@ -268,12 +286,12 @@ class ConfusionMatrix(Result):
         return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
-        if not isinstance(other, ConfusionMatrix) or other.classes != self.classes:
+        if not isinstance(other, type(self)) or other.classes != self.classes:
             return NotImplemented
         return ConfusionMatrix(self.counts + other.counts, classes=self.classes, rows="actual")
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConfusionMatrix):
+        if not isinstance(other, type(self)):
             return NotImplemented
         return self.classes == other.classes and np.array_equal(self.counts, other.counts)
 
