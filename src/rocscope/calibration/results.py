@@ -18,7 +18,7 @@ from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
 from rocscope.inference.intervals import of_share
 
-DRAWS = 1000
+DRAWS = 999
 
 
 class CalibrationCurve(Curve):

@@ -62,12 +62,11 @@ def compare(
     gates = [parse_gate(text) for text in fail_if or []]
     rows.require(file)
     context = costs.context()
-    predictions = rows.predictions(file, fold=fold, segment=groups)
+    predictions = rows.predictions(file, fold=fold, groups=groups)
     import rocscope as rs
 
     areas: dict[str, Any] = {"folds": folds}
     test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
-    test["groups"] = None if groups is None else predictions.segment
     of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
         of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))

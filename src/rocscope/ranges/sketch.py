@@ -156,12 +156,12 @@ class CountsSketch(Result):
             return
         self._place(ranked_levels(positive, scores, weight))
 
-    def add_levels(self, dtype: np.dtype[Any], levels: Coded) -> None:
+    def add_levels(self, dtype: np.dtype[Any], ranked: Coded) -> None:
         """Count a batch that is ranked already: codes of scores of such a type, decreasing, and their counts."""
         self._require_type(dtype)
-        self._add_totals(int(levels[1].sum()), int(levels[2].sum()))
+        self._add_totals(int(ranked[1].sum()), int(ranked[2].sum()))
         self.dtype = dtype
-        self._place(levels)
+        self._place(ranked)
 
     def _place(self, levels: Coded) -> None:
         """Give levels a cell; while each gets one of its own, a few at a time, spread evenly, to save memory."""
