@@ -9,7 +9,7 @@ from rocscope.core.context import Context
 from rocscope.core.counts import dot
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import CountCurve, scalar
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, best_point, pool

@@ -13,9 +13,8 @@ from rocscope._types import Array
 from rocscope.core.campaign import Campaign
 from rocscope.core.context import decimal
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, all_choices, touching

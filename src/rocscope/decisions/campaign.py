@@ -7,8 +7,7 @@ from typing import Any
 
 from rocscope import _validation as check
 from rocscope.core.campaign import Campaign
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, profit
 from rocscope.errors import InputError
 from rocscope.sample import Models, samples_of

@@ -10,7 +10,7 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.curves.curve import Curve
 from rocscope.decisions.mixing import Mixture, mixture_on
 from rocscope.decisions.regions import RegionMap, region_map

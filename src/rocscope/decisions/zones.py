@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.geometry import Choices, upper_corners
 from rocscope.geometry.choices import label
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import rocscope as rs
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.curves.curve import cumulative
 from rocscope.geometry import best_point, pool, thin
 from rocscope.report.pack import counts_column, scores_column
