@@ -22,9 +22,8 @@ from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.scores import decompose
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, number
 from rocscope.core.rows import require_distinct
-from rocscope.core.text import number
 from rocscope.errors import ColumnError, InputError, OneClassError
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import is_frequency

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.provenance import Provenance
-from rocscope.core.result import html_table
+from rocscope.core.result import html_table, number
 from rocscope.core.rows import Rows, model_name, row_mask
-from rocscope.core.text import number
 from rocscope.errors import InputError, ShapeError
 
 

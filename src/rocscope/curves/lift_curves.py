@@ -9,10 +9,10 @@ from rocscope.core.context import Context
 from rocscope.core.counts import dot
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import CountCurve, scalar
 from rocscope.errors import InputError, OneClassError
-from rocscope.geometry import Line, pool, touching_point
+from rocscope.geometry import Line, best_point, pool
 from rocscope.sample import points_of
 
 
@@ -70,7 +70,7 @@ class LiftChart(CountCurve):
         InputError
             If the context has another prevalence than the sample: a lift chart shows counts of the sample.
         """
-        return touching_point(pool(self.counts), _at_sample_prevalence(context))
+        return best_point(self.counts, _at_sample_prevalence(context))
 
     def iso_performance_line(self, context: Context | None = None) -> Line:
         """Return the line of equal cost through the best point (eq. 5.7: slope n/2 for accuracy).

@@ -10,8 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.result import Result, html_table
-from rocscope.core.text import number
+from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.assembly import Judged, judged, predictions_of
 from rocscope.evaluation.fitting import Scored

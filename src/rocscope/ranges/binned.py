@@ -14,9 +14,8 @@ from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import Pairs, ThresholdCounts, dot
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import Levels, count_at_least, without_signed_zeros
-from rocscope.core.text import number
+from rocscope.core.result import jsonable, number
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError
 from rocscope.ranges.envelope import Boxes, envelope
 from rocscope.ranges.pair_bounds import PairsInBins, group_sums, product, rounded, total, whole_counts, wins_within

@@ -8,10 +8,8 @@ from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._stored import Fields
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import decode
-from rocscope.core.result import Result
-from rocscope.core.text import number
+from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import ScoreError, ShapeError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels

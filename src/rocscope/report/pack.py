@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.report.model import ReportData
 from rocscope.report.multiclass import MulticlassData, page_overview
 from rocscope.report.slices import Slice

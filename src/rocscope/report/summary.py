@@ -12,7 +12,7 @@ from rocscope.curves.lift_curves import lift_chart
 from rocscope.curves.precision_recall_curve import precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD
-from rocscope.geometry import pool, thin, touching_point
+from rocscope.geometry import best_point, needs_every_threshold, pool, thin
 from rocscope.report.calibration import calibration_block
 
 MOST_POINTS = 225
@@ -35,7 +35,7 @@ class ModelSummary(Result):
     Attributes
     ----------
     points : CurvePoints
-        Some points of the curve, evenly along it, and all vertices of its hull.
+        Some points of the curve, evenly along it, and all that can be best.
     deviation : float
         How far the curve may lie from the lines between these points, as a rate.
     hull : CurvePoints
@@ -85,7 +85,8 @@ def summarise(
     """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
     counts.require_both_classes(name)
     curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
-    best, default = touching_point(hull, context), counts.at(DEFAULT_THRESHOLD)
+    best = best_point(counts if needs_every_threshold(context) else hull, context)
+    default = counts.at(DEFAULT_THRESHOLD)
     kept = thin(counts, most)
     return ModelSummary(
         name=name,

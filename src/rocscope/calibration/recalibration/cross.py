@@ -22,9 +22,8 @@ from rocscope.calibration.recalibration.steps import (
     VennAbersRecalibrator,
 )
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result
+from rocscope.core.result import Result, number
 from rocscope.core.rows import independent_units, masks_of, refuse_repeats
-from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.splits import Split, SplitRows

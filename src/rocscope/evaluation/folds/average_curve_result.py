@@ -9,8 +9,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.band import Band
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve, scalar
 from rocscope.evaluation.folds.across import Across
 from rocscope.inference.estimate import Estimate

@@ -10,7 +10,7 @@ from scipy import special
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate

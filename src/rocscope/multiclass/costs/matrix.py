@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ShapeError
 from rocscope.multiclass.classes import check_classes
 from rocscope.multiclass.tables.confusion import ConfusionMatrix

@@ -8,9 +8,8 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import LabelError, ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.average import Average, average
