@@ -203,6 +203,8 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     if not models:
         raise InputError(name, expected="at least one model", got="none")
     each = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
+    if len(each) < len(models):
+        raise InputError(name, expected="a different name for each model", got="names that are equal as text")
     return Samples(each, None, "separate samples")
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import rocscope as rs
 from readers import WRITERS
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.engines.sources import size
 from rocscope.engines.stream import pipeline, spill
 from rocscope.engines.stream.memory import memory_limit
@@ -304,7 +304,7 @@ def test_text_is_of_the_type_that_all_its_values_have(tmp_path, values, kind, mo
 def test_the_source_is_told(tmp_path):
     rows = {"y": [0, 1, 1], "s": [0.5, None, 0.25], "t": [1.0, 2.0, 3.0]}
     found = rs.read_counts(rows, label="y", scores={"S": "s", "T": "t"}, missing="drop")
-    assert isinstance(found, Counted)
+    assert isinstance(found, CountedModels)
     assert list(found) == ["S", "T"]
     assert (found.source.rows_read, found.source.rows_dropped) == (3, 1)
 
@@ -374,21 +374,3 @@ def test_summary_of_very_many_levels_says_what_it_leaves_out(run, tmp_path, monk
     assert code == 0, err
     assert "left out beyond" in err
     assert "[" not in out
-
-
-def test_progress_is_shown_on_a_terminal_only():
-    import io
-
-    from rich.console import Console
-
-    from rocscope.engines.progress import progress_bar
-
-    for is_terminal in (True, False):
-        sink = io.StringIO()
-        console = Console(file=sink, force_terminal=is_terminal, width=120)
-        with progress_bar("Reading", console) as report:
-            assert (report is not None) == is_terminal
-            if report is not None:
-                report(1_000, 4_000)
-                report(2_000, 4_000)
-        assert ("2,000 of 4,000 rows" in sink.getvalue()) == is_terminal

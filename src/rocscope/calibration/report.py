@@ -22,9 +22,8 @@ from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.scores import decompose
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, number
 from rocscope.core.rows import require_distinct
-from rocscope.core.text import number
 from rocscope.errors import ColumnError, InputError, OneClassError
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import is_frequency
@@ -115,7 +114,8 @@ def calibration_report(
     Rows are drawn as multinomial counts; above about 2,500 distinct probabilities neighbouring rows are gathered
     first, in the replicates only. Distances grow by resampling, so their intervals are mirrored at the estimate
     ("basic") and cut at 0; all others are quantiles of the replicates. Weights that are no numbers of rows need
-    the rows, which are then drawn with their weights.
+    the rows, which are then drawn with their weights. Of rows with groups whole groups are drawn; the tests take rows
+    as independent all the same, and a warning says so.
 
     Examples
     --------
@@ -188,8 +188,8 @@ def _cox(sample: Outcomes) -> CoxCalibration:
 def _design(sample: Outcomes, predictions: Predictions | None) -> Design | None:
     """Return what is drawn: counts of few groups, or weighted rows; None for weights without their rows."""
     weight = None if predictions is None else predictions.sample_weight
-    if predictions is not None and weight is not None and not is_frequency(weight, "auto"):
-        return design_of_rows(predictions, stratified=False, groups=None, weights="sampling")
+    if predictions is not None and (predictions.grouped or not (weight is None or is_frequency(weight, "auto"))):
+        return design_of_rows(predictions, stratified=False, groups=None, weights="auto")
     if not (np.array([sample.pos, sample.total]) % 1 == 0).all():
         return None
     groups = sample.pooled(_GROUPS, ends=_ENDS)

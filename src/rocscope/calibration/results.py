@@ -13,12 +13,12 @@ from rocscope.calibration.bins import Bins
 from rocscope.calibration.pav import Blocks
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
 from rocscope.inference.intervals import of_share
 
-DRAWS = 1000
+DRAWS = 999
 
 
 class CalibrationCurve(Curve):

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
-from rocscope.core.counted import Counted
-from rocscope.engines.progress import reporting
-from rocscope.engines.question import Progress, Question
+from rocscope._progress import Progress, reporting
+from rocscope.core.counted import CountedModels
+from rocscope.engines.question import Question, bar_of
 from rocscope.engines.sources.roles import MISSING, Scores
-from rocscope.engines.stream.batches import Batch, Reader, Tally
+from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.piles import Packed
 from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
@@ -33,8 +33,8 @@ def read_sketch(
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: float = 16e6,
-    progress: bool | Progress | None = None,
-) -> Counted:
+    progress: Progress = None,
+) -> CountedModels:
     """Sketch of each model's counts, from rows read once and never held.
 
     Parameters
@@ -68,11 +68,11 @@ def read_sketch(
     check.check_choice("missing", missing, MISSING)
     question = Question(label, scores, weight, where, segment, pos_label, missing, format)
     with (
-        reporting(source, progress) as report,
+        reporting(progress, bar_of(source), "rows") as report,
         reading(source, question) as (reader, stream),
         closing(in_order(stream.pieces, _Ranker(reader))) as batches,
     ):
-        models, tally = models_of_reader(reader), Tally(reader)
+        models, tally = models_of_reader(reader), Seen(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
         for batch in batches:
             tally.add(batch)
@@ -81,14 +81,13 @@ def read_sketch(
                 for sketch, rows in zip(own, parts, strict=True):
                     if rows.size:
                         sketch.add_levels(rows.dtype, _levels(rows))
-            if report is not None:
-                report(tally.rows, stream.rows)
+            report(tally.rows, stream.rows)
         tally.check(where)
     found = tally.provenance(where)
     of_segment = {
-        name: Counted(dict(zip(models, own, strict=True)), found) for name, own in by_segment_in_order(sketches)
+        name: CountedModels(dict(zip(models, own, strict=True)), found) for name, own in by_segment_in_order(sketches)
     }
-    return of_segment[None] if segment is None else Counted(of_segment, found)
+    return of_segment[None] if segment is None else CountedModels(of_segment, found)
 
 
 @dataclass(frozen=True)

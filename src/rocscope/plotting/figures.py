@@ -217,7 +217,7 @@ def plot_three(
     thresholds: Sequence[float] | None = None,
     bins: int = 10,
     strategy: Strategy = "uniform",
-    title: str | None = None,
+    title: str = "",
     figure: Any = None,
 ) -> Any:
     """ROC curves, lift charts and calibration plots side by side: three views of the same models.
@@ -226,7 +226,7 @@ def plot_three(
     ----------
     predictions, models, hull, context, thresholds : see `plot_roc`
     bins, strategy : see `rocscope.calibration`
-    title : str, optional
+    title : str
     figure : Figure, optional
         An empty one to draw on; a new pyplot figure when left out.
 
@@ -271,7 +271,7 @@ def plot_three(
     draw_calibration(calibration_axes, plots, labels)
     for axes, name in ((roc_axes, "ROC curve"), (lift_axes, "Lift chart"), (calibration_axes, "Calibration plot")):
         axes.set_title(name, fontsize="medium", loc="left", fontweight="bold")
-    if title is not None:
+    if title:
         figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.INK)
     shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
     figure.draw_without_rendering()

@@ -57,7 +57,8 @@ def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: De
         draw_line(ax, curve.iso_performance_line(what.context), "iso-performance line")
     goal = "best accuracy" if what.context is None else "lowest cost"
     model = f"{theme.plain(decision.model)}, " if len(curves) > 1 else ""
-    cut = f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else "nobody positive"
+    everybody_or_nobody = "nobody positive" if point.threshold > 0 else "everybody positive"
+    cut = f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else everybody_or_nobody
     mark = Mark(*position(curve, point), theme.INK, cut, f"{goal}: {model}{cut}", best=True)
     draw_mark(ax, mark)
     return mark

@@ -6,11 +6,10 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._stored import Fields
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import decode
-from rocscope.core.result import Result
-from rocscope.core.text import number
+from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import ScoreError, ShapeError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels
@@ -24,6 +23,7 @@ _FILLED = 0.7
 _GROWTH = 4
 _HEAVIER = 1.25
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
+_DTYPES = ("b1", "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 class CountsSketch(Result):
@@ -156,12 +156,12 @@ class CountsSketch(Result):
             return
         self._place(ranked_levels(positive, scores, weight))
 
-    def add_levels(self, dtype: np.dtype[Any], levels: Coded) -> None:
+    def add_levels(self, dtype: np.dtype[Any], ranked: Coded) -> None:
         """Count a batch that is ranked already: codes of scores of such a type, decreasing, and their counts."""
         self._require_type(dtype)
-        self._add_totals(int(levels[1].sum()), int(levels[2].sum()))
+        self._add_totals(int(ranked[1].sum()), int(ranked[2].sum()))
         self.dtype = dtype
-        self._place(levels)
+        self._place(ranked)
 
     def _place(self, levels: Coded) -> None:
         """Give levels a cell; while each gets one of its own, a few at a time, spread evenly, to save memory."""
@@ -265,7 +265,7 @@ class CountsSketch(Result):
 
         Raises
         ------
-        SketchError
+        StoredError
             If the bytes are not a sketch, of another version, incomplete, or were changed.
 
         Examples
@@ -276,9 +276,12 @@ class CountsSketch(Result):
         CountsSketch(n_pos=1, n_neg=1, auc=1)
         """
         facts, columns = unseal(data)
-        sketch = cls(facts["memory"], pos_label=facts["pos_label"])
-        sketch.dtype = None if facts["dtype"] is None else np.dtype(facts["dtype"])
-        sketch._n_pos, sketch._n_neg, sketch._light = (facts[name] for name in ("n_pos", "n_neg", "light"))
+        label = facts.content.get("pos_label")
+        if isinstance(label, dict | list):
+            facts.refuse("pos_label", "a text, a number or a boolean")
+        sketch = facts.make("memory", cls, facts.whole("memory"), pos_label=label)
+        sketch.dtype = _dtype(facts)
+        sketch._n_pos, sketch._n_neg, sketch._light = facts.whole("n_pos"), facts.whole("n_neg"), facts.number("light")
         sketch._placed += (sketch._n_pos, sketch._n_neg)
         sketch._cells = Cells(*columns)
         return sketch
@@ -292,6 +295,13 @@ class CountsSketch(Result):
     def __repr__(self) -> str:
         area = self.binned().area_fact if self.n else ""
         return f"CountsSketch(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}{area})"
+
+
+def _dtype(facts: Fields) -> np.dtype[Any] | None:
+    name = facts.content.get("dtype", "")
+    if name is None or name in _DTYPES:
+        return None if name is None else np.dtype(name)
+    return facts.refuse("dtype", "a type of numbers")
 
 
 def _running_sums(counts: Array) -> Array:

@@ -1,17 +1,15 @@
 """recalibrate: probabilities for rows that the recalibrator has not seen; and recalibrators from a file."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.calibration.recalibration.base import FORMAT, VERSION, Recalibrator
+from rocscope.calibration.recalibration.base import FORMAT, Recalibrator
 from rocscope.calibration.recalibration.log_linear import (
     BetaRecalibrator,
     PlattRecalibrator,
@@ -24,12 +22,11 @@ from rocscope.calibration.recalibration.steps import (
     VennAbersRecalibrator,
 )
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result
-from rocscope.core.rows import masks_of, require_distinct
-from rocscope.core.text import number
+from rocscope.core.result import Result, number
+from rocscope.core.rows import independent_units, masks_of, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
-from rocscope.protocols.splits import Sample, Split
+from rocscope.protocols.splits import Split, SplitRows
 from rocscope.sample import rows_of
 
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
@@ -119,7 +116,7 @@ def recalibrate(
     predictions: Predictions,
     method: Method = "beta",
     *,
-    cv: Any = 5,
+    cv: Any = 10,
     random_state: Any = 0,
     **parameters: Any,
 ) -> Recalibrated:
@@ -131,8 +128,8 @@ def recalibrate(
     method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
         Platt, isotonic, histogram and Venn–Abers take scores of any range, the others probabilities.
     cv : int, "fold", whatever else `rocscope.evaluate` takes as `cv`, or None
-        So many folds, each with about the same share of positives; the fold column; any splits that test each row
-        once; or no folds: fitted and applied to the same rows, which the result says.
+        So many folds, each with about the same share of positives and whole groups; the fold column; any splits that
+        test each row once; or no folds: fitted and applied to the same rows, which the result says.
     random_state : int, Generator, RandomState or None
         Of the folds.
     **parameters
@@ -166,7 +163,7 @@ def recalibrate(
     array([0.26])
     """
     predictions = rows_of(predictions)
-    require_distinct(predictions, "recalibration")
+    refuse_repeats(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
     splits = None if cv is None else _splits(predictions, cv, check.seed_of(random_state))
     fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
@@ -179,11 +176,7 @@ def recalibrate(
     recalibrated = Predictions(
         predictions.y_true,
         scores,
-        sample_weight=predictions.sample_weight,
-        fold=predictions.fold,
-        segment=predictions.segment,
-        repeat=predictions.repeat,
-        row=predictions.row,
+        **predictions.row_columns(),
     )
     return Recalibrated(recalibrated, fitted, method, splits is not None)
 
@@ -205,7 +198,7 @@ def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]
-    sample = Sample(None, predictions.y_true.astype(np.intp), (False, True), None)
+    sample = SplitRows(None, predictions.y_true.astype(np.intp), (False, True), independent_units(predictions))
     splits, title = splits_of(cv, sample, seed=seed)
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
     if (times != 1).any():
@@ -227,7 +220,7 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
 
     Raises
     ------
-    InputError
+    StoredError
         If the file cannot be read, or is not a recalibrator of a version that this one understands.
 
     Examples
@@ -235,28 +228,11 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     >>> from tempfile import TemporaryDirectory
     >>> fitted = recalibrator("isotonic").fit([1, 2, 3, 4], [0, 1, 0, 1])
     >>> with TemporaryDirectory() as folder:
-    ...     loaded = load_recalibrator(fitted.save(Path(folder) / "calibrator.json"))
+    ...     loaded = load_recalibrator(fitted.save(f"{folder}/calibrator.json"))
     >>> loaded.predict([1, 2.5, 4])
     array([0. , 0.5, 1. ])
     """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(str(path), expected="a recalibrator file", got=error.strerror or str(error)) from error
-    except ValueError as error:
-        raise InputError(str(path), expected="a recalibrator as JSON", got=f"no JSON ({error})") from error
-    return recalibrator_of(content, name=str(path))
-
-
-def recalibrator_of(content: Any, *, name: str = "recalibrator") -> Recalibrator:
-    """Return the recalibrator whose `to_dict` this is."""
-    hint = "make one with Recalibrator.save or `rocscope calibrate`"
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(name, expected="a recalibrator of rocscope", got="something else", hint=hint)
-    if content.get("version") != VERSION:
-        raise InputError(name, expected=f"version {VERSION}", got=repr(content.get("version")), hint="update rocscope")
-    parameters, state = content.get("parameters"), content.get("state")
-    if not isinstance(parameters, dict) or not isinstance(state, dict):
-        raise InputError(name, expected="parameters and state", got=", ".join(content), hint=hint)
-    made = recalibrator(content.get("method"), **parameters)  # pyright: ignore[reportArgumentType]
-    return made.restore(state, name)
+    fields = FORMAT.read(path)
+    parameters = fields.take("parameters", dict, "the parameters of its method")
+    made = fields.make("method", recalibrator, fields.content.get("method"), **parameters)
+    return made.restore(fields.inner("state", "what its fit has found"))
