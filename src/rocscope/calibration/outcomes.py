@@ -12,7 +12,6 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import number
 from rocscope.core.rows import require_distinct
-from rocscope.core.text import number
 from rocscope.errors import OneClassError
 from rocscope.sample import sample_of
 

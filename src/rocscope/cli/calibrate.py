@@ -34,7 +34,7 @@ def calibrate(
     folds: int = 5,
     random_state: int = 0,
     target_prevalence: Annotated[float | None, Parameter(group=opt.CONTEXT)] = None,
-    output: opt.Output = None,
+    output: Annotated[str | None, opt.OUTPUT] = None,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:

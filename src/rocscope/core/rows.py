@@ -1,6 +1,6 @@
 """Rows: what every container of predictions, of two classes or more, does with them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -133,8 +133,8 @@ def independent_units(rows: Rows, groups: Any = None) -> NDArray[np.intp] | None
 
 
 def refuse_repeats(rows: Any, what: str) -> None:
-    """Refuse several entries of one case."""
-    if isinstance(rows, Rows) and rows.repeated:
+    """Refuse several entries of one case, also of one of several models."""
+    if any(one.repeated for one in _containers(rows)):
         raise InputError(
             what,
             expected="each case once",
@@ -146,8 +146,13 @@ def refuse_repeats(rows: Any, what: str) -> None:
 def require_distinct(rows: Any, what: str) -> None:
     """Refuse entries of one case, for inference that takes entries to be independent; warn of groups of rows."""
     refuse_repeats(rows, what)
-    if isinstance(rows, Rows) and rows.grouped:
+    if any(one.grouped for one in _containers(rows)):
         warn(f"{what} takes rows to be independent and knows no groups: its result looks surer than it is")
+
+
+def _containers(rows: Any) -> list[Rows]:
+    each = rows.values() if isinstance(rows, Mapping) else [rows]
+    return [one for one in each if isinstance(one, Rows)]
 
 
 def model_name(models: Sequence[str], model: str | None) -> str:
