@@ -70,7 +70,8 @@ def compare(
     test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
     of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
-        of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))
+        two_sided = test | {"alternative": "two-sided", "margin": 0.0}  # directions are meant for areas
+        of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **two_sided)
     with heard() as said:
         results = {quantity: make(level) for quantity, make in of_quantity.items()}
         judged = [(gate, _estimate(gate, of_quantity, level)) for gate in gates]
@@ -86,11 +87,6 @@ def compare(
     for gate, estimate in failed:
         note(f"Failed: {gate.text}: {_interval(estimate)} ({100 * estimate.level:g} %)")
     return FAILED if failed else 0
-
-
-def _two_sided(test: dict[str, Any]) -> dict[str, Any]:
-    """Costs are compared two-sidedly: margins and directions are meant for areas."""
-    return test | {"alternative": "two-sided", "margin": 0.0}
 
 
 def _estimate(gate: Gate, of_quantity: "dict[str, Compare]", level: float) -> "Estimate":
