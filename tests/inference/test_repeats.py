@@ -59,6 +59,11 @@ COUNTED_ONCE = {
     ),
     "evaluation.optimism": lambda preds: width(rs.evaluation.optimism(preds, replicates=500).apparent),
     "evaluation.optimism, held out": lambda preds: width(rs.evaluation.optimism(preds, replicates=20).cross_validated),
+    "evaluation.optimism, held out in drawn folds": lambda preds: width(
+        rs.evaluation.optimism(
+            rs.Predictions(preds.y_true, preds.scores, row=preds.row), replicates=20, repeats=5
+        ).cross_validated
+    ),
 }
 REFUSED = {
     "inference.mcnemar": ("McNemar's test", lambda preds: rs.inference.mcnemar(preds, 0.5)),
@@ -161,7 +166,7 @@ def test_a_case_is_repeated_where_its_row_is():
 
 
 def test_units_are_cases_where_they_repeat_and_else_the_groups_given():
-    once, many, groups = predictions(1), predictions(2), np.arange(2 * CASES) // 4
+    once, many = predictions(1), predictions(2)
     assert independent_units(once, None) is None
-    assert independent_units(many, None) is many.row
-    assert independent_units(many, groups) is groups
+    assert np.array_equal(independent_units(many, None), many.row)
+    assert np.array_equal(independent_units(many, many.row // 4), many.row // 4)
