@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,7 @@ def require_distinct(rows: Any, what: str) -> None:
 
 
 def _containers(rows: Any) -> list[Rows]:
-    each = rows.values() if isinstance(rows, Mapping) else [rows]
+    each = list(cast(Mapping[str, Any], rows).values()) if isinstance(rows, Mapping) else [rows]
     return [one for one in each if isinstance(one, Rows)]
 
 
