@@ -26,7 +26,7 @@ from rocscope.core.result import Result, html_table, number
 from rocscope.core.rows import require_distinct
 from rocscope.errors import ColumnError, InputError, OneClassError
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.placements import is_frequency
+from rocscope.inference.influence.units import is_frequency
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
 from rocscope.inference.resampling.draws import Design, Statistic, replicate
 from rocscope.sample import sample_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocscope.errors import heard
-from rocscope.inference.auc import auc_interval
+from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.sample import Samples
