@@ -14,8 +14,6 @@ from rocscope.errors import ScoreError
 
 RUG_STEPS = 40
 SMOOTH_POINTS = 40
-DRAWS = 99
-BAND_DRAWS = 399
 NUMBERS = {
     "Brier": "brier",
     "log loss": "log_loss",
@@ -37,7 +35,7 @@ def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
         counts.require_probabilities("scores")
     except ScoreError:
         return None
-    report = calibration_report(counts, replicates=0, draws=DRAWS)
+    report = calibration_report(counts)
     numbers = {name: estimate.value for name, estimate in report.estimates.items()}
     return {
         "bins": _bins(calibration_curve(counts)),
@@ -77,7 +75,7 @@ def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
     columns = {"x": x, "y": curve.at(x)}
     if isinstance(counts.n, int):  # weights do not tell how many rows a band would rest on
-        band = curve.confidence_band(draws=BAND_DRAWS)
+        band = curve.confidence_band()
         columns |= {"low": np.interp(x, band.x, band.low), "high": np.interp(x, band.x, band.high)}
     return {name: column.clip(0, 1).tolist() for name, column in columns.items()}
 
