@@ -42,7 +42,7 @@ def turn(preds: rs.Predictions) -> dict[str, float]:
     ranking, counts = seconds_of(lambda: {name: fresh.counts(name) for name in fresh.models})
     hull, across = seconds_of(lambda: rs.hull(counts))
     first, _ = seconds_of(lambda: rs.choose(across, CONTEXT))
-    constrained, _ = seconds_of(lambda: rs.choose(across, CONTEXT, where="tpr >= .9"))
+    constrained, _ = seconds_of(lambda: rs.choose(across, CONTEXT, subject_to="tpr >= .9"))
     criterion, _ = seconds_of(lambda: rs.choose(across, criterion="mcc"))
     uncertain = rs.decisions.UncertainContext(cost_ratio=(0.01, 0.2), target_prevalence=rs.decisions.Beta(2, 38))
     integral, _ = seconds_of(lambda: across.expected_cost(uncertain))

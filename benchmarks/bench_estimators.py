@@ -13,11 +13,11 @@ from time import perf_counter
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
-from rocscope.estimators.folds import splits
 
 
 def simulate(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -46,7 +46,7 @@ def main() -> None:
     print(f"{'rows':>6}  {'model':<24}{'bare ms':>9}{'ours ms':>9}{'beside ms':>11}{'choose ms':>11}")
     for n in args.rows:
         x, y = simulate(n)
-        parts = splits(10, x, y, 0, {})
+        parts = list(StratifiedKFold(10, shuffle=True, random_state=0).split(x, y))
         for model in (CategoricalNB(min_categories=4), GaussianNB(), DecisionTreeClassifier(min_samples_leaf=2)):
 
             def bare(model=model, x=x, y=y, parts=parts) -> None:

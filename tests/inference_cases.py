@@ -46,12 +46,12 @@ def delong_covariance(label, first, second):
     return total
 
 
-def obuchowski_covariance(label, first, second, cluster):
-    """Return the covariance of two AUCs of clustered rows (Obuchowski 1997), cluster by cluster."""
+def obuchowski_covariance(label, first, second, groups):
+    """Return the covariance of two AUCs of clustered rows (Obuchowski 1997), group by group."""
     sides = [components(label, score) for score in (first, second)]
-    names = [cluster[label == side].tolist() for side in (1, 0)]
+    names = [groups[label == side].tolist() for side in (1, 0)]
     n_pos, n_neg = map(len, names)
-    distinct = sorted(set(cluster.tolist()))
+    distinct = sorted(set(groups.tolist()))
 
     def residual(model, side, name):
         values = sides[model][side]

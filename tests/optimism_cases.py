@@ -52,7 +52,12 @@ def study(population, n, samples, *, replicates=200, seed=0):
     found = []
     for number in range(samples):
         result = rs.evaluation.optimism(
-            population.sample(n, rng), population.context, replicates=replicates, repeats=2, seed=number, progress=False
+            population.sample(n, rng),
+            population.context,
+            replicates=replicates,
+            repeats=2,
+            random_state=number,
+            progress=False,
         )
         true = float(population.cost(result.decision.threshold))
         found.append(

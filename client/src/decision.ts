@@ -14,7 +14,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 type Fields = { readonly [key: string]: Json };
 
 const FORMAT = "rocscope.decision";
-const VERSION = 1;
+const VERSION = 2;
 
 export function decisionOf(state: State): Fields {
   const { levels, name, atHalf } = state.model.value;
@@ -48,7 +48,7 @@ export function decisionOf(state: State): Fields {
     criterion_value: chosen ? cost : null,
     ...intervals(state, chosen && always === null && limit === null),
     prevalence: share,
-    where: limit === null ? [] : [`at most ${limit} of ${state.population.value} cases`],
+    subject_to: limit === null ? [] : [`at most ${limit} of ${state.population.value} cases`],
     population,
     total_cost: population === null ? null : cost * population,
     tied: [],

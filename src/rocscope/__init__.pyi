@@ -10,6 +10,7 @@ from . import inference as inference
 from . import metrics as metrics
 from . import multiclass as multiclass
 from . import plotting as plotting
+from . import protocols as protocols
 from . import ranges as ranges
 from .calibration.methods import calibration_curve as calibration_curve
 from .core.campaign import Campaign as Campaign

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Progress = bool | None | Callable[[int, int], Any]
-"""True or None: a bar on stderr, where that is a terminal; False: none; a function: called with (done, total)."""
+"""None or True: a bar on stderr, where that is a terminal; False: none; a function: called with (done, total)."""
 
 _BAR_AFTER = 1.0  # seconds
 

@@ -5,6 +5,7 @@ Nothing behind this module checks its input again.
 
 import difflib
 import math
+import secrets
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
@@ -18,6 +19,7 @@ from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, Weig
 _MOST_NAMED = 6
 _MOST_WHOLE = 2**62
 _MOST_NAMES = 24
+_SEED_BITS = 32
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
@@ -294,11 +296,37 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def seed_of(random_state: Any) -> int:
+    """Return a seed: a whole number itself; else one drawn from a Generator or RandomState, or, for None, by chance."""
+    if random_state is None:
+        return secrets.randbits(_SEED_BITS)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**_SEED_BITS))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**_SEED_BITS, dtype=np.int64))
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not (whole and 0 <= random_state < 2**_SEED_BITS):
+        expected = f"a whole number from 0 to 2^{_SEED_BITS} - 1, a Generator, a RandomState or None"
+        raise InputError("random_state", expected=expected, got=repr(random_state))
+    return int(random_state)
+
+
+def check_random_state(random_state: Any) -> np.random.Generator:
+    """Return the generator that a random state stands for."""
+    return np.random.default_rng(seed_of(random_state))
+
+
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
         raise InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
     return float(value)
+
+
+def settle(instance: object, **values: Any) -> None:
+    """Set attributes of a frozen dataclass while it is made: what was given becomes what its methods may rely on."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
 
 
 def read_only(array: Array) -> Array:

@@ -78,7 +78,7 @@ def _push(blocks: Iterator[Block], dtype: type) -> tuple[Array, Array, Array]:
         needed = top + block.tp.size + 1
         if needed > tp.size:
             tp, fp, code = (np.concatenate([stack, np.zeros(needed, stack.dtype)]) for stack in (tp, fp, code))
-        top = kernels.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
+        top = kernels.ranks.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
     return tp[: top + 1].copy(), fp[: top + 1].copy(), code[: top + 1].copy()  # the stacks are much larger
 
 
@@ -117,10 +117,10 @@ def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
     if fits and size >= kernels.SMALL:
         up, right, code = np.empty(size, tp.dtype), np.empty(size, fp.dtype), np.zeros(size, np.intp)
         up[0], right[0] = tp[0], fp[0]
-        top = kernels.push_hull(up, right, code, 0, tp[1:], fp[1:], np.arange(1, size)) if size > 1 else 0
+        top = kernels.ranks.push_hull(up, right, code, 0, tp[1:], fp[1:], np.arange(1, size)) if size > 1 else 0
         return kept[code[: top + 1]]
     up, right, code = tp.tolist(), fp.tolist(), [0] * size
-    top = kernels.push_hull.python(up, right, code, 0, up[1:], right[1:], range(1, size)) if size > 1 else 0
+    top = kernels.ranks.push_hull.python(up, right, code, 0, up[1:], right[1:], range(1, size)) if size > 1 else 0
     return kept[code[: top + 1]]
 
 

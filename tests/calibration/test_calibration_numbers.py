@@ -236,7 +236,7 @@ def test_hosmer_lemeshow_by_its_definition():
     assert test.statistic == pytest.approx(chi2)
     assert test.p_value == pytest.approx(stats.chi2.sf(chi2, 10))
     assert rs.calibration.hosmer_lemeshow_test(label, score, fitted_on_same_rows=True).p_value < test.p_value
-    assert "depends on the groups" in test.note
+    assert "depends on the bins" in test.note
 
 
 def rejections(runs, seed=1, n=300, draws=99):

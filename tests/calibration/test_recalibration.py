@@ -153,7 +153,7 @@ def test_compiled_venn_abers_equals_python():
     total = rng.integers(1, 5, 500)
     pos = rng.binomial(total, np.linspace(0.1, 0.9, 500))
     results = [np.empty((2, 500)) for _ in range(2)]
-    for kernel, result in zip((kernels.venn_abers, kernels.venn_abers.python), results, strict=True):
+    for kernel, result in zip((kernels.ranks.venn_abers, kernels.ranks.venn_abers.python), results, strict=True):
         kernel(pos, total, *result)
     assert np.array_equal(*results)
 
@@ -276,12 +276,27 @@ class TestCrossing:
         again = rs.calibration.recalibrate(preds, "platt", cv=KFold(4))
         assert np.array_equal(result.predictions.scores["score"], again.predictions.scores["score"])
 
-    @pytest.mark.parametrize("cv", [1, 0, 3.5, 10, "folds", "fold", KFold(2, shuffle=True)])
-    def test_folds_that_make_no_sense(self, cv):
+    @pytest.mark.parametrize(
+        ("cv", "message"),
+        [
+            (1, "cv: expected a whole number of at least 2, got 1"),
+            (0, "cv: expected a whole number of at least 2, got 0"),
+            (3.5, "cv: expected a number of folds, .*, got float"),
+            (10, "cv: expected at least 10 rows of each class, one a fold, got fewer of .*; take cv=2"),
+            ("folds", "cv: expected one of .*, got 'folds'"),
+            ("fold", "there is no fold column; pass fold= to Predictions"),
+            ("out_of_bag", "cv: expected every row in one test fold, got . rows in none, 0 in several"),
+            (
+                [([0, 1], [2]), ([4, 2], [3, 5])],
+                "every row in one test fold, got 3 rows in none, 0 in several",
+            ),
+            ([([0, 1], [2, 3, 4, 5]), ([2, 3], [0, 1, 5])], "got 0 rows in none, 1 in several, by given rows"),
+            ([([0, 2], [1, 3, 4, 5])], "cv: fold 0: expected training rows of two classes, got only True"),
+        ],
+    )
+    def test_folds_that_make_no_sense(self, cv, message):
         preds = rs.Predictions([1, 0, 1, 0, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-        if isinstance(cv, KFold):
-            cv.split = lambda *_: iter([(np.array([0]), np.array([1]))])
-        with pytest.raises(InputError, match="cv: expected"):
+        with pytest.raises(InputError, match=message):
             rs.calibration.recalibrate(preds, cv=cv)
 
 

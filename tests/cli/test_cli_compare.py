@@ -44,12 +44,12 @@ def test_tables_of_models_and_of_pairs(run, table):
 
 
 def test_json_is_the_comparison(run, table):
-    code, out, _ = run("compare", table, *ARGUMENTS, "--json", "--cluster", "id", "--level", "0.9")
+    code, out, _ = run("compare", table, *ARGUMENTS, "--json", "--groups", "id", "--level", "0.9")
     content = json.loads(out)
     assert (code, content["version"], content["command"], content["gates"]) == (0, 1, "compare", [])
-    expected = rs.compare(PREDS, cluster=PATIENT, level=0.9).to_dict()
+    expected = rs.compare(PREDS, groups=PATIENT, level=0.9).to_dict()
     assert content["auc"]["pairs"][0]["difference"] == pytest.approx(expected["pairs"][0]["difference"])
-    assert "60 clusters" in content["auc"]["estimates"]["a"]["method"]
+    assert "60 groups" in content["auc"]["estimates"]["a"]["method"]
 
 
 def test_costs_are_compared_at_a_context(run, table):
@@ -120,7 +120,7 @@ def test_warnings_are_one_line_on_stderr(run, tmp_path):
         (("--fail-if", "auc(a)-auc(a)<1"), "two different"),
         (("--level", "95"), "0.95"),
         (("--alternative", "better"), "alternative"),
-        (("--cluster", "patient"), "patient"),
+        (("--groups", "patient"), "patient"),
         (("--folds", "mean"), "fold column"),
     ],
 )

@@ -36,9 +36,14 @@ def test_choose_prints_decision_counts_and_costs(run, scores):
 
 
 def test_choose_json_is_the_decision(run, scores):
-    code, out, _ = run("choose", scores, *COLUMNS, "--criterion", "f1", "--require", "fpr <= 0.4", "--json")
+    code, out, _ = run("choose", scores, *COLUMNS, "--criterion", "f1", "--subject-to", "fpr <= 0.4", "--json")
     content = json.loads(out)
-    assert (code, content["command"], content["criterion"], content["where"]) == (0, "choose", "f1", ["fpr <= 0.4"])
+    assert (code, content["command"], content["criterion"], content["subject_to"]) == (
+        0,
+        "choose",
+        "f1",
+        ["fpr <= 0.4"],
+    )
     assert (content["model"], content["threshold"]) == ("a", 0.6)
 
 
@@ -54,7 +59,7 @@ def test_the_saved_decision_predicts(run, scores, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
-@pytest.mark.parametrize("extra", [(), ("--require", "tpr >= 0.5"), ("--cost-tp", "9")])
+@pytest.mark.parametrize("extra", [(), ("--subject-to", "tpr >= 0.5"), ("--cost-tp", "9")])
 def test_choose_draws(run, scores, tmp_path, suffix, extra):
     code, _, err = run("choose", scores, *COLUMNS, *extra, "--plot", f"roc.{suffix}")
     assert (code, err) == (0, f"Figure: roc.{suffix}\n")
@@ -77,8 +82,8 @@ def test_a_trivial_decision_says_so(run, scores):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--require", "tpr >= 2"), "no threshold of any model satisfies tpr >= 2; the highest tpr is 1 (a at 0.4)"),
-        (("--require", "lots"), "constraint: expected a text such as 'tpr >= 0.9', got 'lots'"),
+        (("--subject-to", "tpr >= 2"), "no threshold of any model satisfies tpr >= 2; the highest tpr is 1 (a at 0.4)"),
+        (("--subject-to", "lots"), "constraint: expected a text such as 'tpr >= 0.9', got 'lots'"),
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
         (("--cost-fn", "nan"), "cost_fn: expected a finite number, got nan"),
         (("--target-prevalence", "5"), "target_prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),

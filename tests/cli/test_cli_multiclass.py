@@ -75,7 +75,7 @@ def test_choose_writes_class_weights_that_load(run, table, tmp_path):
 
 
 def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
-    _, out, _ = run("choose", *ROWS, "--criterion", "macro_f1", "--require", "recall(high) >= 95 %", "--json")
+    _, out, _ = run("choose", *ROWS, "--criterion", "macro_f1", "--subject-to", "recall(high) >= 95 %", "--json")
     content = json.loads(out)
     assert (content["objective"], content["method"]) == ("macro_f1", "coordinate")
     counts = np.array(content["confusion"])
@@ -92,8 +92,8 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
         (("summary", *ROWS, "--cost-fn", "3"), "rocscope choose takes --cost-matrix"),
         (("report", *ROWS, "--target-prevalence", "0.1"), "each class has a prevalence of its own"),
         (("choose", *ROWS, "--population", "9"), "--population"),
-        (("choose", *ROWS, "--require", "tpr >= 0.9"), "recall(cat) >= 0.8"),
-        (("choose", *ROWS, "--require", "recall(cat) >= 0.9"), "got 'cat'"),
+        (("choose", *ROWS, "--subject-to", "tpr >= 0.9"), "recall(cat) >= 0.8"),
+        (("choose", *ROWS, "--subject-to", "recall(cat) >= 0.9"), "got 'cat'"),
         (("choose", *ROWS, "--cost-matrix", "no.csv"), "a CSV file of costs"),
         (("choose", *ROWS, "--cost-matrix", "no.csv", "--criterion", "accuracy"), "one of them"),
         (("choose", "rows.csv", "--label", "y", "--score", "p_low", "--cost-matrix", "c.csv"), "--proba too"),

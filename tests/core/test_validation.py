@@ -201,3 +201,21 @@ def test_every_error_says_what_to_catch():
 def test_the_closest_known_name_is_offered():
     assert check.one_of("acuracy", ["accuracy", "f1"]) == "one of 'accuracy', 'f1' (closest: 'accuracy')"
     assert check.one_of("zzz", ["accuracy", "f1"]) == "one of 'accuracy', 'f1'"
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.random.default_rng, np.random.RandomState])
+def test_a_random_state_of_any_kind_gives_the_same_draws_again(kind):
+    drawn = [check.check_random_state(kind(7)).random(3).tolist() for _ in range(2)]
+    assert drawn[0] == drawn[1]
+
+
+def test_a_generator_goes_on_and_none_draws_by_chance():
+    for state in (np.random.default_rng(7), np.random.RandomState(7), None):
+        assert check.seed_of(state) != check.seed_of(state)
+    assert check.check_random_state(7).random() == np.random.default_rng(7).random()
+
+
+@pytest.mark.parametrize("state", [-1, 2**32, 1.5, True, "7", [1, 2]])
+def test_what_is_no_random_state(state):
+    with pytest.raises(InputError, match=r"random_state: expected a whole number from 0 to 2\^32 - 1, a Generator, a "):
+        check.check_random_state(state)

@@ -99,36 +99,36 @@ def holds(constraint, point):
     return {">=": value >= bound, "<=": value <= bound, ">": value > bound, "<": value < bound}[constraint.relation]
 
 
-@given(preds=several(most=12), context=contexts, where=st.lists(constraints(), min_size=1, max_size=2))
-def test_no_admissible_threshold_is_cheaper(preds, context, where):
+@given(preds=several(most=12), context=contexts, subject_to=st.lists(constraints(), min_size=1, max_size=2))
+def test_no_admissible_threshold_is_cheaper(preds, context, subject_to):
     own_mix = Context(None, context.cost_fp, context.cost_fn)
-    allowed = [point for point in all_points(preds) if all(holds(each, point) for each in where)]
+    allowed = [point for point in all_points(preds) if all(holds(each, point) for each in subject_to)]
     if not allowed:
         with pytest.raises(InfeasibleError, match="no threshold of any model satisfies "):
-            choose(preds, own_mix, where=where)
+            choose(preds, own_mix, subject_to=subject_to)
         return
-    decision = choose(preds, own_mix, where=where)
+    decision = choose(preds, own_mix, subject_to=subject_to)
     share = Fraction(preds.n_pos, preds.n)
 
     def cost(point):
         return oracle.expected_cost(own_mix, point.tpr, point.fpr, share)
 
     chosen = chosen_among(preds, decision)
-    assert all(holds(each, chosen) for each in where)
+    assert all(holds(each, chosen) for each in subject_to)
     assert cost(chosen) == min(map(cost, allowed))
     assert decision.regret >= 0
     low, high = decision.slope_interval
     assert low <= float(oracle.slope(own_mix, share)) <= high
-    f_score = choose(preds, criterion="f1", where=where)
+    f_score = choose(preds, criterion="f1", subject_to=subject_to)
     assert f_score.criterion_value == pytest.approx(float(max(map(VALUES["f1"], allowed))))
 
 
-@given(preds=several(most=12), cost=st.sampled_from([-1, 0]), where=constraints())
-def test_costs_that_are_always_right_under_constraints(preds, cost, where):
+@given(preds=several(most=12), cost=st.sampled_from([-1, 0]), subject_to=constraints())
+def test_costs_that_are_always_right_under_constraints(preds, cost, subject_to):
     context = Context(cost_fp=cost, cost_fn=2)
-    allowed = [point for point in all_points(preds) if holds(where, point)]
+    allowed = [point for point in all_points(preds) if holds(subject_to, point)]
     if allowed:
-        decision = choose(preds, context, where=where)
+        decision = choose(preds, context, subject_to=subject_to)
         share = Fraction(preds.n_pos, preds.n)
         least = min(oracle.expected_cost(context, point.tpr, point.fpr, share) for point in allowed)
         assert decision.expected_cost == pytest.approx(float(least), abs=1e-12)
@@ -138,28 +138,28 @@ def test_costs_that_are_always_right_under_constraints(preds, cost, where):
 def test_how_close_an_infeasible_constraint_comes():
     models = {"a": ThresholdCounts([3, 2, 1], [5, 3, 2], [1, 4, 5]), "b": ThresholdCounts([9, 8], [6, 4], [2, 8])}
     with pytest.raises(InfeasibleError) as error:
-        choose(models, where=["tpr >= .8", "precision >= .75"])
+        choose(models, subject_to=["tpr >= .8", "precision >= .75"])
     assert str(error.value) == (
         "no threshold of any model satisfies tpr >= 0.8 and precision >= 0.75; "
         "with precision >= 0.75 the highest tpr is 0.6 (b at 9); "
         "with tpr >= 0.8 the highest precision is 0.615385 (a at 2)"
     )
     with pytest.raises(InfeasibleError, match=r"the highest precision is 0.833333 \(a at 3\)"):
-        choose(models, where="precision > 0.9")
+        choose(models, subject_to="precision > 0.9")
 
 
 def test_capacity_and_budget_in_a_population():
     counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
     context = Context(cost_fn=1000)
     assert choose(counts, context).threshold == 1
-    exactly = choose(counts, context, where=Constraint.capacity(300), population=1000)
+    exactly = choose(counts, context, subject_to=Constraint.capacity(300), population=1000)
     assert (exactly.threshold, exactly.in_population.tp + exactly.in_population.fp) == (2, 300)
-    assert choose(counts, context, where="cases <= 299.9", population=1000).threshold == 3
+    assert choose(counts, context, subject_to="cases <= 299.9", population=1000).threshold == 3
     budget = Constraint.budget(1000, unit_cost=2, fixed_cost=400)
     assert budget == Constraint.capacity(300)
-    assert choose(counts, context, where=budget, population=1000).threshold == 2
+    assert choose(counts, context, subject_to=budget, population=1000).threshold == 2
     rare = Context(cost_fn=10_000, target_prevalence=0.01)
-    decision = choose(counts, rare, where="cases <= 9_000", population=100_000)
+    decision = choose(counts, rare, subject_to="cases <= 9_000", population=100_000)
     assert decision.threshold == 3
     assert decision.in_population.tp + decision.in_population.fp == pytest.approx(1000 * 0.6 + 99_000 * 70 / 950)
     assert decision.total_cost == pytest.approx(100_000 * decision.expected_cost)

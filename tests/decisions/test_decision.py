@@ -134,7 +134,7 @@ def test_scores_refused(scores, kind, message):
 
 MADE = {
     "by cost": lambda: choose(COUNTS, CONTEXT),
-    "constrained": lambda: choose(COUNTS, CONTEXT, where=["tpr >= .9", "depth <= 1"], population=1e6),
+    "constrained": lambda: choose(COUNTS, CONTEXT, subject_to=["tpr >= .9", "depth <= 1"], population=1e6),
     "by criterion": lambda: choose({"ä": COUNTS, "b": COUNTS}, criterion="f1"),
     "never": lambda: choose(COUNTS, Context(cost_tp=5)),
     "always": lambda: choose(COUNTS, Context(cost_fp=0)),
@@ -204,7 +204,11 @@ def test_no_field_can_be_left_out_or_added(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "expected a decision of version 1, got version 2, made by a newer rocscope; update rocscope"),
+        ({"version": 3}, "expected a decision of version 2, got version 3, made by a newer rocscope; update rocscope"),
+        (
+            {"version": 1},
+            "expected a decision of version 2, got version 1, made by an older rocscope; make the decision anew",
+        ),
         ({"version": "1"}, "expected a version number, got '1'"),
         ({"format": "other"}, 'expected JSON with "format": "rocscope.decision"'),
         ({"threshold": 0.55}, "point.threshold: expected 0.55, got 0.4; make the decision anew"),

@@ -58,7 +58,7 @@ def test_order_of_the_two_does_not_matter():
     )
 
 
-def attained(seed_or_key):
+def attained(random_state_or_key):
     """Return the rates of a mixture over many cases whose classifiers have exactly the promised rates."""
     rng = np.random.default_rng(7)
     label = np.repeat([1, 0], [24_000, 376_000])
@@ -67,7 +67,7 @@ def attained(seed_or_key):
         for end in (A, B)
     }
     mixture = rs.decisions.mixture(A, B, at_most=800, population=4000)
-    predicted = mixture.predict(scores, **seed_or_key)
+    predicted = mixture.predict(scores, **random_state_or_key)
     return mixture, predicted[label == 1].mean(), predicted[label == 0].mean()
 
 
@@ -76,7 +76,7 @@ def _rates(end):
 
 
 @pytest.mark.parametrize(
-    "how", [{"seed": 3}, {"key": np.arange(400_000)}, {"key": [f"id-{i}" for i in range(400_000)]}]
+    "how", [{"random_state": 3}, {"key": np.arange(400_000)}, {"key": [f"id-{i}" for i in range(400_000)]}]
 )
 def test_attained_rates_are_the_promised_ones_up_to_sampling_error(how):
     """Each case is a coin toss, so the standard error is at most 1/(2√n); five of them are allowed."""
@@ -95,16 +95,16 @@ def test_the_outcome_of_a_case_is_fixed_by_its_key():
     part = mixture.predict({name: column[order] for name, column in scores.items()}, key=keys[order])
     assert (part == whole[order]).all()
     assert (mixture.predict(scores, key=keys.tolist()) == whole).all()
-    assert (mixture.predict(scores, key=keys, seed=1) != whole).any()
-    assert (mixture.predict(scores, seed=1) == mixture.predict(scores, seed=1)).all()
+    assert (mixture.predict(scores, key=keys, random_state=1) != whole).any()
+    assert (mixture.predict(scores, random_state=1) == mixture.predict(scores, random_state=1)).all()
 
 
 def test_pure_ends_and_one_model():
     hull = rs.hull(ThresholdCounts([3, 2, 1], [4, 2, 0], [0, 2, 4]))
     scores = [1, 2, 3, 4]
-    assert hull.mixture(tpr=1).predict(scores, seed=0).tolist() == [False, True, True, True]
-    assert hull.mixture(depth=0).predict(scores, seed=0).tolist() == [False] * 4
-    assert hull.mixture(at_most=99, population=10).predict(scores, seed=0).all()
+    assert hull.mixture(tpr=1).predict(scores, random_state=0).tolist() == [False, True, True, True]
+    assert hull.mixture(depth=0).predict(scores, random_state=0).tolist() == [False] * 4
+    assert hull.mixture(at_most=99, population=10).predict(scores, random_state=0).all()
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,9 @@ def test_pure_ends_and_one_model():
             PairingError,
             "expected classifiers from samples of one prevalence",
         ),
-        (lambda: MIXED.predict({"A": [1], "B": [1]}), InputError, "predict: expected seed= or key=, got neither"),
-        (lambda: MIXED.predict({"A": [1]}, seed=0), ColumnError, "scores of model 'B' are missing"),
-        (lambda: MIXED.predict([1, 0], seed=0), ColumnError, "expected a mapping with the models"),
-        (lambda: MIXED.predict({"A": [1, 0], "B": [1]}, seed=0), ShapeError, "A: 2, B: 1"),
+        (lambda: MIXED.predict({"A": [1]}, random_state=0), ColumnError, "scores of model 'B' are missing"),
+        (lambda: MIXED.predict([1, 0], random_state=0), ColumnError, "expected a mapping with the models"),
+        (lambda: MIXED.predict({"A": [1, 0], "B": [1]}, random_state=0), ShapeError, "A: 2, B: 1"),
         (lambda: MIXED.predict({"A": [1, 0], "B": [1, 1]}, key=[1]), ShapeError, "key: expected one entry per label"),
     ],
 )

@@ -26,11 +26,12 @@ def path(tmp_path_factory):
 
 
 @pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
-def test_on_a_terminal(monkeypatch, capsys, path, read):
+@pytest.mark.parametrize("progress", [None, True])
+def test_on_a_terminal(monkeypatch, capsys, path, read, progress):
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("COLUMNS", "200")
-    read(path, label="y", scores="s", progress=True)
+    read(path, label="y", scores="s", progress=progress)
     shown = screen.getvalue()
     assert f"Reading {path}" in shown
     assert f"{ROWS:,} of {ROWS:,} rows" in shown
@@ -40,8 +41,8 @@ def test_on_a_terminal(monkeypatch, capsys, path, read):
 
 
 @pytest.mark.parametrize("read", [rs.read_counts, rs.engines.read_sketch])
-@pytest.mark.parametrize(("kind", "progress"), [(io.StringIO, True), (Screen, False)])
-def test_nowhere_else_and_only_if_asked(monkeypatch, path, read, kind, progress):
+@pytest.mark.parametrize(("kind", "progress"), [(io.StringIO, True), (io.StringIO, None), (Screen, False)])
+def test_nowhere_else_and_not_where_declined(monkeypatch, path, read, kind, progress):
     stderr = kind()
     monkeypatch.setattr("sys.stderr", stderr)
     monkeypatch.setenv("FORCE_COLOR", "1")  # makes rich take anything for a terminal

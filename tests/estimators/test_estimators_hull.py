@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
-from rocscope.estimators.folds import deal
 
 MODELS = [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
 
@@ -21,12 +21,8 @@ def sample(n=300, seed=0):
 
 
 def merged(model, X, y, folds):
-    """Return the probabilities of rows by fits to the other folds."""
-    proba = np.empty((len(y), len(np.unique(y))))
-    for i in range(folds.max() + 1):
-        test = folds == i
-        proba[test] = model.fit(X[~test], y[~test]).predict_proba(X[test])
-    return proba
+    """Return the probabilities that scikit-learn gives rows by fits to the other folds."""
+    return cross_val_predict(model, X, y, cv=PredefinedSplit(folds), method="predict_proba")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +37,7 @@ CONTEXTS = [None, rs.Context(cost_fn=5), rs.Context(cost_fp=4), rs.Context(targe
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_no_model_alone_does_better_in_any_context(fitted, context):
     X, y = sample()
-    folds = deal(y, 5, 0)
+    folds = fitted.predictions_.fold
     aimed = fitted.aim_at(context)
     counts = {name: rs.ThresholdCounts.from_scores(y, merged(model, X, y, folds)[:, 1]) for name, model in MODELS}
     assert aimed.decision_.to_dict() == rs.choose(counts, context).to_dict()
@@ -56,10 +52,10 @@ def test_no_model_alone_does_better_in_any_context(fitted, context):
 
 def test_aiming_leaves_the_original_as_it_was(fitted):
     before = fitted.decision_
-    aimed = fitted.aim_at(where="tpr >= 0.95")
+    aimed = fitted.aim_at(subject_to="tpr >= 0.95")
     assert aimed.decision_.point.tpr >= 0.95
     assert aimed.named_estimators_ is fitted.named_estimators_
-    assert (fitted.decision_, fitted.where) == (before, ())
+    assert (fitted.decision_, fitted.subject_to) == (before, ())
 
 
 def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
@@ -68,7 +64,7 @@ def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
     first, second = aimed.mixture_.first, aimed.mixture_.second
     assert first.point.depth <= 0.25 <= second.point.depth
     ends = [fitted.named_estimators_[end.model].predict_proba(X)[:, 1] >= end.threshold for end in (first, second)]
-    for predicted in (aimed.predict(X), aimed.predict(X, key=np.arange(4000)), aimed.predict(X, seed=7)):
+    for predicted in (aimed.predict(X), aimed.predict(X, key=np.arange(4000)), aimed.predict(X, random_state=7)):
         differ = ends[0] != ends[1]
         assert np.array_equal(predicted[~differ], ends[0][~differ])
         share = (predicted == ends[1])[differ].mean()
@@ -131,9 +127,9 @@ COST = rs.multiclass.CostMatrix([[0, 1, 1], [4, 0, 1], [9, 2, 0]], classes=["a",
 def test_class_weights_are_those_of_merged_probabilities(options):
     X, y = three_classes()
     model = rs.estimators.ClassWeightClassifier(GaussianNB(), cv=4, **options).fit(X, y)
-    rng = np.random.RandomState(0)
-    proba = merged(GaussianNB(), X, y, deal(y, 4, rng))
-    wanted = rs.multiclass.class_weights(y, proba, seed=int(rng.randint(2**31)), **options)
+    proba = merged(GaussianNB(), X, y, model.predictions_.fold)
+    assert np.array_equal(model.predictions_.probabilities(), proba)
+    wanted = rs.multiclass.class_weights(y, proba, random_state=0, **options)
     assert np.array_equal(model.class_weight_, wanted.weight)
     assert model.decision_.confusion.counts.tolist() == wanted.confusion.counts.tolist()
     assert np.array_equal(model.predict(X), wanted.predict(GaussianNB().fit(X, y).predict_proba(X)))
@@ -142,7 +138,7 @@ def test_class_weights_are_those_of_merged_probabilities(options):
 def test_two_classes_weighted_for_accuracy_do_no_worse_than_the_threshold():
     X, y = sample()
     weights = rs.estimators.ClassWeightClassifier(GaussianNB(), method="coordinate", cv=5).fit(X, y)
-    threshold = rs.estimators.ThresholdClassifier(GaussianNB(), cv=5, random_state=np.random.RandomState(0)).fit(X, y)
+    threshold = rs.estimators.ThresholdClassifier(GaussianNB(), cv=5).fit(X, y)
     assert weights.decision_.value == pytest.approx(threshold.decision_.point.accuracy)
 
 

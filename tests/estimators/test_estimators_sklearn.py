@@ -20,6 +20,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -164,10 +165,19 @@ def test_metadata_nobody_asked_for_are_refused(model):
 
 def test_a_model_that_takes_no_weights_is_told_of():
     X, y = sample()
-    model = rs.estimators.ThresholdClassifier(make_pipeline(StandardScaler(), LogisticRegression()), cv=3)
-    with pytest.warns(rs.errors.RocscopeWarning, match="Pipeline takes no sample_weight in fit"):
+    model = rs.estimators.ThresholdClassifier(make_pipeline(StandardScaler(), KNeighborsClassifier()), cv=3)
+    with pytest.warns(rs.errors.RocscopeWarning, match="sample weights, which they do not take: KNeighborsClassifier"):
         model.fit(X, y, sample_weight=np.ones(len(y)))
-    assert model.decision_.model == "LogisticRegression"
+    assert model.decision_.model == "KNeighborsClassifier"
+
+
+def test_weights_reach_the_last_step_of_a_pipeline():
+    X, y = sample()
+    weight = np.arange(len(y)) % 4
+    model = rs.estimators.ThresholdClassifier(make_pipeline(StandardScaler(), LogisticRegression()), cv=3)
+    model.fit(X, y, sample_weight=weight)
+    alone = LogisticRegression().fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
+    assert np.array_equal(model.estimator_[-1].coef_, alone.coef_)
 
 
 @folded

@@ -5,12 +5,17 @@ import math
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.naive_bayes import CategoricalNB
+from sklearn.model_selection import (
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
-from rocscope.estimators.folds import deal
 
 
 def sample(n=200, seed=0, share=0.3):
@@ -20,21 +25,19 @@ def sample(n=200, seed=0, share=0.3):
 
 
 def by_hand(model, X, y, folds, **options):
-    """Merge the scores of the test rows of each fold and choose once."""
-    scores = np.empty(len(y))
-    for i in range(folds.max() + 1):
-        test = folds == i
-        scores[test] = model.fit(X[~test], y[~test]).predict_proba(X[test])[:, 1]
-    return rs.choose(rs.ThresholdCounts.from_scores(y, scores), **options)
+    """Merge what scikit-learn says of the test rows of each fold, and choose once."""
+    scores = cross_val_predict(model, X, y, cv=PredefinedSplit(folds), method="predict_proba")[:, 1]
+    return scores, rs.choose(rs.ThresholdCounts.from_scores(y, scores), **options)
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"context": rs.Context(cost_fn=5)}, {"where": "tpr >= .9"}, {"criterion": "f1"}]
+    "options", [{}, {"context": rs.Context(cost_fn=5)}, {"subject_to": "tpr >= .9"}, {"criterion": "f1"}]
 )
 def test_the_threshold_is_the_one_that_merged_scores_choose(options):
     X, y = sample()
     model = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=7, random_state=3, **options).fit(X, y)
-    wanted = by_hand(LogisticRegression(), X, y, deal(y, 7, 3), **options)
+    scores, wanted = by_hand(LogisticRegression(), X, y, model.predictions_.fold, **options)
+    assert np.array_equal(model.predictions_.scores["LogisticRegression"], scores)
     assert model.threshold_ == wanted.threshold
     assert model.decision_.point == wanted.point
     probability = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
@@ -49,15 +52,40 @@ def test_nobody_positive_is_a_legal_choice():
     assert not model.predict(X).any()
 
 
-def test_members_of_a_rare_class_are_dealt_to_different_folds():
+def test_members_of_a_rare_class_are_in_different_folds():
     y = np.repeat(["a", "b"], [40, 3])
-    fold = deal(y, 10, 0)
-    assert sorted(np.bincount(fold)) == [4] * 7 + [5] * 3
-    assert len(set(fold[y == "b"])) == 3
     X = np.random.default_rng(0).normal(size=(43, 2))
     model = rs.estimators.ThresholdClassifier(DecisionTreeClassifier(random_state=0)).fit(X, y)
+    fold = model.predictions_.fold
+    assert sorted(np.bincount(fold)) == [4] * 7 + [5] * 3
+    assert len(set(fold[y == "b"])) == 3
     assert model.predictions_.n_pos == 3
     assert np.isnan(model.fold_thresholds_).sum() == 7
+
+
+def test_folds_are_those_of_evaluate():
+    X, y = sample()
+    model = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=7, random_state=3).fit(X, y)
+    preds = rs.evaluate(LogisticRegression(), X, y, cv=7, random_state=3)
+    assert np.array_equal(model.predictions_.fold, preds.fold)
+    assert np.array_equal(model.predictions_.scores["LogisticRegression"], preds.scores["LogisticRegression"])
+
+
+@pytest.mark.parametrize(("cv", "tested"), [("leave_one_out", 40), ("holdout", 13), (rs.protocols.TimeOrder(3), 30)])
+def test_protocols_serve_inside_as_outside(cv, tested):
+    X, y = sample(40)
+    model = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    assert len(model.predictions_) == tested
+    assert np.array_equal(model.predictions_.y_true, y[model.predictions_.row])
+
+
+def test_repeats_of_a_splitter_are_known_as_such():
+    """Otherwise an interval around the decision would take ten times ten folds for ten times the rows."""
+    X, y = sample(60)
+    model = rs.estimators.ThresholdClassifier(GaussianNB(), cv=RepeatedStratifiedKFold(n_splits=3, n_repeats=2))
+    predictions = model.fit(X, y).predictions_
+    assert predictions.repeated
+    assert [part.row.tolist() for part in predictions.by_repeat().values()] == [[*range(60)]] * 2
 
 
 def test_a_class_of_one_is_refused():
@@ -68,12 +96,13 @@ def test_a_class_of_one_is_refused():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (1, "cv: expected at least 2 folds, got 1"),
-        ([(np.arange(100), np.arange(0))], "cv: expected test rows in every fold, got none in fold 0"),
+        (1, "cv: expected a whole number of at least 2, got 1"),
+        ([(np.arange(100), np.arange(0))], "cv: fold 0: expected test rows, got none"),
         (
             [(np.arange(100), np.arange(90, 200))],
-            "cv: expected no row in training and test, got 10 in both, such as row 90",
+            "cv: fold 0: expected no row in training and test, got 10 in both, such as row 90",
         ),
+        ("leave one out", "cv: expected one of 'holdout', .*'leave_one_out'"),
     ],
 )
 def test_folds_that_cannot_serve_are_refused(cv, message):
@@ -100,14 +129,26 @@ def test_each_fold_says_what_it_alone_would_choose():
     assert model.threshold_spread_ == (np.std(own, ddof=1) if len(finite) == 5 else math.inf)
 
 
-def test_rows_are_dealt_evenly_also_in_each_class():
+def test_rows_are_spread_evenly_also_in_each_class():
     y = np.repeat([0, 1, 2], [31, 17, 5])
-    fold = deal(y, 7, 0)
+    X = np.random.default_rng(0).normal(size=(53, 2))
+
+    def folds(**options):
+        model = rs.estimators.ClassWeightClassifier(GaussianNB(var_smoothing=1), method="coordinate", **options)
+        return model.fit(X, y).predictions_.fold
+
+    fold = folds(cv=7)
     for rows in (slice(None), y == 0, y == 1, y == 2):
         sizes = np.bincount(fold[rows], minlength=7)
         assert sizes.max() - sizes.min() <= 1
-    assert not np.array_equal(fold, deal(y, 7, 1))
-    assert deal(np.array([0, 1, 0, 1]), 10, 0).max() == 3
+    assert not np.array_equal(fold, folds(cv=7, random_state=1))
+    for random in (np.random.default_rng, np.random.RandomState):
+        assert np.array_equal(folds(cv=7, random_state=random(0)), folds(cv=7, random_state=random(0)))
+
+
+def test_there_are_no_more_folds_than_the_larger_class_has_rows():
+    model = rs.estimators.ThresholdClassifier(GaussianNB(), cv=10).fit([[0], [1], [2], [3], [4]], [0, 1, 0, 1, 0])
+    assert sorted(model.predictions_.fold) == [0, 0, 1, 1, 2]
 
 
 def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
@@ -127,8 +168,8 @@ def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
     [
         ({"context": {"cost_fn": 5}}, "context: expected a Context or an UncertainContext, got {'cost_fn': 5}"),
         ({"criterion": "acuracy"}, "criterion: expected one of .*closest: 'accuracy'"),
-        ({"where": "tpr above .9"}, "tpr above .9"),
-        ({"cv": 3, "where": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
+        ({"subject_to": "tpr above .9"}, "tpr above .9"),
+        ({"cv": 3, "subject_to": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
     ],
 )
 @pytest.mark.parametrize("kind", ["one", "several"])

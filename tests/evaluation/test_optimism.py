@@ -168,7 +168,7 @@ def test_repeats_never_judge_a_case_that_was_chosen_on():
         cost += rs.Context().cost(held.counts().at(rs.choose(others).threshold))
     result = quick(preds, rs.Context())
     assert result.cross_validated.value == pytest.approx(cost / (2 * n))
-    assert "clusters" in result.corrected.method
+    assert "groups" in result.corrected.method
 
 
 def test_several_models_are_part_of_the_choice():
@@ -192,7 +192,7 @@ def test_estimators_are_judged_out_of_fold():
 
 def test_the_same_seed_gives_the_same_result_and_a_criterion_may_be_a_function():
     preds = preds_of()
-    assert quick(preds, seed=4).to_dict() == quick(preds, seed=4).to_dict()
+    assert quick(preds, random_state=4).to_dict() == quick(preds, random_state=4).to_dict()
     by_name = quick(preds, criterion="f1")
     by_function = quick(preds, criterion=METRICS["f_score"])
     assert by_name.corrected.value == by_function.corrected.value
@@ -203,11 +203,11 @@ def test_the_same_seed_gives_the_same_result_and_a_criterion_may_be_a_function()
 
 def test_clusters_are_kept_together():
     preds = preds_of(n=60)
-    cluster = np.repeat(np.arange(20), 3)
-    result = quick(preds, rs.Context(), cluster=cluster, folds=20)
-    assert "20 clusters" in result.corrected.method
+    groups = np.repeat(np.arange(20), 3)
+    result = quick(preds, rs.Context(), groups=groups, folds=20)
+    assert "20 groups" in result.corrected.method
     with pytest.raises(InputError, match="from 2 to 20"):
-        quick(preds, rs.Context(), cluster=cluster, folds=21)
+        quick(preds, rs.Context(), groups=groups, folds=21)
 
 
 def test_a_perfect_model_has_no_optimism():

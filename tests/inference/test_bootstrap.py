@@ -62,10 +62,10 @@ def test_fast_and_general_paths_agree(case, stratified):
     for data in (rs.Predictions(label, scores), rs.Predictions(label, {"a": scores["a"]})):
         design = design_of(data, stratified=stratified)
         general = Statistic(EACH_AUC.function, len(data.models))
-        found = [resampling.replicate(design, statistic, 20, seed=3) for statistic in (AREAS, general)]
+        found = [resampling.replicate(design, statistic, 20, random_state=3) for statistic in (AREAS, general)]
         np.testing.assert_allclose(*found, rtol=1e-12)
         with compiled():
-            np.testing.assert_array_equal(resampling.replicate(design, AREAS, 20, seed=3), found[0])
+            np.testing.assert_array_equal(resampling.replicate(design, AREAS, 20, random_state=3), found[0])
 
 
 def test_areas_of_weighted_counts():
@@ -78,10 +78,10 @@ def test_areas_of_weighted_counts():
 @pytest.mark.parametrize("data", [ONE, PREDS], ids=["counts", "rows"])
 def test_replicates_do_not_depend_on_threads(data):
     design = design_of(data, stratified=False)
-    runs = [resampling.replicate(design, AREAS, 500, seed=11, threads=threads) for threads in (1, 2, 5)]
+    runs = [resampling.replicate(design, AREAS, 500, random_state=11, threads=threads) for threads in (1, 2, 5)]
     np.testing.assert_array_equal(runs[0], runs[1])
     np.testing.assert_array_equal(runs[0], runs[2])
-    assert not np.array_equal(runs[0], resampling.replicate(design, AREAS, 500, seed=12))
+    assert not np.array_equal(runs[0], resampling.replicate(design, AREAS, 500, random_state=12))
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
@@ -167,24 +167,24 @@ def test_frequency_weights_are_repeated_rows():
     assert heavier.standard_error > 1.1 * found.standard_error
 
 
-def test_clusters_of_copies_are_no_more_than_one_row():
+def test_groups_of_copies_are_no_more_than_one_row():
     copies = rs.Predictions(np.repeat(LABEL, 3), np.repeat(SCORES["a"], 3))
     for stratified in (False, True):
         found = rs.bootstrap(
-            copies, rs.auc, cluster=np.repeat(np.arange(200), 3), replicates=6000, stratified=stratified
+            copies, rs.auc, groups=np.repeat(np.arange(200), 3), replicates=6000, stratified=stratified
         )
         once = rs.bootstrap(ONE, rs.auc, replicates=6000, stratified=stratified)
         assert found.standard_error == pytest.approx(once.standard_error, rel=0.05)
-        assert "200 clusters" in found.method
+        assert "200 groups" in found.method
 
 
 @given(cases(models=2, weight=st.integers(0, 2), groups=st.integers(0, 3)), st.booleans())
 def test_drawing_each_unit_as_often_as_it_is_gives_the_sample(case, stratified):
-    label, scores, weight, cluster = case
+    label, scores, weight, groups = case
     for weights in (None, weight + 1, weight + 0.5):
         preds = rs.Predictions(label, scores, sample_weight=weights)
-        for clusters in (None, cluster):
-            design = design_of(preds, stratified=stratified, cluster=clusters)
+        for units in (None, groups):
+            design = design_of(preds, stratified=stratified, groups=units)
             covered = np.concatenate([np.arange(s.start, s.stop) for s in design.strata])
             assert covered.tolist() == list(range(design.frequency.size))
             for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items():
@@ -238,7 +238,7 @@ def test_any_statistic_can_be_compared():
 )
 def test_anything_that_counts_tell_has_an_interval(statistic):
     counts = ONE.counts()
-    found = rs.bootstrap(counts, statistic, replicates=150, seed=6)
+    found = rs.bootstrap(counts, statistic, replicates=150, random_state=6)
     assert found.value == statistic(counts)
     assert found.low < found.high
     design = design_of(counts, stratified=False)
@@ -292,9 +292,9 @@ def test_replicates_without_a_number_are_counted_and_reported():
         ),
         (lambda: rs.bootstrap(ONE, rs.auc, level=1.0), InputError, "level"),
         (lambda: rs.bootstrap(ONE, rs.auc, method="bcaa"), InputError, "closest: 'bca'"),
-        (lambda: rs.bootstrap(ONE, rs.auc, cluster=[1, 2]), InputError, "cluster"),
+        (lambda: rs.bootstrap(ONE, rs.auc, groups=[1, 2]), InputError, "groups"),
         (lambda: rs.bootstrap(ONE, rs.auc, weights="none"), InputError, "weights"),
-        (lambda: rs.bootstrap(ONE.counts(), rs.auc, cluster=LABEL), InputError, "rows"),
+        (lambda: rs.bootstrap(ONE.counts(), rs.auc, groups=LABEL), InputError, "rows"),
         (lambda: rs.bootstrap(LABEL, rs.auc), InputError, "wrap labels and scores"),
         (lambda: rs.bootstrap(ONE, lambda c: np.nan), InputError, "NaN in all 2000"),
         (lambda: rs.bootstrap(rs.Predictions([1, 1], [1, 2]), rs.auc), OneClassError, "no negatives"),

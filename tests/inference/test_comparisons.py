@@ -182,11 +182,11 @@ def test_costs_of_weighted_and_clustered_rows(prevalence):
     repeated = rs.Predictions(np.repeat(LABEL, weight), {m: np.repeat(s, weight) for m, s in PREDS.scores.items()})
     found, expected = (rs.inference.compare_costs(data, context, thresholds=0.4) for data in (weighted, repeated))
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12)
-    found = rs.inference.compare_costs(weighted, context, thresholds=0.4, cluster=np.arange(90))
-    expected = rs.inference.compare_costs(repeated, context, thresholds=0.4, cluster=np.repeat(np.arange(90), weight))
+    found = rs.inference.compare_costs(weighted, context, thresholds=0.4, groups=np.arange(90))
+    expected = rs.inference.compare_costs(repeated, context, thresholds=0.4, groups=np.repeat(np.arange(90), weight))
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12)
     if prevalence is None:
-        alone = rs.inference.compare_costs(PREDS, context, thresholds=0.4, cluster=np.arange(90))
+        alone = rs.inference.compare_costs(PREDS, context, thresholds=0.4, groups=np.arange(90))
         np.testing.assert_allclose(
             alone.covariance, rs.inference.compare_costs(PREDS, context, thresholds=0.4).covariance
         )
@@ -237,7 +237,7 @@ def test_p_values_of_equal_curves_are_uniform(paired):
         rng = np.random.default_rng(seed)
         y = np.arange(40) % 2
         arms = {m: rs.Predictions(y, (y + rng.normal(size=40)).round(1)) for m in "ab"}
-        found.append(rs.inference.compare_curves(arms, paired=paired, replicates=99, seed=seed).p_value)
+        found.append(rs.inference.compare_curves(arms, paired=paired, replicates=99, random_state=seed).p_value)
     assert stats.kstest(found, "uniform").pvalue > 1e-3
 
 

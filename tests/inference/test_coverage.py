@@ -76,7 +76,7 @@ def bootstrap_coverage(area, n, share, samples, replicates):
     for number, row in enumerate(score):
         counts = rs.ThresholdCounts.from_scores(label, row)
         design = design_of(counts, stratified=True)
-        drawn = replicate(design, EACH_AREA, replicates, seed=number, threads=1)[:, 0]
+        drawn = replicate(design, EACH_AREA, replicates, random_state=number, threads=1)[:, 0]
         skew = acceleration((part, np.ones(1)) for part in leave_one_out(design, EACH_AREA))
         for method in covered:
             with warnings.catch_warnings():
@@ -104,17 +104,17 @@ def test_bootstrap_covers_in_full(case):
     check_bootstrap(case, 1000, 999)
 
 
-def difference_coverage(n, share, samples, *, clusters=False, paired=True):
+def difference_coverage(n, share, samples, *, groups=False, paired=True):
     """Coverage for two models of areas 0.75 and 0.85, whose scores correlate."""
     rng = np.random.default_rng([n, int(10 * share), samples])
     label = np.arange(n) % round(1 / share) == 0
     covered = 0
     for _ in range(samples):
         common = rng.normal(size=n)
-        group = np.repeat(np.arange(n // 4), 4) if clusters else None
-        if clusters:
+        group = np.repeat(np.arange(n // 4), 4) if groups else None
+        if groups:
             common += 1.5 * rng.normal(size=n // 4)[group]
-        scale = sqrt(1 + 1 + (1.5**2 if clusters else 0))
+        scale = sqrt(1 + 1 + (1.5**2 if groups else 0))
         scores = {
             name: label * shift(area) * scale + common + rng.normal(size=n) for name, area in (("a", 0.75), ("b", 0.85))
         }
@@ -124,7 +124,7 @@ def difference_coverage(n, share, samples, *, clusters=False, paired=True):
             data = {"a": both.select(half, models=["a"]), "b": both.select(~half, models=["b"])}
         else:
             data = rs.Predictions(label, scores)
-        covered += 0.1 in rs.compare(data, cluster=group)[0].difference
+        covered += 0.1 in rs.compare(data, groups=group)[0].difference
     return covered / samples
 
 
@@ -132,7 +132,7 @@ DIFFERENCES = {
     "paired": {"n": 100, "share": 0.5},
     "paired, few positives": {"n": 200, "share": 0.2},
     "unpaired": {"n": 200, "share": 0.5, "paired": False},
-    "50 clusters": {"n": 200, "share": 0.5, "clusters": True},
+    "50 groups": {"n": 200, "share": 0.5, "groups": True},
 }
 
 
@@ -148,14 +148,14 @@ def test_differences_are_covered_in_full(options):
 
 
 def clustered_coverage(samples, ignore):
-    """Coverage of an area with four rows a cluster that share most of their noise and their label."""
+    """Coverage of an area with four rows a group that share most of their noise and their label."""
     rng = np.random.default_rng(samples)
     area, covered = 0.8, 0
     group = np.repeat(np.arange(60), 4)
     for _ in range(samples):
         label = (np.arange(60) % 2 == 0)[group]
         noise = (2 * rng.normal(size=60)[group] + rng.normal(size=240)) / sqrt(5)
-        covered += area in rs.auc_interval(label, label * shift(area) + noise, cluster=None if ignore else group)
+        covered += area in rs.auc_interval(label, label * shift(area) + noise, groups=None if ignore else group)
     return covered / samples
 
 
@@ -198,7 +198,7 @@ def band_coverage(samples, *, area=0.8, n=200, **options):
     truth = special.ndtr(shift(area) + special.ndtri(grid))
     inside = []
     for number, row in enumerate(score):
-        found = rs.inference.band(rs.roc(label, row), grid=grid, seed=number, **options)
+        found = rs.inference.band(rs.roc(label, row), grid=grid, random_state=number, **options)
         inside.append((found.low <= truth) & (truth <= found.high))
     return np.array(inside)
 

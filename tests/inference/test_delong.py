@@ -107,11 +107,11 @@ def test_counts_know_the_same_variance_as_rows(case, dtype):
 
 @given(cases(models=2, groups=st.integers(0, 4)))
 def test_clustered_covariance_is_that_of_the_definition(case):
-    label, scores, cluster = case
-    assume(all(np.unique(cluster[label == side]).size > 1 for side in (0, 1)))
-    found = sample_of_rows(rs.Predictions(label, scores), cluster=cluster).covariance
+    label, scores, groups = case
+    assume(all(np.unique(groups[label == side]).size > 1 for side in (0, 1)))
+    found = sample_of_rows(rs.Predictions(label, scores), groups=groups).covariance
     a, b = scores.values()
-    expected = [[float(obuchowski_covariance(label, x, y, cluster)) for y in (a, b)] for x in (a, b)]
+    expected = [[float(obuchowski_covariance(label, x, y, groups)) for y in (a, b)] for x in (a, b)]
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
 
@@ -119,7 +119,7 @@ def test_clustered_covariance_is_that_of_the_definition(case):
 def test_one_row_a_cluster_is_no_clustering(case):
     label, scores = case
     preds = rs.Predictions(label, scores)
-    clustered = sample_of_rows(preds, cluster=np.arange(label.size))
+    clustered = sample_of_rows(preds, groups=np.arange(label.size))
     np.testing.assert_allclose(clustered.covariance, sample_of_rows(preds).covariance, rtol=1e-12, atol=1e-15)
 
 
@@ -157,13 +157,13 @@ def test_equal_sampling_weights_are_no_weights(case):
 
 def test_weights_in_clusters_mean_the_same_whichever_kind():
     rng = np.random.default_rng(1)
-    label, cluster, weight = rng.integers(0, 2, 60), rng.integers(0, 12, 60), rng.integers(0, 4, 60)
+    label, groups, weight = rng.integers(0, 2, 60), rng.integers(0, 12, 60), rng.integers(0, 4, 60)
     score = label + rng.normal(size=60)
     preds = rs.Predictions(label, score, sample_weight=weight)
     repeated = rs.Predictions(np.repeat(label, weight), np.repeat(score, weight))
-    expected = sample_of_rows(repeated, cluster=np.repeat(cluster, weight)).covariance
+    expected = sample_of_rows(repeated, groups=np.repeat(groups, weight)).covariance
     for kind in ("frequency", "sampling"):
-        found = sample_of_rows(preds, cluster=cluster, weights=kind).covariance
+        found = sample_of_rows(preds, groups=groups, weights=kind).covariance
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -283,7 +283,7 @@ def test_paired_mapping_equals_predictions_of_both():
         ({"b": rs.Predictions([1, 1, 0], [4, 2, 3])}, {}, "equally many rows, got 4 and 3"),
         ({"b": rs.Predictions([1, 0, 1, 0], [4, 2, 3, 1])}, {}, "the same labels, got others in row 1"),
         ({"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])}, {}, "a weight in both"),
-        ({"b": PAIR[1]}, {"cluster": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}}, "the same clusters, got others in row 2"),
+        ({"b": PAIR[1]}, {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}}, "the same groups, got others in row 2"),
         ({"b": PAIR[1].counts()}, {}, "expected Predictions, got counts"),
     ],
 )
@@ -295,7 +295,7 @@ def test_rows_that_differ_are_never_paired(arms, options, message):
 def test_unpaired_arms_share_no_cluster():
     arms = dict(zip("ab", PAIR, strict=True))
     with pytest.raises(PairingError, match="1 in both, such as 4"):
-        rs.compare(arms, cluster={"a": [1, 2, 3, 4], "b": [4, 5, 6, 7]})
+        rs.compare(arms, groups={"a": [1, 2, 3, 4], "b": [4, 5, 6, 7]})
     with pytest.raises(PairingError, match="paired=False"):
         rs.compare(rs.Predictions([1, 0], {"a": [1, 2], "b": [2, 1]}), paired=False)
 
@@ -310,9 +310,9 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.auc_interval(p), InputError, "model"),
         (lambda p: rs.auc_interval(p, model="a", folds="mean"), InputError, "fold column"),
         (lambda p: rs.auc_interval(p, model="a", folds="each"), InputError, "folds"),
-        (lambda p: rs.auc_interval(p.counts("a"), cluster=[1] * 5), InputError, "rows"),
-        (lambda p: rs.auc_interval(p, model="a", cluster=["x", None, "y", "x", "y"]), InputError, "1 missing"),
-        (lambda p: rs.auc_interval(p, model="a", cluster=[1.0, 2, np.nan, 1, 2]), InputError, "1 missing"),
+        (lambda p: rs.auc_interval(p.counts("a"), groups=[1] * 5), InputError, "rows"),
+        (lambda p: rs.auc_interval(p, model="a", groups=["x", None, "y", "x", "y"]), InputError, "1 missing"),
+        (lambda p: rs.auc_interval(p, model="a", groups=[1.0, 2, np.nan, 1, 2]), InputError, "1 missing"),
         (lambda p: rs.auc_interval([1, 1], [1, 2]), OneClassError, "no negatives"),
         (lambda p: rs.auc_interval([1, 0], [1, 2], sample_weight=[1, 0]), OneClassError, "no negatives"),
         (lambda p: rs.auc_interval(rs.ThresholdCounts([1, 0], [1.5, 2], [1, 1])), WeightError, "whole"),
@@ -328,7 +328,7 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.compare(p, alternative="better"), InputError, "alternative"),
         (lambda p: rs.compare(p, correction="bonferroni"), InputError, "correction"),
         (lambda p: rs.compare([1, 0]), InputError, "mapping"),
-        (lambda p: rs.compare({"a": p, "b": p}, cluster=[1, 2, 3, 4, 5]), InputError, "mapping"),
+        (lambda p: rs.compare({"a": p, "b": p}, groups=[1, 2, 3, 4, 5]), InputError, "mapping"),
         (lambda p: rs.inference.adjust_p_values([0.1, 2]), InputError, "0 to 1"),
     ],
 )
@@ -345,11 +345,11 @@ def test_a_fold_of_one_class_is_named():
 
 
 def test_results_are_plain_data_and_one_line():
-    result = rs.compare(SETS["small"], cluster=np.arange(50) // 2)
+    result = rs.compare(SETS["small"], groups=np.arange(50) // 2)
     import json
 
     content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert content["pairs"][0]["difference"]["method"] == "DeLong, paired, 25 clusters (Obuchowski)"
+    assert content["pairs"][0]["difference"]["method"] == "DeLong, paired, 25 groups (Obuchowski)"
     assert content["pairs"][0]["df"] is None
     for thing in (result, result[0], result.estimates["a"]):
         assert "\n" not in repr(thing)

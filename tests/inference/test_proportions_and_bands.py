@@ -118,11 +118,11 @@ def test_joint_region_covers_both_rates_exactly():
 
 
 def test_replicates_of_a_band_are_curves_of_resamples():
-    found = rs.inference.band(CURVE, grid=GRID, replicates=300, seed=4)
+    found = rs.inference.band(CURVE, grid=GRID, replicates=300, random_state=4)
     statistic = Statistic(lambda counts: rs.roc(counts["score"]).at(GRID), GRID.size)
     from rocscope.inference.resampling.bootstrap import design_of
 
-    drawn = replicate(design_of(CURVE.counts, stratified=False), statistic, 300, seed=4)
+    drawn = replicate(design_of(CURVE.counts, stratified=False), statistic, 300, random_state=4)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
     reach = stats.norm.ppf(0.975) * 0.2 * drawn.std(axis=0).max()
     at = CURVE.at(GRID)
@@ -268,8 +268,8 @@ def test_bands_of_clustered_rows_are_wider():
     preds = rs.Predictions(np.repeat(LABEL, 4), np.repeat(SCORE, 4))
     curve = rs.roc(preds.counts())
     rows = rs.inference.band(curve, grid=[0.3], replicates=400)
-    clusters = rs.inference.band(curve, grid=[0.3], data=preds, cluster=np.repeat(np.arange(120), 4), replicates=400)
-    assert (clusters.high - clusters.low) > 1.4 * (rows.high - rows.low)
+    by_group = rs.inference.band(curve, grid=[0.3], data=preds, groups=np.repeat(np.arange(120), 4), replicates=400)
+    assert (by_group.high - by_group.low) > 1.4 * (rows.high - rows.low)
 
 
 @pytest.mark.parametrize(

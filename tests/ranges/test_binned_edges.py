@@ -142,11 +142,11 @@ def test_under_constraints_a_known_threshold_is_chosen_that_satisfies_them(case,
     sample, binned = case
     assume(not binned.is_exact)
     try:
-        decision = rs.choose(binned, where=constraint, population=10)
+        decision = rs.choose(binned, subject_to=constraint, population=10)
     except InfeasibleError as error:
         assert "ends of score ranges" in str(error)
         return
-    best = rs.choose(sample.counts(), where=constraint, population=10)
+    best = rs.choose(sample.counts(), subject_to=constraint, population=10)
     low, _ = decision.best_cost_interval
     assert low - 1e-12 <= best.expected_cost <= decision.expected_cost + 1e-12
 

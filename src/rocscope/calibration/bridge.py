@@ -13,7 +13,6 @@ from scipy.integrate import quad
 
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.core.text import number
@@ -86,10 +85,6 @@ class CalibrationFunction(Result):
         if n == round(n) and np.abs(cells - whole).max() < _TOLERANCE:
             cells = whole.astype(np.int64)
         return ThresholdCounts(score, *cells)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the columns and totals, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
     def __repr__(self) -> str:
         return f"CalibrationFunction({len(self.score)} scores, n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)})"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.bins import binned
 from rocscope.calibration.inversion import Direction, Inverted, invert
@@ -139,6 +140,6 @@ class Distances:
             reach=("miscalibration",),
         )
         curve = Direction(shift.of_chance(smooth), self.of_labels, self.of_chances)
-        rng = np.random.default_rng(random_state)
+        rng = check.check_random_state(random_state)
         options = {"level": level, "draws": draws, "draws_along": DRAWS_ALONG, "rng": rng}
         return invert(sample, shift, (steps, curve), **options)

@@ -85,18 +85,18 @@ def hosmer_lemeshow_test(
     y_true: Any,
     y_score: Any = None,
     *,
-    groups: int = 10,
+    bins: int = 10,
     fitted_on_same_rows: bool = False,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """Hosmer–Lemeshow: whether as many events as predicted happened in groups of about equally many rows.
+    """Hosmer–Lemeshow: whether as many events as predicted happened in bins of about equally many rows.
 
     Parameters
     ----------
     y_true : array of n labels, ThresholdCounts or OperatingPoint
     y_score : array of n probabilities
-    groups : int
+    bins : int
         A tie is never split, so there may be fewer.
     fitted_on_same_rows : bool
         True where the model was fitted to these rows: two degrees of freedom fewer.
@@ -114,8 +114,8 @@ def hosmer_lemeshow_test(
 
     Notes
     -----
-    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with as many degrees of freedom as groups. The
-    result depends on the groups; it has little power in small samples, finds the smallest fault in large ones, and
+    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with as many degrees of freedom as bins. The
+    result depends on the bins; it has little power in small samples, finds the smallest fault in large ones, and
     does not say what is wrong. Given for comparison with published work: prefer `miscalibration_test`.
 
     References
@@ -125,12 +125,12 @@ def hosmer_lemeshow_test(
 
     Examples
     --------
-    >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], groups=2)
-    CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 groups)
+    >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], bins=2)
+    CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
     require_distinct(y_true, "Hosmer–Lemeshow test")
     sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    total, mean_score, share = binned(sample, bins=groups, strategy="quantile").filled()
+    total, mean_score, share = binned(sample, bins=bins, strategy="quantile").filled()
     excess, variance = total * (share - mean_score), total * mean_score * (1 - mean_score)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = float(np.where(excess == 0, 0.0, excess**2 / variance).sum())
@@ -139,8 +139,8 @@ def hosmer_lemeshow_test(
     return CalibrationTest(
         statistic,
         p_value,
-        f"Hosmer–Lemeshow, {total.size} groups",
-        "depends on the groups; weak in small samples, too strict in large ones",
+        f"Hosmer–Lemeshow, {total.size} bins",
+        "depends on the bins; weak in small samples, too strict in large ones",
     )
 
 
@@ -164,7 +164,7 @@ def miscalibration_test(
     y_score : array of n probabilities
     draws : int
         How often labels are drawn from the probabilities.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
     target_prevalence : float, optional
         Share of positives where the probabilities are meant to hold; the sample's own when left out.
     model : str, optional
@@ -203,7 +203,7 @@ def miscalibration_test(
     require_distinct(y_true, "the test of calibration")
     known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     sample = grouped(known.outcomes)
-    rng, shift = np.random.default_rng(random_state), Shift.of(known.outcomes, target_prevalence)
+    rng, shift = check.check_random_state(random_state), Shift.of(known.outcomes, target_prevalence)
     drawn = sample.draw(shift.in_sample(sample.score), check.check_whole(draws, "draws"), rng)
     observed = float(miscalibration(sample, sample.pos[None], shift)[0])
     above = int((miscalibration(sample, drawn, shift) >= observed - _ROUNDING).sum())

@@ -16,7 +16,7 @@ from rocscope.calibration.evidence import Evidence, evidence
 from rocscope.calibration.goodness import CalibrationTest, hosmer_lemeshow_test, miscalibration_test, spiegelhalter_test
 from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.scores import decompose
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.core.rows import require_distinct
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
@@ -26,7 +26,7 @@ _PARTS = ("discrimination", "uncertainty")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationReport:
+class CalibrationReport(Result):
     """Numbers of calibration by name, each an Estimate; the tests; and what to keep in mind.
 
     Attributes
@@ -36,6 +36,8 @@ class CalibrationReport:
     notes : tuple of str
     n : float
     """
+
+    _content = ("n", "estimates", "tests", "notes")
 
     estimates: Mapping[str, Estimate]
     tests: Mapping[str, CalibrationTest]
@@ -47,28 +49,14 @@ class CalibrationReport:
             raise ColumnError("number", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
         return self.estimates[name]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return numbers, tests and notes, safe for JSON."""
-        parts = {
-            name: {key: value.to_dict() for key, value in getattr(self, name).items()}
-            for name in ("estimates", "tests")
-        }
-        return jsonable({"n": self.n} | parts | {"notes": self.notes})
-
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self[name].value:.4g}" for name in ("brier", "ici", "slope"))
         return f"CalibrationReport({shown}, {len(self.estimates)} numbers, n={number(self.n)})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(e.words)}</td><td>{escape(e.method)}</td></tr>"
-            for name, e in self.estimates.items()
-        )
-        tests = "".join(
-            f"<tr><th>{escape(t.method)}</th><td colspan=2>p = {t.p_value:.3g}</td></tr>" for t in self.tests.values()
-        )
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<table>{rows}{tests}</table><ul>{notes}</ul>"
+        numbers = [(name, *estimate.cells) for name, estimate in self.estimates.items()]
+        tests = [(test.method, f"p = {test.p_value:.3g}", "") for test in self.tests.values()]
+        return f"{html_table([*numbers, *tests])}<ul>{''.join(f'<li>{escape(note)}</li>' for note in self.notes)}</ul>"
 
 
 def calibration_report(
@@ -99,7 +87,7 @@ def calibration_report(
         Confidence level.
     draws : int
         Of labels, for the test of miscalibration; 0 leaves it out, and the intervals of distances.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
     groups : array of n labels, optional
@@ -144,7 +132,7 @@ def calibration_report(
     sample = forms.sample
     estimates = _in_closed_form(forms) | _plain(forms, bins)
     distances, p_value = distance_estimates(known, forms, bins=bins, draws=draws, random_state=random_state)
-    tests = {"spiegelhalter": spiegelhalter_test(sample), "hosmer_lemeshow": hosmer_lemeshow_test(sample, groups=bins)}
+    tests = {"spiegelhalter": spiegelhalter_test(sample), "hosmer_lemeshow": hosmer_lemeshow_test(sample, bins=bins)}
     if draws:
         of_draws = grouped(known.outcomes)
         statistic = float(miscalibration(of_draws, of_draws.pos[None], shift)[0])
@@ -219,7 +207,7 @@ def _plain(forms: ClosedForms, bins: int) -> dict[str, Estimate]:
         "ece_debiased": calibration_error(sample, bins=bins, debiased=True),
         "smooth_ece": smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter_test(sample).statistic,
-        "hosmer_lemeshow_chi2": hosmer_lemeshow_test(sample, groups=bins).statistic,
+        "hosmer_lemeshow_chi2": hosmer_lemeshow_test(sample, bins=bins).statistic,
     }
     return {name: forms.without(value, "shown as it is") for name, value in found.items()}
 

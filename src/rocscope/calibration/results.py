@@ -74,6 +74,8 @@ class CalibrationCurve(Curve):
         How, as a legend names it.
     """
 
+    _content = ("method",)
+
     title = "calibration plot"
     x_name = "score"
     y_name = "share_positive"
@@ -101,7 +103,7 @@ class CalibrationCurve(Curve):
         level : float
         draws : int
             How often labels are drawn from the probabilities.
-        random_state : int, Generator or None
+        random_state : int, Generator, RandomState or None
 
         Notes
         -----
@@ -198,10 +200,6 @@ class CalibrationCurve(Curve):
     def columns(self) -> dict[str, Array]:
         """Return the points of the curve."""
         return {self.x_name: self.x, self.y_name: self.y}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return title, method and columns, safe for JSON."""
-        return {"method": self.method} | super().to_dict()
 
     def _facts(self) -> str:
         return f"{self.method}, {self.x.size} points, n={number(self.counts.n)}"

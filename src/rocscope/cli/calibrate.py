@@ -30,7 +30,7 @@ Apply = Annotated[
 ]
 Column = Annotated[str | None, typer.Option("--column", help="Name of the new column; SCORE_calibrated by default.")]
 Folds = Annotated[int, typer.Option("--folds", help="Folds that the table's figures are crossed over.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of the folds.")]
+RandomState = Annotated[int, typer.Option("--random-state", help="Seed of the folds.")]
 
 
 def calibrate(
@@ -51,7 +51,7 @@ def calibrate(
     file_format: opt.Format = None,
     target_prevalence: opt.TargetPrevalence = None,
     folds: Folds = 5,
-    seed: Seed = 0,
+    random_state: RandomState = 0,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
@@ -76,7 +76,7 @@ def calibrate(
         missing=missing,
         format=file_format,
     )
-    _fit(predictions, method, output or _DEFAULT_FILE, folds, seed, target_prevalence, json, force)
+    _fit(predictions, method, output or _DEFAULT_FILE, folds, random_state, target_prevalence, json, force)
 
 
 def _fit(
@@ -84,7 +84,7 @@ def _fit(
     method: str,
     output: str,
     folds: int,
-    seed: int,
+    random_state: int,
     target_prevalence: float | None,
     json: bool,
     force: bool,
@@ -95,7 +95,7 @@ def _fit(
     from rocscope.errors import ScoreError
 
     check_writable(output, force=force)
-    result = recalibrate(predictions, method, cv=folds, seed=seed)  # pyright: ignore[reportArgumentType]
+    result = recalibrate(predictions, method, cv=folds, random_state=random_state)  # pyright: ignore[reportArgumentType]
     fitted = next(iter(result.recalibrators.values()))
     if target_prevalence is not None:
         fitted = fitted.adjust_to(target_prevalence)

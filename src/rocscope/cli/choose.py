@@ -68,10 +68,10 @@ def choose(
             rich_help_panel=_CHOICE,
         ),
     ] = None,
-    require: Annotated[
+    subject_to: Annotated[
         list[str] | None,
         typer.Option(
-            "--require",
+            "--subject-to",
             help="A constraint such as 'tpr >= 0.9', or 'recall(cat) >= 0.8'; repeat it.",
             rich_help_panel=_CHOICE,
         ),
@@ -113,18 +113,18 @@ def choose(
         opt.require_defaults(command, unused, "costs go to --cost-matrix")
         several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
         files: dict[str, Any] = {"cost_matrix": cost_matrix, "cost_rows": cost_rows, "output": output, "force": force}
-        choose_weights(several, criterion=criterion, require=require or [], json=json, **files)
+        choose_weights(several, criterion=criterion, subject_to=subject_to or [], json=json, **files)
         return
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
     context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
-    constraints = [Constraint.parse(text) for text in require or []]
+    constraints = [Constraint.parse(text) for text in subject_to or []]
     if at_most is not None:
         constraints.append(Constraint.capacity(at_most))
     check_figure(plot, force=force)
     predictions = opt.read_sample(file, scores=score, pos_label=pos_label, memory=memory, **columns)
     across = hull(predictions, negate=negate)
-    decision = decide(across, context, criterion=criterion, where=constraints, population=population)
+    decision = decide(across, context, criterion=criterion, subject_to=constraints, population=population)
     if output == "-":
         typer.echo(decision.to_json(), nl=False)
     elif json:
@@ -152,7 +152,7 @@ def _choice_table(decision: Any) -> Any:
         "model": decision.model,
         "positive iff": rule,
         decision.criterion: f"{decision.criterion_value:.6g}",
-        "constraints": " and ".join(decision.where),
+        "constraints": " and ".join(decision.subject_to),
         "prevalence": f"{decision.prevalence:.4g}",
         "best for prevalences": _interval(decision.prevalence_interval, never),
         "best for cost ratios fp : fn": _interval(decision.cost_ratio_interval, never),
@@ -210,7 +210,7 @@ def _row(table: Any, *cells: str) -> None:
 def _draw(ax: Any, predictions: Any, decision: Any) -> None:
     from rocscope.plotting import plot_roc
 
-    if decision.criterion == "min_cost" and not decision.where:
+    if decision.criterion == "min_cost" and not decision.subject_to:
         plot_roc(predictions, context=decision.context, ax=ax)
         return
     marked = [decision.threshold] if math.isfinite(decision.threshold) else []

@@ -27,9 +27,9 @@ def compare(
     where: opt.Where = None,
     missing: opt.Missing = "error",
     file_format: opt.Format = None,
-    cluster: Annotated[
+    groups: Annotated[
         str | None,
-        typer.Option("--cluster", help="Column of the patient or customer that several rows belong to."),
+        typer.Option("--groups", help="Column of the patient or customer that several rows belong to."),
     ] = None,
     folds: Annotated[
         str | None, typer.Option("--folds", help="pooled, or mean of the folds' AUCs (with --fold).")
@@ -73,7 +73,7 @@ def compare(
         scores=score,
         weight=weight,
         fold=fold,
-        segment=cluster,
+        segment=groups,
         pos_label=pos_label,
         where=where,
         missing=missing,
@@ -82,7 +82,7 @@ def compare(
     context = rs.Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
     areas: dict[str, Any] = {"folds": folds}
     test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
-    test["cluster"] = None if cluster is None else predictions.segment
+    test["groups"] = None if groups is None else predictions.segment
     of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
         of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))

@@ -19,7 +19,7 @@ PUBLISHED = {("tic_tac_toe", "naive Bayes"): (0.695, 0.752, 0.403)}
 
 def demo(
     folder: Annotated[Path, typer.Option("--folder", "-o", help="Where the files go.")] = Path("demo"),
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the folds.")] = 0,
+    random_state: Annotated[int, typer.Option("--random-state", help="Seed of the folds.")] = 0,
     force: opt.Force = False,
 ) -> None:
     """Naive Bayes and a decision tree on tic-tac-toe and wdbc: cross-validated predictions, then the report."""
@@ -31,7 +31,7 @@ def demo(
     table = _table()
     for name in SETS:
         source = folder / f"{name}.parquet"
-        _write_parquet(source, cross_validated(name, seed), force)
+        _write_parquet(source, cross_validated(name, random_state), force)
         predictions = read(source, label="label", scores=MODELS, fold="fold")
         data = report_data(predictions, title=name)
         for model in data.models:
@@ -63,7 +63,7 @@ def _row(name: str, model: Any) -> list[str]:
     ]
 
 
-def cross_validated(name: str, seed: int) -> dict[str, Array]:
+def cross_validated(name: str, random_state: int) -> dict[str, Array]:
     """Return labels, folds and the out-of-fold probabilities of both models."""
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -75,18 +75,18 @@ def cross_validated(name: str, seed: int) -> dict[str, Array]:
     numeric = all(column.dtype.kind == "f" for column in data.X.values())
     if numeric:
         features = np.column_stack(list(data.X.values()))
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(features, label))
+    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=random_state).split(features, label))
     fold = np.zeros(label.size, np.int8)
     for number, (_, test) in enumerate(folds):
         fold[test] = number
     scores = {
         model: np.asarray(cross_val_predict(learner, features, label, cv=folds, method="predict_proba"))[:, 1]
-        for model, learner in _learners(numeric, seed).items()
+        for model, learner in _learners(numeric, random_state).items()
     }
     return {"label": label, "fold": fold} | scores
 
 
-def _learners(numeric: bool, seed: int) -> dict[str, Any]:
+def _learners(numeric: bool, random_state: int) -> dict[str, Any]:
     """Naive Bayes over categories or five bins of equal frequency, learned in each fold; a tree of leaves of two."""
     from sklearn.naive_bayes import CategoricalNB
     from sklearn.pipeline import make_pipeline
@@ -94,7 +94,7 @@ def _learners(numeric: bool, seed: int) -> dict[str, Any]:
     from sklearn.tree import DecisionTreeClassifier
 
     bayes = CategoricalNB(min_categories=5)
-    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=seed)
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=random_state)
     if numeric:
         bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
         return {"naive Bayes": make_pipeline(bins, bayes), "tree": tree}

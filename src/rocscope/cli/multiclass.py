@@ -41,7 +41,7 @@ def choose_weights(
     criterion: str | None,
     cost_matrix: str | None,
     cost_rows: str | None,
-    require: list[str],
+    subject_to: list[str],
     output: str | None,
     json: bool,
     force: bool,
@@ -56,7 +56,7 @@ def choose_weights(
         if criterion is not None:
             raise InputError("--criterion and --cost-matrix", expected="one of them")
         objective = read_costs(cost_matrix, predictions.classes, rows=cost_rows)  # pyright: ignore[reportArgumentType]
-    least = dict(_requirement(text, predictions.classes) for text in require)
+    least = dict(_requirement(text, predictions.classes) for text in subject_to)
     decision = class_weights(predictions, objective=objective, min_recall=least or None)
     if output == "-":
         print(decision_file.seal(decision.to_dict(), "rocscope.class_weights"), end="")
@@ -72,7 +72,7 @@ def choose_weights(
 def _requirement(text: str, classes: tuple[Any, ...]) -> tuple[Any, float]:
     match = _REQUIREMENT.fullmatch(text)
     if not match:
-        raise InputError("--require", expected="a text such as 'recall(cat) >= 0.8'", got=repr(text))
+        raise InputError("--subject-to", expected="a text such as 'recall(cat) >= 0.8'", got=repr(text))
     by_text = {str(cls): cls for cls in classes}
     share = float(match["share"]) / (100 if match["percent"] else 1)
     return by_text.get(match["cls"].strip(), match["cls"].strip()), share

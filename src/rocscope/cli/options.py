@@ -154,7 +154,7 @@ def read_sample(file: str, *, label: str | None, scores: list[str] | None, memor
         return read_predictions(file, label=label, scores=scores, **options)
     from rocscope.engines.counting import read_counts
 
-    return read_counts(file, label=label, scores=scores or None, memory=memory, progress=True, **options)
+    return read_counts(file, label=label, scores=scores or None, memory=memory, **options)
 
 
 def read_multiclass(

@@ -1,13 +1,11 @@
 """Band: an interval of y for each x, as it is drawn around a curve."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 
 
@@ -46,8 +44,8 @@ class Band(Result):
     steps: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("x", "low", "high"):
-            object.__setattr__(self, name, check.read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+        columns = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in ("x", "low", "high")}
+        check.settle(self, **{name: check.read_only(column) for name, column in columns.items()})
 
     @property
     def label(self) -> str:
@@ -69,10 +67,6 @@ class Band(Result):
             return self.x, self.low, self.high
         low, high = np.repeat(self.low, 2), np.repeat(self.high, 2)
         return np.repeat(self.x, 2), np.append(low[:1], low[:-1]), np.append(high[1:], high[-1:])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return columns and facts, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
     def __repr__(self) -> str:
         return f"Band({self.x.size} points, {self.label})"

@@ -5,11 +5,11 @@ from typing import Any
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 
 
 @dataclass(frozen=True)
-class Campaign:
+class Campaign(Result):
     """A mailing, call or offer to some of a population, each contact at a cost and each response of a benefit.
 
     Parameters
@@ -51,17 +51,17 @@ class Campaign:
     capacity: float | None = None
 
     def __post_init__(self) -> None:
-        population = check.check_number(self.population, "population", "a number of customers above 0", above=0)
-        object.__setattr__(self, "population", population)
+        given = {
+            "population": check.check_number(self.population, "population", "a number of customers above 0", above=0)
+        }
         for name in ("unit_cost", "unit_benefit", "fixed_cost"):
-            amount = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
-            object.__setattr__(self, name, amount)
+            given[name] = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
         if self.response_rate is not None:
-            rate = check.check_share(self.response_rate, "response_rate")
-            object.__setattr__(self, "response_rate", rate)
+            given["response_rate"] = check.check_share(self.response_rate, "response_rate")
         if self.capacity is not None:
-            capacity = check.check_number(self.capacity, "capacity", "a number of contacts of at least 0", least=0)
-            object.__setattr__(self, "capacity", capacity)
+            most = "a number of contacts of at least 0"
+            given["capacity"] = check.check_number(self.capacity, "capacity", most, least=0)
+        check.settle(self, **given)
 
     @property
     def context(self) -> Context:
@@ -78,7 +78,3 @@ class Campaign:
     def profit(self, size: Any, responders: Any) -> Any:
         """Return the profit of `size` contacts, `responders` of whom respond; numbers or arrays."""
         return self.unit_benefit * responders - self.unit_cost * size - self.fixed_cost
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was given, safe for JSON."""
-        return jsonable(dict(vars(self)))

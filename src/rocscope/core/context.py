@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
 from rocscope.errors import InputError
 
 
 @dataclass(frozen=True)
-class Context:
+class Context(Result):
     """Prevalence and costs: what turns the geometry of a curve into a choice.
 
     Parameters
@@ -52,11 +52,10 @@ class Context:
     cost_tn: float = 0
 
     def __post_init__(self) -> None:
-        for name in ("cost_fp", "cost_fn", "cost_tp", "cost_tn"):
-            object.__setattr__(self, name, check.check_number(getattr(self, name), name))
+        costs = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
+        check.settle(self, **{name: check.check_number(getattr(self, name), name) for name in costs})
         if self.target_prevalence is not None:
-            share = check.check_share(self.target_prevalence, "target_prevalence")
-            object.__setattr__(self, "target_prevalence", share)
+            check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
 
     @classmethod
     def from_cost_matrix(
@@ -279,10 +278,6 @@ class Context:
             return gain, cost
         share = decimal(self.target_prevalence)
         return share * gain * Fraction(n_neg), (1 - share) * cost * Fraction(n_pos)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return prevalence and costs, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
 
 def decimal(number: float) -> Fraction:

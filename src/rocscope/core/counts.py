@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array, Ties
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
 from rocscope.core.result import Result
@@ -85,6 +84,8 @@ class ThresholdCounts(Result):
     >>> counts.tp, counts.fp
     (array([1, 2, 3, 3]), array([0, 0, 1, 2]))
     """
+
+    _content = ("threshold", "pos", "neg")
 
     def __init__(self, threshold: Any, pos: Any, neg: Any) -> None:
         scores = check.check_scores(threshold, name="threshold")
@@ -349,10 +350,6 @@ class ThresholdCounts(Result):
 
     def __len__(self) -> int:
         return self._size
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the levels, safe for JSON."""
-        return jsonable({"threshold": self.threshold, "pos": self.pos, "neg": self.neg})
 
     def __repr__(self) -> str:
         return f"ThresholdCounts(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}, levels={len(self)})"

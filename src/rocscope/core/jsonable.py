@@ -1,6 +1,7 @@
 """Plain data that any JSON reader takes."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -9,13 +10,17 @@ import numpy as np
 def jsonable(value: Any) -> Any:
     """Return `value` as lists, dicts, strings and numbers; NaN and infinities become None.
 
+    Anything with a `to_dict` becomes what that returns.
+
     Examples
     --------
     >>> jsonable({"threshold": np.array([np.inf, 0.5]), "n": np.int64(3)})
     {'threshold': [None, 0.5], 'n': 3}
     """
-    if isinstance(value, dict):
-        return {str(key): jsonable(item) for key, item in cast(dict[Any, Any], value).items()}
+    if hasattr(value, "to_dict"):
+        return jsonable(value.to_dict())
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in cast(Mapping[Any, Any], value).items()}
     if isinstance(value, list | tuple):
         return [jsonable(item) for item in cast(list[Any], value)]
     if isinstance(value, np.ndarray):

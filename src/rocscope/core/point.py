@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal
 
 from rocscope import _validation as check
 from rocscope import metrics
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.core.text import number
 from rocscope.errors import InputError
 
@@ -24,7 +24,7 @@ def _rate(metric: Callable[..., Any]) -> property:
 
 
 @dataclass(frozen=True, repr=False)
-class OperatingPoint:
+class OperatingPoint(Result):
     """True and false positives and negatives of a classifier at one threshold.
 
     Parameters
@@ -147,15 +147,8 @@ class OperatingPoint:
         return f"OperatingPoint({', '.join(f'{name}={number(getattr(self, name))}' for name in shown)})"
 
     def _repr_html_(self) -> str:
-        def row(name: str, positive: float, negative: float) -> str:
-            return f"<tr><th>{escape(name)}</th><td>{number(positive)}</td><td>{number(negative)}</td></tr>"
-
-        return (
-            "<table><tr><th></th><th>positive</th><th>negative</th></tr>"
-            + row("predicted positive", self.tp, self.fp)
-            + row("predicted negative", self.fn, self.tn)
-            + "</table>"
-        )
+        rows = (("predicted positive", self.tp, self.fp), ("predicted negative", self.fn, self.tn))
+        return html_table([(name, *map(number, counts)) for name, *counts in rows], ("", "positive", "negative"))
 
 
 RATES = tuple(name for name, member in vars(OperatingPoint).items() if isinstance(member, _Rate))

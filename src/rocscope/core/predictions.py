@@ -1,7 +1,6 @@
 """Predictions: labels and the scores of one or more models, row by row."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, cast
 
 import numpy as np
@@ -9,8 +8,8 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import Provenance
+from rocscope.core.result import html_table
 from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.core.text import number
 from rocscope.errors import InputError, ShapeError
@@ -56,6 +55,8 @@ class Predictions(Rows):
     >>> list(preds.by_segment())
     ['x', 'y']
     """
+
+    _content = ("n", "n_pos", "n_neg", "prevalence", "models", "source")
 
     def __init__(
         self,
@@ -146,28 +147,22 @@ class Predictions(Rows):
         chosen = self.models if models is None else [self._model(name) for name in models]
         return Predictions(self.y_true[mask], {name: self.scores[name][mask] for name in chosen}, **self._taken(mask))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the totals (not the rows), safe for JSON."""
-        totals = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "prevalence", "models")}
-        return jsonable(totals | {"source": self.source and self.source.to_dict()})
-
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
         return f"Predictions({totals}, models={self.models})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{value}</td></tr>" for name, value in self._facts().items())
-        return f"<table>{rows}</table>"
+        return html_table(self._facts().items())
 
     def _facts(self) -> dict[str, str]:
         facts = {
             "rows": number(len(self)),
             "positives": number(self.n_pos),
             "negatives": number(self.n_neg),
-            "models": escape(", ".join(self.models)),
+            "models": ", ".join(self.models),
         }
         if self.source is not None:
-            facts |= {"source": escape(self.source.name), "rows dropped": number(self.source.rows_dropped)}
+            facts |= {"source": self.source.name, "rows dropped": number(self.source.rows_dropped)}
         return facts
 
 

@@ -1,9 +1,7 @@
 """Provenance: where the rows of Predictions came from, and how many were left out on the way."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 
 
@@ -37,10 +35,6 @@ class Provenance(Result):
     def name(self) -> str:
         """The origin in a few words: the first file, and how many more there are."""
         return brief(self.origin)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the facts, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
     def __repr__(self) -> str:
         condition = "" if self.where is None else f", where {self.where!r}"

@@ -105,7 +105,7 @@ def _from_zero(counts: Array) -> Array:
 class KeyPart:
     """Sorted keys of consecutive scores, of which none is elsewhere, in pieces that follow each other upwards.
 
-    `high_bit` is the highest bit of the codes, which is no part of a key; see `kernels.pack`.
+    `high_bit` is the highest bit of the codes, which is no part of a key; see `kernels.ranks.pack`.
     """
 
     pieces: tuple[Array, ...]
@@ -151,7 +151,7 @@ class SortedKeys:
         for part in self.parts:
             free = (code[size:], tp[size + 1 :], fp[size + 1 :])
             keys = part.load()
-            found, _, positives, rows = kernels.scan(keys, keys.size - 1, positives, rows, *free)
+            found, _, positives, rows = kernels.ranks.scan(keys, keys.size - 1, positives, rows, *free)
             code[size : size + found] |= part.high_bit
             size += found
         return code[:size], tp[: size + 1], fp[: size + 1]
@@ -202,7 +202,7 @@ class SortedRows:
     @cached_property
     def _levels(self) -> Levels:
         code, pos, neg = (np.empty_like(column) for column in (self.codes, self.signed, self.signed))
-        size = kernels.sum_rows(self.codes, self.signed, code, pos, neg)
+        size = kernels.ranks.sum_rows(self.codes, self.signed, code, pos, neg)
         return Levels(self.decode(code[:size]), pos[:size], neg[:size])
 
 
@@ -223,7 +223,7 @@ def _count_pairs(blocks: Iterator[Block]) -> tuple[float, float, float, float]:
     """Return the concordant and the tied pairs, and the positives and negatives."""
     concordant = tied = tp = fp = 0
     for block in blocks:
-        right, equal = kernels.count_pairs(tp, fp, block.tp, block.fp)
+        right, equal = kernels.ranks.count_pairs(tp, fp, block.tp, block.fp)
         concordant, tied = concordant + right, tied + equal
         tp, fp = block.tp[-1].item(), block.fp[-1].item()
     return concordant, tied, tp, fp
@@ -247,7 +247,7 @@ def scan_keys(keys: Array, high_bit: Any, positives: int, rows: int) -> Generato
     tp, fp = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
     last = keys.size - 1
     while last >= 0:
-        found, last, positives, rows = kernels.scan(keys, last, positives, rows, code, tp, fp)
+        found, last, positives, rows = kernels.ranks.scan(keys, last, positives, rows, code, tp, fp)
         code[:found] |= high_bit
         yield Block(code[:found], tp[:found], fp[:found])
     return positives, rows
@@ -259,13 +259,13 @@ def scan_rows(codes: Array, signed: Array, tp: Any, fp: Any) -> Generator[Block,
     block_tp, block_fp = np.empty(_BLOCK, signed.dtype), np.empty(_BLOCK, signed.dtype)
     last = codes.size - 1
     while last >= 0:
-        found, last, tp, fp = kernels.scan_rows(codes, signed, last, tp, fp, code, block_tp, block_fp)
+        found, last, tp, fp = kernels.ranks.scan_rows(codes, signed, last, tp, fp, code, block_tp, block_fp)
         yield Block(code[:found], block_tp[:found], block_fp[:found])
     return tp, fp
 
 
 def decode(code: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the scores whose ordered bits these are, in the memory of the codes; see `kernels.ordered`."""
+    """Return the scores whose ordered bits these are, in the memory of the codes; see `kernels.ranks.ordered`."""
     width = code.itemsize * 8
     top = code.dtype.type(1 << (width - 1))
     if dtype.kind == "i":
@@ -298,7 +298,7 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
         return rank_rows(positive, scores, weight)
     labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), KINDS[scores.dtype.kind]
     keys = np.empty_like(bits)
-    border, n_pos = kernels.pack(bits, labels, kind, keys)
+    border, n_pos = kernels.ranks.pack(bits, labels, kind, keys)
     upper, lower = keys[border:], keys[:border]
     upper.sort()
     lower.sort()
@@ -309,9 +309,9 @@ def rank_rows(positive: NDArray[np.bool_], scores: Array, weight: Array) -> Sort
     """Rank rows of weights above 0 by the compiled loops."""
     labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), KINDS[scores.dtype.kind]
     codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)
-    layout = (np.uint64(number) for number in kernels.pack_rows(bits, labels, kind, codes))
+    layout = (np.uint64(number) for number in kernels.ranks.pack_rows(bits, labels, kind, codes))
     codes.sort()
-    if not kernels.unpack_rows(codes, bits, weight, kind, *layout, signed):
+    if not kernels.ranks.unpack_rows(codes, bits, weight, kind, *layout, signed):
         order = np.argsort(codes)
         codes, signed = codes[order], signed[order]
     return SortedRows(codes, signed, scores.dtype)

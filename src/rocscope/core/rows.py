@@ -9,10 +9,11 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.provenance import Provenance
+from rocscope.core.result import Result
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 
-class Rows:
+class Rows(Result):
     """The columns that rows have beside labels and scores, and the parts that they make.
 
     Attributes
@@ -82,15 +83,15 @@ class Rows:
         return self._by("repeat")
 
     def _by(self, name: str) -> dict[Hashable, Self]:
-        return {value: self.select(mask) for value, mask in groups(name, getattr(self, name)).items()}
+        return {value: self.select(mask) for value, mask in masks_of(name, getattr(self, name)).items()}
 
 
 _COLUMNS = ("fold", "repeat", "segment", "row")
 
 
-def independent_units(rows: Rows, cluster: Any) -> Any:
-    """Return the clusters given; where there are none and cases have several entries, the case of each entry."""
-    return rows.row if cluster is None and rows.repeated else cluster
+def independent_units(rows: Rows, groups: Any) -> Any:
+    """Return the groups given; where there are none and cases have several entries, the case of each entry."""
+    return rows.row if groups is None and rows.repeated else groups
 
 
 def require_distinct(rows: Any, what: str) -> None:
@@ -125,7 +126,7 @@ def row_mask(rows: Any, n: int) -> Array:
     return mask
 
 
-def groups(name: str, column: Array | None) -> dict[Hashable, Array]:
+def masks_of(name: str, column: Array | None) -> dict[Hashable, Array]:
     """Return the mask of each value of a fold, repeat or segment column."""
     if column is None:
         where = "Predictions" if name == "repeat" else "Predictions or rocscope.read"

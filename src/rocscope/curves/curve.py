@@ -17,6 +17,7 @@ from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.ranking import after_infinity
+from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.ranges.binned import BinnedCounts
@@ -24,7 +25,7 @@ from rocscope.ranges.known_points import KnownPoints, known_points
 from rocscope.ranges.sketch import CountsSketch
 
 
-class Curve:
+class Curve(Result):
     """Points (x, y), each with the threshold that it belongs to.
 
     Parameters
@@ -104,8 +105,9 @@ class Curve:
         return frame_of(self.columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return title and columns, safe for JSON (infinite thresholds and NaN become None)."""
-        return jsonable({"curve": self.title} | self.columns())
+        """Return title, columns and facts, safe for JSON (infinite thresholds and NaN become None)."""
+        facts = {name: getattr(self, name) for name in self._content}
+        return jsonable({"curve": self.title} | self.columns() | facts)
 
     def _facts(self) -> str:
         return f"{self.x.size} points"

@@ -15,6 +15,7 @@ from rocscope.core.context import decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
 from rocscope.curves.curve import CountCurve, Curve, as_counts, cumulative
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, upper_corners
@@ -24,7 +25,7 @@ _SLACK = 1 + 1e-12
 
 
 @dataclass(frozen=True)
-class CampaignRow:
+class CampaignRow(Result):
     """One row of the table of a campaign: what contacting a share of the customers, best scores first, gives.
 
     Attributes
@@ -51,10 +52,6 @@ class CampaignRow:
     non_responders: float
     profit: float
     threshold: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
 
 class ProfitCurve(CountCurve):
@@ -244,10 +241,10 @@ class ProfitCurve(CountCurve):
     def to_dict(self) -> dict[str, Any]:
         """Return curve, campaign, best row and deciles, safe for JSON."""
         facts = {
-            "campaign": self.campaign.to_dict(),
-            "best": self.best().to_dict(),
+            "campaign": self.campaign,
+            "best": self.best(),
             "break_even_depths": self.break_even_depths,
-            "table": [row.to_dict() for row in self.table()],
+            "table": self.table(),
         }
         return super().to_dict() | jsonable(facts)
 

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from rocscope.core.campaign import Campaign
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, profit
 from rocscope.decisions.models import Models, by_model
 from rocscope.errors import InputError
 
 
 @dataclass(frozen=True)
-class Offer:
+class Offer(Result):
     """The best use of one model in one campaign."""
 
     model: str
@@ -23,13 +23,9 @@ class Offer:
     random_profit: float
     perfect_profit: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the offer, safe for JSON."""
-        return jsonable(dict(vars(self)) | {"best": self.best.to_dict()})
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CampaignPlan:
+class CampaignPlan(Result):
     """What each model brings in each campaign, and which pair is best.
 
     Made by `rocscope.plan_campaign`.
@@ -74,21 +70,12 @@ class CampaignPlan:
 
     def to_dict(self, steps: int = 10) -> dict[str, Any]:
         """Return all offers and the table of the best one in so many steps, safe for JSON."""
-        campaigns = {name: curve.campaign.to_dict() for (_, name), curve in self.curves.items()}
-        return {
-            "verdict": self.verdict,
-            "worthwhile": self.worthwhile,
-            "best": self.best.to_dict(),
-            "offers": [offer.to_dict() for offer in self.offers],
-            "campaigns": campaigns,
-            "table": [row.to_dict() for row in self.curve.table(steps)],
-        }
+        facts = {name: getattr(self, name) for name in ("verdict", "worthwhile", "best", "offers")}
+        campaigns = {name: curve.campaign for (_, name), curve in self.curves.items()}
+        return jsonable(facts | {"campaigns": campaigns, "table": self.curve.table(steps)})
 
     def __repr__(self) -> str:
         return f"CampaignPlan({self.verdict})"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.verdict)}</p>"
 
 
 def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) -> CampaignPlan:

@@ -29,7 +29,7 @@ def choose(
     context: Context | UncertainContext | None = None,
     *,
     criterion: str | Function | None = None,
-    where: str | Constraint | Sequence[str | Constraint] = (),
+    subject_to: str | Constraint | Sequence[str | Constraint] = (),
     population: float | None = None,
 ) -> Decision:
     """Choose the model and threshold of lowest expected cost, or best by a criterion, that satisfy all constraints.
@@ -43,7 +43,7 @@ def choose(
         What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
         ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"``,
         ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence.
-    where : constraints
+    subject_to : constraints
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
@@ -86,7 +86,7 @@ def choose(
     >>> decision = choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]))
     >>> decision.threshold, decision.point
     (5, OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=5))
-    >>> choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]), where="tpr >= 0.9").threshold
+    >>> choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]), subject_to="tpr >= 0.9").threshold
     1
     """
     across = models if isinstance(models, Hull) else hull(models)
@@ -94,7 +94,7 @@ def choose(
         check.check_number(population, "population", "a number of cases above 0", above=0)
     certain, notes = _certain(context, across)
     rule = criterion_of(criterion or ("accuracy" if context is None else "min_cost"))
-    constraints = constraints_of(where)
+    constraints = constraints_of(subject_to)
     task = _Task(across, certain, rule, constraints, population)
     choice = task.trivial() or task.on_the_hull() or task.among_all()
     return task.decision(choice, (*notes, *task.left_open()))
@@ -237,7 +237,7 @@ class _Task:
             criterion_value=own if self.criterion.name == "min_cost" else choice.value,
             slope_interval=choice.slopes if self.hull.is_exact else None,
             negated=choice.negated,
-            where=tuple(map(str, self.constraints)),
+            subject_to=tuple(map(str, self.constraints)),
             population=self.population,
             tied=choice.tied,
             notes=(*choice.notes, *_constant(choice.model, counts), *notes),

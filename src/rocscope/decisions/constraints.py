@@ -58,7 +58,7 @@ class Constraint:
             raise InputError("constraint", expected=check.one_of(self.quantity, _QUANTITIES), got=repr(self.quantity))
         if self.relation not in (">=", "<=", ">", "<"):
             raise InputError("constraint", expected="one of >=, <=, >, <", got=repr(self.relation))
-        object.__setattr__(self, "bound", check.check_number(self.bound, f"bound of {self.quantity}"))
+        check.settle(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
 
     @classmethod
     def parse(cls, text: "str | Constraint") -> "Constraint":
@@ -140,7 +140,7 @@ def at_mix(cells: Cells, target_prevalence: float | None) -> Cells:
     return positive * tp, negative * fp, positive * fn, negative * tn
 
 
-def constraints_of(where: Any) -> tuple[Constraint, ...]:
+def constraints_of(subject_to: Any) -> tuple[Constraint, ...]:
     """Return constraints given as texts or as objects; one alone will do."""
-    given: Sequence[Any] = [where] if isinstance(where, str | Constraint) else list(where)
+    given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else list(subject_to)
     return tuple(Constraint.parse(each) for each in given)

@@ -3,7 +3,6 @@
 import math
 import os
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from rocscope._output import write_file
 from rocscope.core.context import Context
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result, html_table
 from rocscope.decisions import decision_file
 from rocscope.decisions.models import predict, scores_of
 
@@ -21,7 +21,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False)
-class Decision:
+class Decision(Result):
     """The model and threshold that were chosen in a context.
 
     Made by `rocscope.choose`, or read from a file by `Decision.load`.
@@ -46,7 +46,7 @@ class Decision:
         Slopes of the iso-performance line for which no admissible choice is better; None where there is none.
     negated : bool
         Whether the model's decisions are reversed: positive iff ``score < threshold``.
-    where : tuple of str
+    subject_to : tuple of str
         The constraints it was chosen under.
     population : float or None
         Number of cases that the classifier will be used on.
@@ -84,7 +84,7 @@ class Decision:
     criterion_value: float = math.nan
     slope_interval: Interval | None = None
     negated: bool = False
-    where: tuple[str, ...] = ()
+    subject_to: tuple[str, ...] = ()
     population: float | None = None
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -222,19 +222,13 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision, safe for JSON (infinities and what is not defined become None)."""
-        own = (
+        names = (
             "model threshold rule negated expected_cost default_cost hull_cost treat_all_cost treat_none_cost regret "
-            "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence where "
-            "population total_cost tied tie_break notes"
+            "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence subject_to "
+            "population total_cost tied tie_break notes point default_point per_thousand in_population"
         )
-        points = ("point", "default_point", "per_thousand", "in_population")
-        content = {name: getattr(self, name) for name in own.split()}
-        for name in points:
-            point = getattr(self, name)
-            content[name] = None if point is None else point.to_dict()
-        if self.best_cost_interval is not None:
-            content["best_cost_interval"] = self.best_cost_interval
-        return jsonable(content | {"context": self.context.to_dict()})
+        interval = () if self.best_cost_interval is None else ("best_cost_interval",)
+        return jsonable({name: getattr(self, name) for name in (*names.split(), *interval, "context")})
 
     def __repr__(self) -> str:
         return (
@@ -245,8 +239,5 @@ class Decision:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>cost beyond {escape(name.replace('_', ' '))}</th><td>{cost:.6g}</td></tr>"
-            for name, cost in self.regrets.items()
-        )
-        return f"<p>{escape(repr(self))}</p>{self.point._repr_html_()}<table>{rows}</table>"
+        regrets = [(f"cost beyond {name.replace('_', ' ')}", f"{cost:.6g}") for name, cost in self.regrets.items()]
+        return super()._repr_html_() + self.point._repr_html_() + html_table(regrets)

@@ -12,7 +12,7 @@ from rocscope.core.point import OperatingPoint
 from rocscope.errors import DecisionFileError, InputError
 
 FORMAT = "rocscope.decision"
-VERSION = 1
+VERSION = 2
 
 _HEADER = ("format", "version", "checksum")
 _INFINITE_RULES = {("never", False): math.inf, ("always", False): -math.inf}
@@ -52,13 +52,10 @@ def unseal(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     version = content.get("version")
     if type(version) is not int or version < 1:
         raise DecisionFileError(source, expected="a version number", got=repr(version), hint=_ANEW)
-    if version > VERSION:
-        raise DecisionFileError(
-            source,
-            expected=f"a decision of version {VERSION}",
-            got=f"version {version}, made by a newer rocscope",
-            hint="update rocscope",
-        )
+    if version != VERSION:
+        age, hint = ("a newer", "update rocscope") if version > VERSION else ("an older", _ANEW)
+        got = f"version {version}, made by {age} rocscope"
+        raise DecisionFileError(source, expected=f"a decision of version {VERSION}", got=got, hint=hint)
     return content
 
 
@@ -114,7 +111,7 @@ def fields(content: dict[str, Any], source: str) -> dict[str, Any]:
         "criterion_value": reader.number("criterion_value", optional=True, otherwise=math.nan),
         "slope_interval": reader.interval("slope_interval"),
         "negated": negated,
-        "where": reader.texts("where"),
+        "subject_to": reader.texts("subject_to"),
         "population": reader.population(),
         "tied": reader.texts("tied"),
         "notes": reader.texts("notes"),

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.context import decimal
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.decisions.models import predict, scores_of
@@ -40,6 +39,8 @@ class Mixture(Result):
     ----------
     Vuk & Curk 2006, §4; Provost & Fawcett 2001, interpolation of classifiers.
     """
+
+    _content = ("weight", "tpr", "fpr", "first", "second")
 
     first: HullVertex
     second: HullVertex
@@ -70,22 +71,20 @@ class Mixture(Result):
         tp, fp = positives * self.tpr, negatives * self.fpr
         return OperatingPoint(tp, fp, positives - tp, negatives - fp)
 
-    def predict(self, scores: Any, *, seed: int | None = None, key: Any = None) -> NDArray[np.bool_]:
+    def predict(self, scores: Any, *, random_state: Any = 0, key: Any = None) -> NDArray[np.bool_]:
         """Return which cases are predicted positive.
 
         Parameters
         ----------
         scores : mapping from model name to array, Predictions or data frame; an array where one model is enough
-        seed : int, optional
-            Of the random draw that decides which classifier a case goes to.
+        random_state : int, Generator, RandomState or None
+            Of the draw that decides, by its place, which classifier a case goes to.
         key : array of one identifier a case, optional
-            Fixes the outcome of each case by its identifier (its text), whatever other cases come with it. With a
-            `seed` too, another seed makes another assignment.
+            Fixes the outcome of each case by its identifier (its text), whatever other cases come with it; another
+            random state makes another assignment.
 
         Raises
         ------
-        InputError
-            If neither `seed` nor `key` is given.
         ColumnError
             If a model is missing.
 
@@ -95,19 +94,12 @@ class Mixture(Result):
         """
         columns = scores_of((self.first.model, self.second.model), scores)
         size = next(iter(columns.values())).size
-        if key is not None:
-            draw = _hashed(check.check_column(key, "key", size), seed or 0)
-        elif seed is not None:
-            draw = np.random.default_rng(seed).random(size)
+        if key is None:
+            draw = check.check_random_state(random_state).random(size)
         else:
-            raise InputError("predict", expected="seed= or key=", got="neither", hint="a mixture decides by lot")
+            draw = _hashed(check.check_column(key, "key", size), check.seed_of(random_state))
         ends = (predict(columns[end.model], end.threshold, end.negated) for end in (self.first, self.second))
         return np.where(draw < self.weight, *reversed(tuple(ends)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return both ends, the weight and the expected rates, safe for JSON."""
-        facts = {name: getattr(self, name) for name in ("weight", "tpr", "fpr")}
-        return jsonable(facts | {"first": self.first.to_dict(), "second": self.second.to_dict()})
 
     def __repr__(self) -> str:
         parts = ((1 - self.weight, self.first), (self.weight, self.second))
@@ -121,7 +113,7 @@ def _rule(end: HullVertex) -> str:
 
 def _hashed(keys: Array, seed: int) -> NDArray[np.float64]:
     """Return a number in [0, 1) for each key, always the same for the same key and seed."""
-    salt = (seed % 2**_HASH_BITS).to_bytes(8, "big")
+    salt = seed.to_bytes(8, "big")
     size = _HASH_BITS // 8
     digests = b"".join(blake2b(str(key).encode(), digest_size=size, key=salt).digest() for key in keys.tolist())
     return np.frombuffer(digests, dtype=">u8").astype(np.float64) / 2.0**_HASH_BITS

@@ -249,7 +249,7 @@ class Hull(Curve):
         names = ("title", "models", "contenders", "dominated")
         facts = {name: getattr(self, name) for name in names}
         area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}
-        return jsonable(facts | area | {"vertices": [vertex.to_dict() for vertex in self.vertices]})
+        return jsonable(facts | area | {"vertices": self.vertices})
 
     def __reduce__(self) -> Any:
         return partial(hull, negate=self.negate), (self.counts,)

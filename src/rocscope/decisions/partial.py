@@ -10,7 +10,6 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.campaign import Campaign
-from rocscope.core.jsonable import jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError, LabelError, WeightError
 
@@ -34,6 +33,8 @@ class PartialLiftChart(Curve):
     standard_error : array
         Of y; 0 where every label is known.
     """
+
+    _content = ("method", "n", "n_labelled", "reach")
 
     title = "lift chart of partly known outcomes"
     x_name = "depth"
@@ -65,10 +66,6 @@ class PartialLiftChart(Curve):
 
     def columns(self) -> dict[str, Array]:
         return super().columns() | {"standard_error": self.standard_error}
-
-    def to_dict(self) -> dict[str, Any]:
-        facts = {name: getattr(self, name) for name in ("method", "n", "n_labelled", "reach")}
-        return super().to_dict() | jsonable(facts)
 
     def _facts(self) -> str:
         return f"{self.method}, {self.n_labelled} of {self.n} rows labelled, known to depth {self.reach:.4g}"

@@ -7,7 +7,6 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 from rocscope.decisions.zones import HullVertex, Zones
 from rocscope.errors import InputError
@@ -31,6 +30,8 @@ class RegionMap(Result):
     index : array of shape (p, r)
         Position in `vertices` of the best one.
     """
+
+    _content = ("cost_ratio", "prevalence", "index", "vertices")
 
     cost_ratio: Array
     prevalence: Array
@@ -56,11 +57,6 @@ class RegionMap(Result):
         """
         slope = self.vertices[vertex].slope_low
         return self.cost_ratio / (self.cost_ratio + slope)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return axes, vertices and map, safe for JSON."""
-        axes = {name: getattr(self, name) for name in ("cost_ratio", "prevalence", "index")}
-        return jsonable(axes | {"vertices": [vertex.to_dict() for vertex in self.vertices]})
 
     def __repr__(self) -> str:
         models = list(dict.fromkeys(self.model.ravel().tolist()))

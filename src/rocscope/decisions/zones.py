@@ -17,6 +17,7 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result
 from rocscope.geometry import upper_corners
 
 
@@ -55,7 +56,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class HullVertex:
+class HullVertex(Result):
     """A model at a threshold that has the lowest expected cost in some contexts.
 
     Attributes

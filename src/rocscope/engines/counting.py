@@ -48,7 +48,7 @@ def read_counts(
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: int | str | None = None,
-    progress: bool | Progress = False,
+    progress: bool | Progress | None = None,
     tol: float | None = None,
 ) -> Counted:
     """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
@@ -61,9 +61,9 @@ def read_counts(
     memory : int or str, optional
         What ranked rows may take, in bytes or as in ``"2 GB"``; half of what is free by default. Beyond it they go to
         a temporary file and stay there, part by part, as long as the counts are used. The rest takes some 300 MB.
-    progress : bool, or function of two numbers
-        True shows a bar with rows, rows a second and the time left on stderr, where that is a terminal. A function is
-        called now and then with the rows done and the rows in all, None where that is not known.
+    progress : bool, None or function
+        None or True: a bar on stderr with rows, rows a second and the time left, where that is a terminal. A function
+        is called now and then with the rows done and the rows in all, None where that is not known.
     tol : float, optional
         For tables of a database and lazy frames with very many distinct scores: count them in ranges that leave at
         most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.

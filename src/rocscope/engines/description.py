@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from rocscope._types import Array
 from rocscope._validation import one_of
 from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import brief
+from rocscope.core.result import Result, html_table
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.source import require_columns
@@ -22,7 +22,7 @@ _AT_ONCE = 8  # columns in memory: few enough for wide data, many enough to pars
 
 
 @dataclass(frozen=True)
-class ColumnFacts:
+class ColumnFacts(Result):
     """What a column holds.
 
     Attributes
@@ -38,6 +38,8 @@ class ColumnFacts:
     minimum, maximum : number or None
     classes : dict from value to number of rows, or None where there are more than 20.
     """
+
+    _also = ("is_number", "is_binary", "is_probability_like")
 
     name: str
     type: str
@@ -69,12 +71,11 @@ class ColumnFacts:
     def to_dict(self) -> dict[str, Any]:
         """Return the facts, safe for JSON; classes as a list, so that 1 and "1" stay apart."""
         classes = self.classes and [{"value": _plain(value), "rows": n} for value, n in self.classes.items()]
-        kinds = {name: getattr(self, name) for name in ("is_number", "is_binary", "is_probability_like")}
-        return jsonable(vars(self) | {"classes": classes} | kinds)
+        return super().to_dict() | {"classes": jsonable(classes)}
 
 
 @dataclass(frozen=True, repr=False)
-class Description:
+class Description(Result):
     """What a source holds, column by column.
 
     Attributes
@@ -86,6 +87,8 @@ class Description:
     problems : tuple of str
         What stands in the way of reading the label and the scores that were named, a sentence each.
     """
+
+    _also = ("label_candidates", "score_candidates")
 
     origin: tuple[str, ...]
     rows: int
@@ -108,21 +111,13 @@ class Description:
             raise ColumnError("column", expected=one_of(name, list(facts)), got=repr(name))
         return facts[name]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, safe for JSON."""
-        candidates = {name: getattr(self, name) for name in ("label_candidates", "score_candidates")}
-        return jsonable(vars(self) | {"columns": [column.to_dict() for column in self.columns]} | candidates)
-
     def __repr__(self) -> str:
         facts = f"rows={self.rows}, columns={len(self.columns)}, label_candidates={self.label_candidates}"
         return f"Description({brief(self.origin)}, {facts}, problems={len(self.problems)})"
 
     def _repr_html_(self) -> str:
         heads = ("name", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum")
-        rows = [heads, *([_cell(getattr(column, head)) for head in heads] for column in self.columns)]
-        return (
-            f"<table>{''.join('<tr>' + ''.join(f'<td>{cell}</td>' for cell in row) + '</tr>' for row in rows)}</table>"
-        )
+        return html_table(([_cell(getattr(column, head)) for head in heads] for column in self.columns), heads)
 
 
 def describe(
@@ -259,4 +254,4 @@ def _plain(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
-    return escape("" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value))
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

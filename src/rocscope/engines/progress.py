@@ -11,9 +11,9 @@ from rocscope.engines.question import Progress
 
 def reporting(source: Any, progress: bool | Progress | None) -> AbstractContextManager[Progress | None]:
     """Return a context that yields what an engine reports its progress to; None where nobody watches."""
-    if not isinstance(progress, bool):
+    if callable(progress):
         return nullcontext(progress)
-    if not progress or not sys.stderr.isatty():  # FORCE_COLOR makes rich take anything for one
+    if progress is False or not sys.stderr.isatty():  # FORCE_COLOR makes rich take anything for one
         return nullcontext()
     return progress_bar(f"Reading {fspath(source)}" if isinstance(source, str | PathLike) else "Reading")
 

@@ -33,7 +33,7 @@ def read_sketch(
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: float = 16e6,
-    progress: bool | Progress = False,
+    progress: bool | Progress | None = None,
 ) -> Counted:
     """Sketch of each model's counts, from rows read once and never held.
 

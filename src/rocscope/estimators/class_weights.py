@@ -1,21 +1,16 @@
 """ClassWeightClassifier: weights of the classes, chosen by cross-validation, before the most probable is taken."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.rows import take
 from rocscope.errors import OneClassError
-from rocscope.estimators.folds import out_of_fold, splits, unfitted
-from rocscope.estimators.scores import all_probabilities, response_method
-from rocscope.estimators.wrapping import WrappingClassifier, check_rows, take_over_features
-from rocscope.evaluation.fitting import class_name
+from rocscope.estimators.wrapping import WrappingClassifier, check_response, check_rows
+from rocscope.evaluation.scoring import class_scores
 from rocscope.multiclass.costs.matrix import CostMatrix
-from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.multiclass.weights.choosing import Method, class_weights
 from rocscope.multiclass.weights.objective import Name
 
@@ -32,10 +27,10 @@ class ClassWeightClassifier(WrappingClassifier):
         See `rocscope.multiclass.class_weights`.
     min_recall : float, or mapping from class to float, optional
         Least share of a class that must be found.
-    cv : int, splitter or iterable of (training, test) rows
-        Inner folds; see `ThresholdClassifier`.
-    random_state : int, RandomState or None
-        Of the shuffle, where `cv` is a number, and of the search for weights.
+    cv : int, str, protocol, splitter, or pairs of row numbers
+        Inner folds; see `rocscope.evaluate`.
+    random_state : int, Generator, RandomState or None
+        Of the folds, and of the search for weights.
     n_jobs : int, optional
         Folds fitted at a time.
 
@@ -113,32 +108,20 @@ class ClassWeightClassifier(WrappingClassifier):
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
-        response_method(self.estimator, "predict_proba")
-        random = check_random_state(self.random_state)
-        routed = self._routed(sample_weight, params)
-        parts = splits(self.cv, X, y, random, routed.split)
-        respond = partial(all_probabilities, classes=self.classes_)
-        found = out_of_fold([self.estimator], [respond], X, y, parts, routed.fit, self.n_jobs)
-        self.predictions_ = MulticlassPredictions(
-            y[found.row],
-            {class_name(self.estimator): found.responses[0]},
-            classes=self.classes_,
-            sample_weight=take(weight, found.row),
-            fold=found.fold,
-        )
+        check_response(self.estimator, "predict_proba")
+        self.predictions_, fitted = self._out_of_fold(X, y, weight, params, response="predict_proba", positive=None)
+        (self.estimator_,) = fitted.values()
         self.decision_ = class_weights(
             self.predictions_,
             objective=self.objective,
             method=self.method,
             min_recall=self.min_recall,
-            seed=int(random.randint(2**31)),
+            random_state=check.seed_of(self.random_state),
         )
         self.class_weight_ = self.decision_.weight
-        self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])
-        take_over_features(self, self.estimator_)
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the class of largest weighted probability, or of least expected cost."""
-        proba = all_probabilities(self._fitted(), X, self.classes_)
+        proba = class_scores(self._fitted(), X, self.classes_.tolist())
         return self.classes_[self.decision_.predict_index(proba)]

@@ -17,15 +17,13 @@ from rocscope.decisions.mixing import Mixture
 from rocscope.decisions.model_hull import Hull, hull
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError
-from rocscope.estimators.folds import unfitted
-from rocscope.estimators.scores import positive_scores, response_method
 from rocscope.estimators.wrapping import (
     FoldedClassifier,
+    TwoClasses,
     check_aim,
+    check_response,
     check_rows,
     check_two_classes,
-    take_over_features,
-    two_labels,
 )
 
 
@@ -39,7 +37,7 @@ def _one_decides(classifier: "HullClassifier") -> bool:
     return all(hasattr(model, "predict_proba") for model in models)
 
 
-class HullClassifier(FoldedClassifier, _BaseComposition):
+class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     """Binary classifier made of several models: the one, and the threshold, that is best in a context.
 
     Parameters
@@ -50,18 +48,18 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         Prevalence and costs; by default those of accuracy at the class mix of the training rows.
     criterion : str or function, optional
         What to maximise in place of lowest cost; see `rocscope.choose`.
-    where : constraints
+    subject_to : constraints
         Such as ``"tpr >= .9"``; see `rocscope.choose`.
     mixture : mapping, optional
         In place of these, a rate or a capacity that a random combination of two models attains: ``{"fpr": 0.1}`` or
         ``{"at_most": 800, "population": 4000}``; see `rocscope.decisions.mixture`.
-    cv : int, splitter or iterable of (training, test) rows
-        Inner folds, the same for all models; see `ThresholdClassifier`.
+    cv : int, str, protocol, splitter, or pairs of row numbers
+        Inner folds, the same for all models; see `rocscope.evaluate`.
     response_method : {"auto", "predict_proba", "decision_function"}
     pos_label : label, optional
         See `ThresholdClassifier`.
-    random_state : int, RandomState or None
-        Of the shuffle, where `cv` is a number.
+    random_state : int, Generator, RandomState or None
+        Of the folds.
     n_jobs : int, optional
         Fits at a time.
 
@@ -91,7 +89,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
     at any threshold. The best of many is chosen from the same out-of-fold rows that its cost is stated for, so that
     cost is optimistic, the more so the more models there are.
 
-    A mixture sends each case to one of two models by lot; `predict` then takes a key or a seed.
+    A mixture sends each case to one of two models by lot; `predict` then takes a key or a random state.
 
     References
     ----------
@@ -116,7 +114,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         *,
         context: Context | UncertainContext | None = None,
         criterion: str | Callable[..., Any] | None = None,
-        where: str | Constraint | Sequence[str | Constraint] = (),
+        subject_to: str | Constraint | Sequence[str | Constraint] = (),
         mixture: Mapping[str, float] | None = None,
         cv: Any = 10,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
@@ -127,7 +125,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         self.estimators = estimators
         self.context = context
         self.criterion = criterion
-        self.where = where
+        self.subject_to = subject_to
         self.mixture = mixture
         self.cv = cv
         self.response_method = response_method
@@ -150,14 +148,12 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         X, y, weight = check_rows(X, y, sample_weight)
         symmetric = self._is_symmetric
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
-        self._methods = {name: response_method(each, self.response_method) for name, each in models.items()}
-        routed = self._routed(sample_weight, params)
-        self.predictions_ = self._out_of_fold(models, self._methods.values(), X, y, weight, routed)
+        self._methods = {name: check_response(each, self.response_method) for name, each in models.items()}
+        self.predictions_, self.named_estimators_ = self._out_of_fold(
+            X, y, weight, params, response=self.response_method, positive=self._positive
+        )
         self.hull_: Hull = hull(self.predictions_)
         self._decide()
-        pairs = zip(models.items(), routed.fit, strict=True)
-        self.named_estimators_ = {name: unfitted(model).fit(X, y, **given) for (name, model), given in pairs}
-        take_over_features(self, next(iter(self.named_estimators_.values())))
         return self
 
     def aim_at(
@@ -165,7 +161,7 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         context: Context | UncertainContext | None = None,
         *,
         criterion: str | Callable[..., Any] | None = None,
-        where: str | Constraint | Sequence[str | Constraint] = (),
+        subject_to: str | Constraint | Sequence[str | Constraint] = (),
         mixture: Mapping[str, float] | None = None,
     ) -> Self:
         """Return a copy that decides for another context, with the same fitted models.
@@ -177,13 +173,13 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         """
         check_is_fitted(self, "hull_")
         aimed = copy(self)
-        aimed.context, aimed.criterion, aimed.where, aimed.mixture = context, criterion, where, mixture
+        aimed.context, aimed.criterion, aimed.subject_to, aimed.mixture = context, criterion, subject_to, mixture
         if not aimed._is_symmetric:
             check_two_classes(self.classes_, self.pos_label, symmetric=False)
         aimed._decide()
         return aimed
 
-    def predict(self, X: Any, *, key: Any = None, seed: int = 0) -> Array:
+    def predict(self, X: Any, *, key: Any = None, random_state: Any = 0) -> Array:
         """Return the label of each row.
 
         Parameters
@@ -191,22 +187,19 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
         X : rows that the models take
         key : array of one identifier a row, optional
             Fixes the outcome of each case where a mixture decides, whatever other cases come with it.
-        seed : int
+        random_state : int, Generator, RandomState or None
             Of the lot that a mixture draws for the rows in their order, where there is no key.
         """
         check_is_fitted(self, "hull_")
         ends = (
             {self.decision_.model} if self.mixture_ is None else {self.mixture_.first.model, self.mixture_.second.model}
         )
-        scores = {
-            name: positive_scores(self.named_estimators_[name], X, self.pos_label_, self._methods[name])
-            for name in ends
-        }
+        scores = {name: self._scores(self.named_estimators_[name], X, self._methods[name]) for name in ends}
         if self.mixture_ is None:
             positive = self.decision_.predict(scores)
         else:
-            positive = self.mixture_.predict(scores, key=key, seed=seed)
-        return two_labels(positive, self.classes_, self.pos_label_)
+            positive = self.mixture_.predict(scores, key=key, random_state=random_state)
+        return self._labels(positive)
 
     @available_if(_one_decides)
     def predict_proba(self, X: Any) -> Array:
@@ -225,13 +218,19 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
     @property
     def _is_symmetric(self) -> bool:
         """Whether the choice treats both classes alike."""
-        return check_aim(self.context, self.criterion, self.where) and self.mixture is None
+        return check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
 
     def _decide(self) -> None:
-        if self.mixture is not None and (self.context, self.criterion, constraints_of(self.where)) != (None, None, ()):
+        if self.mixture is not None and (self.context, self.criterion, constraints_of(self.subject_to)) != (
+            None,
+            None,
+            (),
+        ):
             raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
         self.mixture_: Mixture | None = None if self.mixture is None else self.hull_.mixture(**self.mixture)
-        self.decision_: Decision = choose(self.hull_, self.context, criterion=self.criterion, where=self.where)
+        self.decision_: Decision = choose(
+            self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to
+        )
 
     def _models(self) -> dict[str, Any]:
         pairs = list(self.estimators)
@@ -242,8 +241,3 @@ class HullClassifier(FoldedClassifier, _BaseComposition):
             )
         self._validate_names(names)
         return dict(pairs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,9 +11,8 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.decisions.prior_shift import correct_probabilities
 from rocscope.errors import InputError, MissingDependencyError, OneClassError
-from rocscope.estimators.folds import unfitted
-from rocscope.estimators.scores import all_probabilities, response_method
-from rocscope.estimators.wrapping import check_rows, take_over_features
+from rocscope.estimators.wrapping import check_response, check_rows, take_over_features
+from rocscope.evaluation.scoring import class_scores
 
 _BY_NAME = {"under": "RandomUnderSampler", "over": "RandomOverSampler"}
 
@@ -84,7 +83,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : n × d array or frame that the sampler takes
         y : array of n labels
         """
-        response_method(self.estimator, "predict_proba")
+        check_response(self.estimator, "predict_proba")
         X, y, _ = check_rows(X, y, None)
         self.classes_, size = np.unique(y, return_counts=True)
         if size.size < 2:
@@ -96,14 +95,15 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             lost = self.classes_[kept == 0].tolist()
             raise InputError("sampler", expected="rows of every class", got=f"none of {check.listing(lost)}")
         self.train_prevalence_, self.prevalence_ = kept / kept.sum(), size / size.sum()
-        self.estimator_: Any = unfitted(self.estimator).fit(rows, labels)
+        model: Any = clone(self.estimator)
+        self.estimator_: Any = model.fit(rows, labels)
         take_over_features(self, self.estimator_)
         return self
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes (n × k) at the class mix of all rows."""
         check_is_fitted(self)
-        proba = all_probabilities(self.estimator_, X, self.classes_)
+        proba = class_scores(self.estimator_, X, self.classes_.tolist())
         if self.classes_.size == 2:
             before, after = self.train_prevalence_[1].item(), self.prevalence_[1].item()
             positive = correct_probabilities(proba[:, 1], train_prevalence=before, target_prevalence=after)
@@ -118,7 +118,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _sampler(self) -> Any:
         if not isinstance(self.sampler, str):
-            return unfitted(self.sampler)
+            return clone(self.sampler)
         name = _BY_NAME[check.check_choice("sampler", self.sampler, list(_BY_NAME))]
         try:
             from imblearn import over_sampling, under_sampling

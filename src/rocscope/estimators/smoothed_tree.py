@@ -63,7 +63,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         min_samples_leaf: Any = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         class_weight: Any = None,

@@ -16,20 +16,17 @@ from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InfeasibleError, OneClassError
-from rocscope.estimators.folds import unfitted
-from rocscope.estimators.scores import positive_scores, response_method
 from rocscope.estimators.wrapping import (
+    TwoClasses,
     WrappingClassifier,
     check_aim,
+    check_response,
     check_rows,
     check_two_classes,
-    take_over_features,
-    two_labels,
 )
-from rocscope.evaluation.fitting import class_name
 
 
-class ThresholdClassifier(WrappingClassifier):
+class ThresholdClassifier(TwoClasses, WrappingClassifier):
     """Binary classifier whose threshold is chosen by one ROC analysis of merged out-of-fold scores.
 
     Parameters
@@ -39,17 +36,17 @@ class ThresholdClassifier(WrappingClassifier):
         Prevalence and costs; by default those of accuracy at the class mix of the training rows.
     criterion : str or function, optional
         What to maximise in place of lowest cost; see `rocscope.choose`.
-    where : constraints
+    subject_to : constraints
         Such as ``"tpr >= .9"``; see `rocscope.choose`.
-    cv : int, splitter or iterable of (training, test) rows
-        Inner folds. A number means shuffled, stratified folds.
+    cv : int, str, protocol, splitter, or pairs of row numbers
+        Inner folds; see `rocscope.evaluate`.
     response_method : {"auto", "predict_proba", "decision_function"}
         Where scores come from; "auto" takes the first of them that the model has.
     pos_label : label, optional
         The positive class. If left out it is 1 of labels 0/1 or −1/1, True of False/True; where the choice
         treats both classes alike, as accuracy does, the second of any two labels.
-    random_state : int, RandomState or None
-        Of the shuffle, where `cv` is a number; None draws new folds at every fit.
+    random_state : int, Generator, RandomState or None
+        Of the folds; None draws new ones at every fit.
     n_jobs : int, optional
         Folds fitted at a time.
 
@@ -84,12 +81,13 @@ class ThresholdClassifier(WrappingClassifier):
     class mix of the training rows, and the model is fitted once more to all of them. It never sees rows twice: the
     threshold comes from scores of models that were fitted without the rows that they scored.
 
-    Rows of each class are shuffled and dealt to the folds in turn. So a class with fewer members than folds is tested
-    in some folds only, which the merged analysis does not mind, and there are no more folds than rows.
+    A number of folds means shuffled, stratified ones. A class with fewer members than folds is tested in some folds
+    only, which the merged analysis does not mind, and there are no more folds than the largest class has members.
 
-    `sample_weight` counts in the analysis, and goes to the model if its `fit` takes it (through metadata routing, as
-    the model requests). Folds are dealt by rows, so that an integer weight does not equal repeated rows exactly: those
-    would fall into different folds. Cost beside the fits: one sort and about a millisecond.
+    `sample_weight` counts in the analysis, and goes to the model if its `fit`, or that of a pipeline's last step, takes
+    it (through metadata routing, as the model requests). Folds are made of rows, so that an integer weight does not
+    equal repeated rows exactly: those would fall into different folds. Cost beside the fits: one sort and about a
+    millisecond.
 
     References
     ----------
@@ -113,7 +111,7 @@ class ThresholdClassifier(WrappingClassifier):
         *,
         context: Context | UncertainContext | None = None,
         criterion: str | Callable[..., Any] | None = None,
-        where: str | Constraint | Sequence[str | Constraint] = (),
+        subject_to: str | Constraint | Sequence[str | Constraint] = (),
         cv: Any = 10,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
         pos_label: Any = None,
@@ -123,7 +121,7 @@ class ThresholdClassifier(WrappingClassifier):
         self.estimator = estimator
         self.context = context
         self.criterion = criterion
-        self.where = where
+        self.subject_to = subject_to
         self.cv = cv
         self.response_method = response_method
         self.pos_label = pos_label
@@ -142,22 +140,20 @@ class ThresholdClassifier(WrappingClassifier):
             Passed on by metadata routing.
         """
         X, y, weight = check_rows(X, y, sample_weight)
-        alike = check_aim(self.context, self.criterion, self.where)
+        alike = check_aim(self.context, self.criterion, self.subject_to)
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
-        self._method = response_method(self.estimator, self.response_method)
-        routed = self._routed(sample_weight, params)
-        named = {class_name(self.estimator): self.estimator}
-        self.predictions_ = self._out_of_fold(named, [self._method], X, y, weight, routed)
+        self._method = check_response(self.estimator, self.response_method)
+        self.predictions_, fitted = self._out_of_fold(
+            X, y, weight, params, response=self.response_method, positive=self._positive
+        )
+        (self.estimator_,) = fitted.values()
         self.decision_ = self._choose(self.predictions_)
         self.threshold_ = self.decision_.threshold
-        self.estimator_ = unfitted(self.estimator).fit(X, y, **routed.fit[0])
-        take_over_features(self, self.estimator_)
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the positive class where the score is at least the threshold, compared exactly."""
-        scores = positive_scores(self._fitted(), X, self.pos_label_, self._method)
-        return two_labels(predict(scores, self.threshold_), self.classes_, self.pos_label_)
+        return self._labels(predict(self._scores(self._fitted(), X, self._method), self.threshold_))
 
     @property
     def fold_thresholds_(self) -> Array:
@@ -175,15 +171,10 @@ class ThresholdClassifier(WrappingClassifier):
         return math.inf if np.isinf(own).any() else float(own.std(ddof=1))
 
     def _choose(self, predictions: Predictions) -> Decision:
-        return choose(predictions, self.context, criterion=self.criterion, where=self.where)
+        return choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
     def _threshold_of(self, fold: Predictions) -> float:
         try:
             return self._choose(fold).threshold
         except (OneClassError, InfeasibleError):
             return math.nan
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -1,7 +1,6 @@
 """What classifiers that fit others have in common: routing of metadata, delegation, checks of rows and labels."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,26 +11,30 @@ from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.context import Context
-from rocscope.core.predictions import Predictions
-from rocscope.core.rows import take
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.uncertain import UncertainContext
-from rocscope.errors import InputError, LabelError, OneClassError, warn
-from rocscope.estimators.folds import out_of_fold, splits
-from rocscope.estimators.scores import positive_scores
+from rocscope.errors import InputError, LabelError, OneClassError
+from rocscope.evaluation.arguments import fit_arguments
+from rocscope.evaluation.assembly import assembled
+from rocscope.evaluation.data import attributes
+from rocscope.evaluation.fitting import class_name, fit, fit_and_score
+from rocscope.evaluation.running import Experiment
+from rocscope.evaluation.scoring import Response, positive_scores, response_of
+from rocscope.evaluation.task import Task, sample_of
+from rocscope.protocols.cv import splits_of
+from rocscope.protocols.kinds import Folds
 
 
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier that cross-validates others inside its fit."""
 
     classes_: Array
-    pos_label_: Any
     cv: Any
     random_state: Any
     n_jobs: int | None
@@ -48,11 +51,43 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         splitter = getattr(self, "cv", None)
         return router.add(splitter=splitter, method_mapping=to_split) if hasattr(splitter, "split") else router
 
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
-        """Return what goes to each model's `fit` and to the splitter."""
+    def _out_of_fold(
+        self,
+        X: Any,
+        y: Array,
+        weight: Array | None,
+        params: dict[str, Any],
+        *,
+        response: Response,
+        positive: int | None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return predictions by models that were not fitted to the rows, and the models fitted to all rows."""
+        models = self._named()
+        routed = self._routed(weight, params)
+        arguments = dict(zip(models, routed.fit, strict=True))
+        classes = tuple(self.classes_.tolist())
+        task = Task(attributes(X, y.size), y, classes, positive, weight, response, arguments=arguments)
+        experiment = Experiment(models, task, sample_of(task), self.n_jobs)
+        cv = self.cv
+        if isinstance(cv, int | np.integer):
+            cv = _folds(y, int(cv))
+        elif routed.split:
+            cv = list(cv.split(X, y, **routed.split))
+        splits, _ = splits_of(cv, experiment.sample, seed=check.seed_of(self.random_state))
+        scored = experiment.run(splits, type(self).__name__, fit_and_score)
+        fitted = {name: fit(name, model, task) for name, model in models.items()}
+        take_over_features(self, next(iter(fitted.values())))
+        return assembled(task, splits, scored, list(models)), fitted
+
+    def _named(self) -> dict[str, Any]:
+        """Return the models by the names that predictions give them."""
+        return self._models()
+
+    def _routed(self, weight: Array | None, params: dict[str, Any]) -> Bunch:
+        """Return what goes to each model's `fit`, in their order, and to the splitter."""
         models = self._models()
         if _routing_enabled():
-            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            routed = process_routing(self, "fit", sample_weight=weight, **params)
             return Bunch(fit=[routed[name].fit for name in models], split=routed.get("splitter", Bunch(split={})).split)
         if params:
             raise InputError(
@@ -61,35 +96,38 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 got=", ".join(params),
                 hint="sklearn.set_config(enable_metadata_routing=True) lets others through",
             )
-        if sample_weight is None:
-            return Bunch(fit=[{} for _ in models], split={})
-        takes = {name: has_fit_parameter(model, "sample_weight") for name, model in models.items()}
-        if not all(takes.values()):
-            warn(
-                f"{', '.join(type(models[name]).__name__ for name in takes if not takes[name])} takes no sample_weight "
-                "in fit: the weights serve the choice only (steps of a pipeline get them by metadata routing)"
-            )
-        return Bunch(fit=[{"sample_weight": sample_weight} if each else {} for each in takes.values()], split={})
-
-    def _out_of_fold(
-        self, models: Mapping[str, Any], methods: Iterable[str], X: Any, y: Array, weight: Array | None, routed: Bunch
-    ) -> Predictions:
-        """Return the scores of two classes that models give to rows which they were not fitted to."""
-        parts = splits(self.cv, X, y, self.random_state, routed.split)
-        respond = [partial(positive_scores, pos_label=self.pos_label_, method=method) for method in methods]
-        found = out_of_fold([*models.values()], respond, X, y, parts, routed.fit, self.n_jobs)
-        return Predictions(
-            y[found.row] == self.pos_label_,
-            dict(zip(models, found.responses, strict=True)),
-            sample_weight=take(weight, found.row),
-            fold=found.fold,
-        )
+        return Bunch(fit=[*fit_arguments(self._named(), weight).values()], split={})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = [get_tags(model).input_tags for model in self._models().values()]
         for name in ("sparse", "allow_nan", "string", "categorical"):
             setattr(tags.input_tags, name, all(getattr(each, name) for each in inner))
+        return tags
+
+
+class TwoClasses(BaseEstimator):
+    """What a classifier of two classes has that knows which of them is the positive one."""
+
+    classes_: Array
+    pos_label_: Any
+
+    @property
+    def _positive(self) -> int:
+        """The place of the positive class."""
+        return self.classes_.tolist().index(self.pos_label_)
+
+    def _scores(self, fitted: Any, X: Any, response: str) -> Array:
+        """Return one score a row, higher for the positive class."""
+        return positive_scores(fitted, X, self.classes_.tolist(), self._positive, response)
+
+    def _labels(self, positive: NDArray[np.bool_]) -> Array:
+        """Return the positive label where a case is predicted positive, else the other one."""
+        return self.classes_[(positive ^ (self._positive == 0)).astype(np.intp)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
         return tags
 
 
@@ -127,15 +165,19 @@ class WrappingClassifier(FoldedClassifier):
     def _models(self) -> dict[str, Any]:
         return {"estimator": self.estimator}
 
+    def _named(self) -> dict[str, Any]:
+        return {class_name(self.estimator): self.estimator}
+
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
         return self.estimator_
 
 
+_OF_SCORES = ("predict_proba", "decision_function")
 _SYMMETRIC = {None, "accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
 
 
-def check_aim(context: Any, criterion: Any, where: Any) -> bool:
+def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
     """Return whether a choice is the same whichever of two classes is called the positive one.
 
     Raises
@@ -146,7 +188,7 @@ def check_aim(context: Any, criterion: Any, where: Any) -> bool:
     if not isinstance(context, Context | UncertainContext | None):
         raise InputError("context", expected="a Context or an UncertainContext", got=repr(context))
     criterion_of(criterion)
-    return not constraints_of(where) and context is None and criterion in _SYMMETRIC
+    return not constraints_of(subject_to) and context is None and criterion in _SYMMETRIC
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
@@ -182,14 +224,42 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
     return classes, classes[1]
 
 
+def check_response(estimator: Any, wanted: str = "auto") -> str:
+    """Return the method that scores come from.
+
+    Raises
+    ------
+    InputError
+        If the estimator has none, or not the one that is wanted.
+    """
+    response = response_of(estimator, wanted, _OF_SCORES) if wanted in ("auto", *_OF_SCORES) else None
+    if response is None:
+        expected = "a classifier with " + (wanted if wanted in _OF_SCORES else " or ".join(_OF_SCORES))
+        raise InputError("estimator", expected=expected, got=f"{type(estimator).__name__}, response_method={wanted!r}")
+    return response
+
+
+def _folds(y: Array, k: int) -> Folds:
+    """Return folds over which rare classes are spread, no more than the largest class has members.
+
+    Raises
+    ------
+    InputError
+        If there are not two classes of which a member can be left out.
+    """
+    classes, size = np.unique(y, return_counts=True)
+    if (size > 1).sum() < 2:
+        raise InputError(
+            "y",
+            expected="at least two members of each class" if size.size == 2 else "two classes of two members or more",
+            got=f"one class, {classes[size.argmin()].item()!r}, with 1 sample",
+            hint="no model can be fitted without it",
+        )
+    return Folds(min(k, int(size.max())), rare_classes="spread")
+
+
 def take_over_features(wrapper: Any, fitted: Any) -> None:
     """Give a wrapper the number and names of the features that a fitted model has seen."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
             setattr(wrapper, name, getattr(fitted, name))
-
-
-def two_labels(positive: NDArray[np.bool_], classes: Array, pos_label: Any) -> Array:
-    """Return the positive label where a case is predicted positive, else the other one."""
-    first_is_positive = classes[0] == pos_label
-    return classes[(positive ^ first_is_positive).astype(np.intp)]

@@ -1,4 +1,3 @@
-from . import protocols as protocols
 from .across_datasets.compare_datasets import compare_datasets as compare_datasets
 from .across_datasets.ranks import friedman as friedman
 from .choice.optimism import optimism as optimism

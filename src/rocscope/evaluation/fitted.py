@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rocscope import _validation as check
-from rocscope.core.predictions import Predictions
 from rocscope.errors import ModelError
-from rocscope.evaluation.evaluating import predictions_of, task_of
-from rocscope.evaluation.fitting import RESPONSES, Response, Task, first_line, named_models, score
+from rocscope.evaluation.assembly import Judged, predictions_of
+from rocscope.evaluation.fitting import first_line, named_models
 from rocscope.evaluation.record import Evaluation
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.evaluation.scoring import Response, score
+from rocscope.evaluation.task import Task, task_of
 
 
 def from_estimator(
@@ -22,7 +21,7 @@ def from_estimator(
     fold: Any = None,
     segment: Any = None,
     response: Response = "auto",
-) -> Predictions | MulticlassPredictions:
+) -> Judged:
     """Predictions of fitted models for rows that they have not seen.
 
     Parameters
@@ -59,9 +58,8 @@ def from_estimator(
     >>> preds, preds.source.responses
     (Predictions(n=3, n_pos=2, n_neg=1, models=['GaussianNB']), {'GaussianNB': 'predict_proba'})
     """
-    check.check_choice("response", response, RESPONSES)
     named = named_models(models)
-    task = task_of(X, y, pos_label, sample_weight, response, None, known=_known_classes(named))
+    task = task_of(X, y, pos_label, sample_weight, response, known=_known_classes(named))
     scored = {name: _scored(model, name, task) for name, model in named.items()}
     source = Evaluation(
         ("fitted models",),
@@ -80,7 +78,7 @@ def _known_classes(named: Mapping[str, Any]) -> list[Any]:
 
 def _scored(model: Any, name: str, task: Task) -> Any:
     try:
-        return score(model, name, task.X, task)
+        return score(model, name, task.X, task.classes, task.positive, task.response)
     except ModelError:
         raise
     except Exception as error:

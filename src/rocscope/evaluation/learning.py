@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope.errors import InputError, warn
-from rocscope.evaluation.cv import splits_of
-from rocscope.evaluation.evaluating import check_seed, sample_of, task_of
-from rocscope.evaluation.fitting import RESPONSES, Failed, Response, Scored, fit_and_score, named_models
+from rocscope.evaluation.assembly import judged
+from rocscope.evaluation.fitting import Failed, Scored
 from rocscope.evaluation.learning_result import LearningCurve
 from rocscope.evaluation.measures import Metric, measure_of
-from rocscope.evaluation.out_of_bag import judged
-from rocscope.evaluation.protocols import Holdout, OutOfBag
-from rocscope.evaluation.running import in_parallel, raise_first, unweighted
-from rocscope.evaluation.splits import Split
+from rocscope.evaluation.running import Experiment, raise_first
+from rocscope.evaluation.scoring import Response
+from rocscope.protocols.kinds import Holdout, OutOfBag
+from rocscope.protocols.splits import Split
 
 Schedule = Literal["geometric", "arithmetic"]
 
@@ -41,7 +40,7 @@ def learning_curve(
     pos_label: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> LearningCurve:
     """How good models are on new rows, by how many rows they are fitted to.
@@ -94,21 +93,24 @@ def learning_curve(
     >>> bool(curve.mean()[0] < curve.mean()[-1])
     True
     """
-    check.check_choice("response", response, RESPONSES)
-    named = named_models(models)
-    task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
+    experiment = Experiment.of(
+        models,
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        response=response,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+    task, named = experiment.task, experiment.models
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
-    sample = sample_of(task, groups)
-    splits, title = splits_of(cv, sample, _repeats(cv) if repeats is None else repeats, task.seed)
+    splits, title = experiment.splits(cv, _repeats(cv) if repeats is None else repeats)
     rows = check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))
-    unweighted(named, task.weight is not None)
-    calls = [
-        (name, model, task, part)
-        for split in splits
-        for part in _nested(split, sample.y, rows, task.seed)
-        for name, model in named.items()
-    ]
-    results = in_parallel(fit_and_score, calls, n_jobs, progress, "learning curve")
+    nested = [part for split in splits for part in _nested(split, experiment.sample.y, rows, task.seed)]
+    results = experiment.run(nested, "learning curve")
     values = {name: np.full((len(splits), rows.size), np.nan) for name in named}
     column = {size: place for place, size in enumerate(rows.tolist())}
     for result in results:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,13 @@ from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.core.rows import model_name
 from rocscope.evaluation.record import Failure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(Result):
     """How good models are, by how many rows they were fitted to.
 
     Attributes
@@ -49,9 +49,10 @@ class LearningCurve:
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("size", "fold", "repeat"):
-            object.__setattr__(self, name, check.read_only(np.asarray(getattr(self, name))))
-        object.__setattr__(self, "values", {name: check.read_only(each) for name, each in self.values.items()})
+        check.settle(
+            self, **{name: check.read_only(np.asarray(getattr(self, name))) for name in ("size", "fold", "repeat")}
+        )
+        check.settle(self, values={name: check.read_only(each) for name, each in self.values.items()})
 
     @property
     def models(self) -> list[str]:
@@ -99,19 +100,13 @@ class LearningCurve:
         return frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return sizes, values and facts, safe for JSON."""
-        means = {name: self.mean(name) for name in self.models}
-        failures = [vars(failure) for failure in self.failures]
-        return jsonable(vars(self) | {"values": dict(self.values), "mean": means, "failures": failures})
+        """Return sizes, values, their means and facts, safe for JSON."""
+        return super().to_dict() | {"mean": jsonable({name: self.mean(name) for name in self.models})}
 
     def __repr__(self) -> str:
         ends = ", ".join(f"{name} {self.mean(name)[0]:.4g} to {self.mean(name)[-1]:.4g}" for name in self.models)
         return f"LearningCurve({self.metric}, {self.size[0]} to {self.size[-1]} rows: {ends}; {self.runs} runs)"
 
     def _repr_html_(self) -> str:
-        heading = "".join(f"<th>{size}</th>" for size in self.size.tolist())
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{value:.4g}</td>' for value in self.mean(name).tolist())}</tr>"
-            for name in self.models
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th>rows</th>{heading}</tr>{rows}</table>"
+        rows = [(name, *(f"{value:.4g}" for value in self.mean(name))) for name in self.models]
+        return super()._repr_html_() + html_table(rows, ("rows", *self.size))

@@ -14,12 +14,12 @@ from rocscope.curves.precision_recall_curve import precision_recall
 from rocscope.curves.roc_curve import auc
 from rocscope.decisions.criteria import criterion_of
 from rocscope.errors import InputError, OneClassError
+from rocscope.evaluation.assembly import Judged
 from rocscope.metrics import METRICS
 from rocscope.multiclass.areas.auc import multiclass_auc
 from rocscope.multiclass.predictions import MulticlassPredictions
 
 Metric = str | Callable[[Any], float]
-Judged = Predictions | MulticlassPredictions
 
 _OF_SCORES: dict[str, Callable[[Predictions], float]] = {
     "auc": auc,

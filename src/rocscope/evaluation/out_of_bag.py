@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,18 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, html_table
 from rocscope.core.text import number
 from rocscope.errors import ColumnError
-from rocscope.evaluation.cv import splits_of
-from rocscope.evaluation.evaluating import check_seed, predictions_of, sample_of, task_of
-from rocscope.evaluation.fitting import RESPONSES, Response, Scored, Task, fit_and_score, named_models
-from rocscope.evaluation.measures import Judged, Measure, Metric, measure_of
-from rocscope.evaluation.protocols import OutOfBag
+from rocscope.evaluation.assembly import Judged, judged, predictions_of
+from rocscope.evaluation.fitting import Scored
+from rocscope.evaluation.measures import Measure, Metric, measure_of
 from rocscope.evaluation.record import Failure
-from rocscope.evaluation.running import in_parallel, unweighted, without_failures
-from rocscope.evaluation.splits import Split
+from rocscope.evaluation.running import Experiment, without_failures
+from rocscope.evaluation.scoring import Response
+from rocscope.evaluation.task import Task
+from rocscope.protocols.kinds import OutOfBag
+from rocscope.protocols.splits import Split
 
 _KEPT = 0.632
 """About 1 − 1/e: the share of distinct rows in a bootstrap sample, as the rules write it."""
@@ -67,10 +66,6 @@ class Corrected(Result):
         columns = check.read_only(np.asarray(replicates, dtype=np.float64))
         return cls(apparent, out_of_bag, no_information, overfitting, point632, plus, columns)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, safe for JSON."""
-        return jsonable(dict(vars(self)))
-
     def __repr__(self) -> str:
         facts = ", ".join(f"{name}={value:.4g}" for name, value in vars(self).items() if name != "replicates")
         return f"Corrected({facts})"
@@ -93,7 +88,7 @@ def relative_overfitting(apparent: float, out_of_bag: float, no_information: flo
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap632(Mapping[str, Corrected]):
+class Bootstrap632(Mapping[str, Corrected], Result):
     """What each model is worth, by the bootstrap; a mapping from model name.
 
     Attributes
@@ -103,6 +98,8 @@ class Bootstrap632(Mapping[str, Corrected]):
     failures : tuple of Failure
         Of models that are left out.
     """
+
+    _content = ("metric", "models", "failures")
 
     metric: str
     models: Mapping[str, Corrected]
@@ -119,11 +116,6 @@ class Bootstrap632(Mapping[str, Corrected]):
     def __len__(self) -> int:
         return len(self.models)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of each model, safe for JSON."""
-        models = {name: corrected.to_dict() for name, corrected in self.models.items()}
-        return jsonable({"metric": self.metric, "models": models, "failures": [vars(f) for f in self.failures]})
-
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {corrected.point632plus:.4g}" for name, corrected in self.models.items())
         size = next(iter(self.models.values())).replicates.size
@@ -131,12 +123,8 @@ class Bootstrap632(Mapping[str, Corrected]):
 
     def _repr_html_(self) -> str:
         names = ("apparent", "out_of_bag", "no_information", "relative_overfitting", "point632", "point632plus")
-        heading = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
-        rows = "".join(
-            f"<tr><th>{escape(model)}</th>{''.join(f'<td>{getattr(each, name):.4g}</td>' for name in names)}</tr>"
-            for model, each in self.models.items()
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th></th>{heading}</tr>{rows}</table>"
+        rows = [(model, *(f"{getattr(each, name):.4g}" for name in names)) for model, each in self.models.items()]
+        return super()._repr_html_() + html_table(rows, ("", *(name.replace("_", " ") for name in names)))
 
 
 def bootstrap_632(
@@ -153,7 +141,7 @@ def bootstrap_632(
     pos_label: Any = None,
     response: Response = "auto",
     n_jobs: int | None = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> Bootstrap632:
     """What models are worth on new rows, by the .632 and .632+ bootstrap, in any metric.
@@ -217,18 +205,25 @@ def bootstrap_632(
     >>> found.point632 < 0.4 < found.point632plus
     True
     """
-    check.check_choice("response", response, RESPONSES)
     check.check_whole(replicates, "replicates")
-    named = named_models(models)
-    task = task_of(X, y, pos_label, sample_weight, response, check_seed(random_state))
+    experiment = Experiment.of(
+        models,
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        response=response,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+    task = experiment.task
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
-    splits = splits_of(OutOfBag(stratified), sample_of(task, groups), int(replicates), task.seed)[0]
-    unweighted(named, task.weight is not None)
+    splits, _ = experiment.splits(OutOfBag(stratified), int(replicates))
     everything = np.arange(task.labels.size)
     whole = Split(everything, everything, None, len(splits), len(splits))
-    calls = [(name, model, task, split) for split in [whole, *splits] for name, model in named.items()]
-    results = in_parallel(fit_and_score, calls, n_jobs, progress, "bootstrap")
-    scored, failed, kept = without_failures(results, named)
+    scored, failed, kept = without_failures(experiment.run([whole, *splits], "bootstrap"), experiment.models)
     of_model: dict[str, list[Scored]] = defaultdict(list)
     for each in scored:
         of_model[each.model].append(each)
@@ -246,13 +241,6 @@ def _corrected(scored: Sequence[Scored], task: Task, measure: Measure) -> Correc
     else:
         out_of_bag = float(np.nanmean(drawn)) if not np.isnan(drawn).all() else np.nan
     return Corrected.of(apparent, out_of_bag, without, measure.sign, drawn)
-
-
-def judged(scored: Scored, task: Task) -> Judged:
-    """Return the predictions of one model in one split."""
-    rows = scored.split.test
-    weight = None if task.weight is None else task.weight[rows]
-    return predictions_of(task, task.labels[rows], {scored.model: scored.scores}, {"sample_weight": weight})
 
 
 def _by_rows(scored: Sequence[Scored], task: Task) -> Judged:

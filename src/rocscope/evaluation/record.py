@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import Provenance
+from rocscope.core.result import Result
 
 
 @dataclass(frozen=True)
-class Failure:
+class Failure(Result):
     """A model that could not be fitted, or gave no scores, in one fold.
 
     Attributes
@@ -58,10 +57,6 @@ class Evaluation(Provenance):
     responses: Mapping[str, str] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     unweighted: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the facts, safe for JSON."""
-        return jsonable(vars(self) | {"failures": [vars(failure) for failure in self.failures]})
 
     def __repr__(self) -> str:
         failed = sorted({failure.model for failure in self.failures})

@@ -1,26 +1,65 @@
-"""Running all fits of an evaluation, one after the other or side by side, with the same result."""
+"""Running the fits of all models on all splits, one after the other or side by side, with the same result."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, Self
 
+from rocscope import _validation as check
 from rocscope._progress import Progress, track
 from rocscope.errors import ModelError, warn
-from rocscope.evaluation.fitting import Failed, takes_weights
-
-T = TypeVar("T")
-
-
-def in_parallel(
-    work: Callable[..., T], calls: Sequence[tuple[Any, ...]], n_jobs: int | None, progress: Progress, what: str
-) -> list[T]:
-    """Return what `work` makes of each tuple of arguments, in their order."""
-    from sklearn.utils.parallel import Parallel, delayed
-
-    done: Any = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(*call) for call in calls)
-    return list(track(done, len(calls), progress, what))
+from rocscope.evaluation.arguments import fit_arguments
+from rocscope.evaluation.fitting import Failed, attempt, named_models
+from rocscope.evaluation.scoring import Response
+from rocscope.evaluation.task import Task, sample_of, task_of
+from rocscope.protocols.cv import splits_of
+from rocscope.protocols.splits import Sample, Split
 
 
-def without_failures(results: Iterable[Any], models: Iterable[str]) -> tuple[list[Any], list[Failed], list[str]]:
+@dataclass(frozen=True)
+class Experiment:
+    """Models, the rows that they are fitted to and judged on, and how their fits run."""
+
+    models: Mapping[str, Any]
+    task: Task
+    sample: Sample
+    n_jobs: int | None = None
+    progress: Progress = False
+
+    @classmethod
+    def of(
+        cls,
+        models: Any,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any,
+        sample_weight: Any,
+        pos_label: Any,
+        response: Response,
+        n_jobs: int | None,
+        random_state: int | None,
+        progress: Progress,
+    ) -> Self:
+        """Check what all functions take that fit models; see `rocscope.evaluate`."""
+        named = named_models(models)
+        task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+        task = replace(task, arguments=fit_arguments(named, task.weight))
+        return cls(named, task, sample_of(task, groups), n_jobs, progress)
+
+    def splits(self, cv: Any, repeats: int = 1) -> tuple[list[Split], str]:
+        """Return the splits of whatever `cv` may be, and the protocol in words."""
+        return splits_of(cv, self.sample, repeats, self.task.seed)
+
+    def run(self, splits: Iterable[Split], what: str, work: Callable[..., Any] = attempt) -> list[Any]:
+        """Return what `work` makes of each split and model, in their order."""
+        from sklearn.utils.parallel import Parallel, delayed
+
+        calls = [(name, model, self.task, split) for split in splits for name, model in self.models.items()]
+        done: Any = Parallel(n_jobs=self.n_jobs, return_as="generator")(delayed(work)(*call) for call in calls)
+        return list(track(done, len(calls), self.progress, what))
+
+
+def without_failures(results: Sequence[Any], models: Iterable[str]) -> tuple[list[Any], list[Failed], list[str]]:
     """Return the results of models that never failed, the failures, and the names of those models.
 
     Raises
@@ -28,7 +67,6 @@ def without_failures(results: Iterable[Any], models: Iterable[str]) -> tuple[lis
     ModelError
         If every model failed.
     """
-    results = list(results)
     failed = [result for result in results if isinstance(result, Failed)]
     lost = {each.failure.model for each in failed}
     kept = [name for name in models if name not in lost]
@@ -44,13 +82,3 @@ def raise_first(failed: Sequence[Failed]) -> NoReturn:
     """Raise the first of failures that leave nothing to return."""
     more = f" (and {len(failed) - 1} more failures)" if len(failed) > 1 else ""
     raise ModelError(f"{failed[0].failure}{more}") from failed[0].cause
-
-
-def unweighted(models: Mapping[str, Any], weighted: bool) -> tuple[str, ...]:
-    """Return, and warn of, the models that take no sample weights."""
-    if not weighted:
-        return ()
-    names = tuple(name for name, model in models.items() if not takes_weights(name, model))
-    if names:
-        warn(f"fitted without the sample weights, which they do not take: {', '.join(names)}")
-    return names

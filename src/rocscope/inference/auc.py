@@ -28,7 +28,7 @@ def auc_interval(
     model: str | None = None,
     method: Method = "logit",
     level: float = 0.95,
-    cluster: Any = None,
+    groups: Any = None,
     folds: Folds | None = None,
     weights: WeightKind = "auto",
     pos_label: Any = None,
@@ -47,13 +47,13 @@ def auc_interval(
         Newcombe's score interval, which needs no variance and so serves tiny samples and an AUC of 1.
     level : float
         Confidence level.
-    cluster : array of n labels, optional
-        The patient or customer that a row belongs to; rows of one cluster are not taken as independent.
+    groups : array of n labels, optional
+        The patient or customer that a row belongs to; rows of one group are not taken as independent.
     folds : {"pooled", "mean"}, optional
         One AUC over all rows (the default), or the mean of the AUCs within the folds of the Predictions.
     weights : {"auto", "frequency", "sampling"}
         What `sample_weight` means: so many equal rows, or one row that stands for so many of a population. "auto"
-        takes whole numbers as frequencies. The AUC is the same, its interval is not; with `cluster` both are.
+        takes whole numbers as frequencies. The AUC is the same, its interval is not; with `groups` both are.
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
@@ -75,8 +75,8 @@ def auc_interval(
 
     Notes
     -----
-    Variance: V = S₁₀/P + S₀₁/N, the variances of the placements within each class (DeLong); for clusters with the
-    covariance of the two classes within a cluster (Obuchowski); for the mean over folds from its influence curve
+    Variance: V = S₁₀/P + S₀₁/N, the variances of the placements within each class (DeLong); for groups with the
+    covariance of the two classes within a group (Obuchowski); for the mean over folds from its influence curve
     (LeDell). Ties count one half. O(n log n).
 
     Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and
@@ -111,7 +111,7 @@ def auc_interval(
     check.check_choice("method", method, METHODS)
     if folds is not None:
         check.check_choice("folds", folds, ("pooled", "mean"))
-    sample = _sample(y_true, y_score, model, pos_label, sample_weight, cluster=cluster, folds=folds, weights=weights)
+    sample = _sample(y_true, y_score, model, pos_label, sample_weight, groups=groups, folds=folds, weights=weights)
     return estimate(sample, 0, method, level)
 
 
@@ -119,8 +119,8 @@ def _sample(
     y_true: Any, y_score: Any, model: str | None, pos_label: Any, sample_weight: Any, **design: Any
 ) -> AucSample:
     if isinstance(y_true, ThresholdCounts | OperatingPoint):
-        if design["cluster"] is not None or design["folds"] == "mean":
-            raise InputError("clusters and folds", expected="rows (Predictions)", got=type(y_true).__name__)
+        if design["groups"] is not None or design["folds"] == "mean":
+            raise InputError("groups and folds", expected="rows (Predictions)", got=type(y_true).__name__)
         return sample_of_counts(as_counts(y_true))
     if not isinstance(y_true, Predictions):
         y_true = Predictions(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)

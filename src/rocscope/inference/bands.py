@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from rocscope import _validation as check
+from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
@@ -41,12 +42,12 @@ def band(
     grid: Any = None,
     recount: Callable[[ThresholdCounts], Curve] | None = None,
     data: Predictions | None = None,
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
     stratified: bool = False,
     replicates: int = 1000,
-    seed: Any = 0,
-    progress: bool = True,
+    random_state: Any = 0,
+    progress: Progress = None,
 ) -> Band:
     """Confidence band around a curve, or around a metric over thresholds or depths.
 
@@ -69,9 +70,9 @@ def band(
         Where on the x axis; 201 points along the curve by default.
     recount : function, optional
         Makes the curve of other counts, for a curve that cannot tell how it was made.
-    data, cluster, weights : Predictions, array, str, optional
+    data, groups, weights : Predictions, array, str, optional
         The rows to draw from, where rows are clustered or weighted; see `rocscope.bootstrap`.
-    stratified, replicates, seed, progress : see `rocscope.bootstrap`
+    stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
     Returns
     -------
@@ -134,12 +135,12 @@ def band(
         values, name = _curve_values(curve, recount, x), curve.y_name
     if method != "bootstrap":
         raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
-    design = design_of(counts if data is None else data, stratified=stratified, cluster=cluster, weights=weights)
+    design = design_of(counts if data is None else data, stratified=stratified, groups=groups, weights=weights)
     if len(design.tallies) > 1:
         raise InputError("data", expected="one model", got=f"{len(design.tallies)}", hint="use data.select(models=[…])")
     plan = Statistic(lambda of_model: values(next(iter(of_model.values()))), x.size)
     centre = at_sample(design, plan)
-    drawn = _with_numbers(replicate(design, plan, replicates, seed=seed, progress=progress))
+    drawn = _with_numbers(replicate(design, plan, replicates, random_state=random_state, progress=progress))
     is_rate = name in SHARES or name in _OTHER_RATES
     if simultaneous:
         low, high = _simultaneous(drawn, centre, level)

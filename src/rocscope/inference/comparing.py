@@ -29,7 +29,7 @@ def compare(
     margin: float = 0.0,
     level: float = 0.95,
     correction: Correction = "holm",
-    cluster: Any = None,
+    groups: Any = None,
     folds: Folds | None = None,
     weights: WeightKind = "auto",
     statistic: Callable[[ThresholdCounts], Any] | None = None,
@@ -52,13 +52,13 @@ def compare(
         Confidence level of all intervals, which are two-sided whatever the alternative.
     correction : {"holm", "bh", "none"}
         How adjusted p-values allow for the number of pairs.
-    cluster : array of n labels, or mapping from name to one, optional
+    groups : array of n labels, or mapping from name to one, optional
         The patient or customer that a row belongs to.
     folds, weights : see `auc_interval`
     statistic : function of one ThresholdCounts, optional
         What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
     **bootstrap
-        Options of the bootstrap: replicates, method, stratified, seed, threads, progress; see `rocscope.bootstrap`.
+        Options of `rocscope.bootstrap`: replicates, method, stratified, random_state, threads, progress.
 
     Returns
     -------
@@ -67,8 +67,8 @@ def compare(
     Raises
     ------
     PairingError
-        If rows that should be the same differ in number, label, weight, fold or cluster; if counts, which have no
-        rows, are to be paired; or if a cluster is in both arms of an unpaired comparison.
+        If rows that should be the same differ in number, label, weight, fold or group; if counts, which have no
+        rows, are to be paired; or if a group is in both arms of an unpaired comparison.
     InputError
         If there are fewer than two models, or a level, margin or alternative means nothing.
 
@@ -80,7 +80,7 @@ def compare(
 
     Notes
     -----
-    Paired: z = (D − D₀)/√(V₁ + V₂ − 2C), with the covariance C of the two estimates (DeLong; Obuchowski for clusters).
+    Paired: z = (D − D₀)/√(V₁ + V₂ − 2C), with the covariance C of the two estimates (DeLong; Obuchowski for groups).
     Unpaired: t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)).
     Intervals D ± z·se are cut at −1 and 1. With a statistic, se is the standard deviation of the replicates of D (as
     pROC tests a partial area), and the interval is that of their quantiles.
@@ -100,14 +100,14 @@ def compare(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
-    arms, cluster = _arms(predictions, paired, cluster)
+    arms, groups = _arms(predictions, paired, groups)
     if statistic is not None:
         if folds == "mean":
             raise InputError("folds='mean'", expected="none with a statistic of your own")
-        return differences(arms, statistic, hypothesis, correction, cluster=cluster, weights=weights, **bootstrap)
+        return differences(arms, statistic, hypothesis, correction, groups=groups, weights=weights, **bootstrap)
     if bootstrap:
         raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
-    samples = _samples(arms, cluster, folds, weights)
+    samples = _samples(arms, groups, folds, weights)
     if isinstance(samples, AucSample):
         names = samples.models
         pairs = [_paired(samples, i, j, hypothesis) for i, j in combinations(range(len(names)), 2)]
@@ -122,9 +122,9 @@ def compare(
 
 
 def _arms(
-    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts], paired: bool | None, cluster: Any
+    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts], paired: bool | None, groups: Any
 ) -> tuple[Predictions | dict[str, Predictions | ThresholdCounts], Any]:
-    """Return Predictions of all models where they are paired, or one sample a model; and the clusters of either."""
+    """Return Predictions of all models where they are paired, or one sample a model; and the groups of either."""
     if isinstance(predictions, Predictions):
         if paired is False:
             hint = "pass a mapping from name to Predictions to treat them as two samples"
@@ -137,25 +137,25 @@ def _arms(
     if len(names) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(names)}")
     if isinstance(predictions, Predictions):
-        return predictions, cluster
+        return predictions, groups
     if paired:
-        return join_rows(predictions, cluster)
+        return join_rows(predictions, groups)
     arms = {n: only_model(data, n) if isinstance(data, Predictions) else data for n, data in predictions.items()}
-    return arms, _clusters_of_arms(arms, cluster)
+    return arms, _groups_of_arms(arms, groups)
 
 
 def _samples(
     arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
-    cluster: Any,
+    groups: Any,
     folds: Folds | None,
     weights: WeightKind,
 ) -> AucSample | dict[str, AucSample]:
     if isinstance(arms, Predictions):
-        return sample_of_rows(arms, cluster=cluster, folds=folds, weights=weights)
+        return sample_of_rows(arms, groups=groups, folds=folds, weights=weights)
     return {
         name: sample_of_counts(data, name)
         if isinstance(data, ThresholdCounts)
-        else sample_of_rows(data, cluster=cluster.get(name), folds=folds, weights=weights)
+        else sample_of_rows(data, groups=groups.get(name), folds=folds, weights=weights)
         for name, data in arms.items()
     }
 
@@ -167,14 +167,14 @@ def only_model(predictions: Predictions, name: str) -> Predictions:
     return predictions.select(models=[name])
 
 
-def join_rows(predictions: Mapping[str, Any], cluster: Any = None) -> tuple[Predictions, Any]:
-    """Return one Predictions of models that come with their own, and the clusters, once all rows prove the same."""
+def join_rows(predictions: Mapping[str, Any], groups: Any = None) -> tuple[Predictions, Any]:
+    """Return one Predictions of models that come with their own, and the groups, once all rows prove the same."""
     arms = list(predictions.items())
     rowless = [name for name, data in arms if not isinstance(data, Predictions)]
     if rowless:
         hint = "counts do not know which rows they came from"
         raise PairingError("a paired comparison", expected="Predictions", got=f"counts of {rowless[0]!r}", hint=hint)
-    clusters = cluster if isinstance(cluster, Mapping) else dict.fromkeys(predictions, cluster)
+    groups = groups if isinstance(groups, Mapping) else dict.fromkeys(predictions, groups)
     first_name, first = arms[0]
     for name, data in arms[1:]:
         for what, ours, theirs in (
@@ -182,12 +182,12 @@ def join_rows(predictions: Mapping[str, Any], cluster: Any = None) -> tuple[Pred
             ("weight", first.sample_weight, data.sample_weight),
             ("fold", first.fold, data.fold),
             ("row", first.row, data.row),
-            ("cluster", clusters.get(first_name), clusters.get(name)),
+            ("group", groups.get(first_name), groups.get(name)),
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
     scores = {name: only_model(data, name).scores[only_model(data, name).models[0]] for name, data in arms}
     joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
-    return joined, clusters.get(first_name)
+    return joined, groups.get(first_name)
 
 
 def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
@@ -206,21 +206,21 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
         )
 
 
-def _clusters_of_arms(predictions: Mapping[str, Any], cluster: Any) -> Mapping[str, Any]:
-    if cluster is None:
+def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str, Any]:
+    if groups is None:
         return {}
-    if not isinstance(cluster, Mapping):
-        raise InputError("cluster", expected="a mapping from the name of each arm to its clusters")
-    for first, second in combinations([name for name in predictions if name in cluster], 2):
-        shared = np.intersect1d(cluster[first], cluster[second])
+    if not isinstance(groups, Mapping):
+        raise InputError("groups", expected="a mapping from the name of each arm to its groups")
+    for first, second in combinations([name for name in predictions if name in groups], 2):
+        shared = np.intersect1d(groups[first], groups[second])
         if shared.size:
             raise PairingError(
                 "an unpaired comparison",
-                expected="each cluster in one arm only",
+                expected="each group in one arm only",
                 got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
-                hint="such arms are not independent; keep each cluster in one of them",
+                hint="such arms are not independent; keep each group in one of them",
             )
-    return cluster
+    return groups
 
 
 def _paired(sample: AucSample, i: int, j: int, hypothesis: Hypothesis) -> Comparison:

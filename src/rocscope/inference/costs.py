@@ -30,7 +30,7 @@ def compare_costs(
     margin: float = 0.0,
     level: float = 0.95,
     correction: Correction = "holm",
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
 ) -> Comparisons:
     """Differences of the expected cost per case in a context, on the same rows: second − first, below 0 if cheaper.
@@ -43,7 +43,7 @@ def compare_costs(
     thresholds : float or mapping from model name to float, optional
         By default the cheapest threshold of each model on these rows.
     alternative, margin, level, correction : see `compare`
-    cluster, weights : see `auc_interval`
+    groups, weights : see `auc_interval`
 
     Returns
     -------
@@ -83,7 +83,7 @@ def compare_costs(
         thresholds = {m: touching_point(pool(predictions.counts(m)), context).threshold for m in predictions.models}
     predicted = predict(predictions, thresholds)
     cost = np.column_stack([_row_costs(predictions.y_true, positive, context) for positive in predicted.values()])
-    sample = sample_of_means(predictions, cost, context.target_prevalence, cluster, weights)
+    sample = sample_of_means(predictions, cost, context.target_prevalence, groups, weights)
     names, covariance = predictions.models, sample.covariance
     estimates = {}
     for i, name in enumerate(names):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from math import inf
 from typing import Any, NamedTuple
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import encode
+from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError, ScoreError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.pair_bounds import rounded
@@ -30,7 +29,7 @@ class Bounds(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Drift:
+class Drift(Result):
     """How far the second of two samples is from the first.
 
     Made by `rocscope.inference.drift`.
@@ -53,10 +52,6 @@ class Drift:
     auc_difference: Bounds | None
     prevalence_difference: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all quantities, safe for JSON."""
-        return jsonable(dict(vars(self)))
-
     def __repr__(self) -> str:
         return f"Drift({', '.join(f'{name} {words}' for name, words in self._facts().items())})"
 
@@ -65,8 +60,7 @@ class Drift:
         return {name: "undefined" if bounds is None else _in_words(bounds) for name, bounds in shown.items()}
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{name}</th><td>{escape(words)}</td></tr>" for name, words in self._facts().items())
-        return f"<table>{rows}</table>"
+        return html_table(self._facts().items())
 
 
 def drift(first: Counted, second: Counted) -> Drift:

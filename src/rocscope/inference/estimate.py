@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from math import inf, isnan, nan
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, html_table
 from rocscope.errors import ColumnError
 
 
@@ -59,16 +58,17 @@ class Estimate(Result):
         """Return the estimate of the value plus a constant."""
         return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the value, its interval and how it was made, safe for JSON."""
-        return jsonable(dict(vars(self)))
-
     @property
     def words(self) -> str:
         """The value, and its interval where it has one."""
         if isnan(self.low) and isnan(self.high):
             return f"{self.value:.4g}"
         return f"{self.value:.4g}, {100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """Value and interval, as a table shows them."""
+        return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.words}, {self.method}, n={self.n:g})"
@@ -115,10 +115,6 @@ class Comparison(Result):
     df: float = inf
     adjusted_p_value: float = nan
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the difference and its test, safe for JSON (infinite degrees of freedom become None)."""
-        return jsonable(vars(self) | {"difference": self.difference.to_dict()})
-
     def __repr__(self) -> str:
         adjusted = f", adjusted p={self.adjusted_p_value:.3g}" if self.adjusted_p_value > self.p_value else ""
         margin = f" by {self.margin:g}" if self.margin else ""
@@ -127,7 +123,7 @@ class Comparison(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparisons(Sequence[Comparison]):
+class Comparisons(Sequence[Comparison], Result):
     """Estimates of several models, their covariance, and the comparison of each pair.
 
     A sequence of `Comparison`; a pair is also found by its names.
@@ -156,6 +152,8 @@ class Comparisons(Sequence[Comparison]):
     (0.11, 1, 0.8)
     """
 
+    _content = ("quantity", "estimates", "covariance", "correction", "pairs")
+
     quantity: str
     estimates: Mapping[str, Estimate]
     covariance: Array
@@ -164,10 +162,9 @@ class Comparisons(Sequence[Comparison]):
     _index: dict[frozenset[str], int] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "covariance", check.read_only(np.asarray(self.covariance, dtype=np.float64)))
-        object.__setattr__(self, "estimates", dict(self.estimates))
-        object.__setattr__(self, "pairs", tuple(self.pairs))
-        object.__setattr__(self, "_index", {frozenset((p.first, p.second)): i for i, p in enumerate(self.pairs)})
+        index = {frozenset((pair.first, pair.second)): i for i, pair in enumerate(self.pairs)}
+        covariance = check.read_only(np.asarray(self.covariance, dtype=np.float64))
+        check.settle(self, covariance=covariance, estimates=dict(self.estimates), pairs=tuple(self.pairs), _index=index)
 
     @overload
     def __getitem__(self, index: int | tuple[str, str]) -> Comparison: ...
@@ -186,18 +183,6 @@ class Comparisons(Sequence[Comparison]):
     def __iter__(self) -> Iterator[Comparison]:
         return iter(self.pairs)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return estimates, covariance and comparisons, safe for JSON."""
-        return jsonable(
-            {
-                "quantity": self.quantity,
-                "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
-                "covariance": self.covariance,
-                "correction": self.correction,
-                "pairs": [pair.to_dict() for pair in self.pairs],
-            }
-        )
-
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {estimate.value:.4g}" for name, estimate in self.estimates.items())
         smallest = f"; smallest p={min(self._p_values):.3g}" if self._p_values else ""
@@ -209,12 +194,10 @@ class Comparisons(Sequence[Comparison]):
 
     def _repr_html_(self) -> str:
         if self.pairs and not self._p_values:
-            return f"<p>{escape(repr(self))}</p>" + "".join(f"<p>{escape(repr(pair))}</p>" for pair in self.pairs)
-        rows = "".join(
-            f"<tr><th>{escape(pair.second)} − {escape(pair.first)}</th><td>{pair.difference.value:.4g}</td>"
-            f"<td>{pair.difference.low:.4g} to {pair.difference.high:.4g}</td>"
-            f"<td>{pair.p_value:.3g}</td><td>{pair.adjusted_p_value:.3g}</td></tr>"
-            for pair in self.pairs
-        )
-        heading = "<tr><th></th><th>difference</th><th>interval</th><th>p</th><th>adjusted</th></tr>"
-        return f"<p>{escape(repr(self))}</p><table>{heading}{rows}</table>"
+            return super()._repr_html_() + "".join(f"<p>{escape(repr(pair))}</p>" for pair in self.pairs)
+        p_values = ((f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}") for pair in self.pairs)
+        rows = [
+            (f"{pair.second} − {pair.first}", *pair.difference.cells, *p)
+            for pair, p in zip(self.pairs, p_values, strict=True)
+        ]
+        return super()._repr_html_() + html_table(rows, ("", "difference", "interval", "p", "adjusted"))

@@ -24,19 +24,19 @@ class MeanSample:
 
 
 def sample_of_means(
-    predictions: Predictions, values: Array, target_prevalence: float | None, cluster: Any, weights: WeightKind
+    predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any, weights: WeightKind
 ) -> MeanSample:
     """Return the means of the columns of `values`; at a target prevalence each class has that share of the mean."""
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
     frequency = is_frequency(weight, weights)
-    groups = [(np.ones(len(predictions), bool), 1.0)]
+    parts = [(np.ones(len(predictions), bool), 1.0)]
     if target_prevalence is not None:
-        groups = [(predictions.y_true, target_prevalence), (~predictions.y_true, 1 - target_prevalence)]
+        parts = [(predictions.y_true, target_prevalence), (~predictions.y_true, 1 - target_prevalence)]
     mean = np.zeros(values.shape[1])
     covariance = np.zeros((values.shape[1],) * 2)
     influence = np.zeros(values.shape)
-    for rows, share in groups:
+    for rows, share in parts:
         total = weight[rows].sum()
         if not total:
             raise OneClassError("a target prevalence", expected="both classes", got="one")
@@ -45,14 +45,14 @@ def sample_of_means(
         influence[rows] = share / total * (values[rows] - centre)
         covariance += _covariance(influence[rows], weight[rows], frequency)
     n = float(weight.sum()) if frequency else int((weight > 0).sum())
-    cluster = independent_units(predictions, cluster)
-    if cluster is None:
+    groups = independent_units(predictions, groups)
+    if groups is None:
         return MeanSample(mean, covariance, n, "" if frequency else "sampling weights")
-    code = check.check_groups(cluster, "cluster", len(predictions))
+    code = check.check_groups(groups, "groups", len(predictions))
     sums = sum_by(code, influence * weight[:, None], int(code.max()) + 1)
     held = len(sums)
     scale = held / (held - 1) if held > 1 else np.nan
-    return MeanSample(mean, scale * (sums.T @ sums), n, f"{held} clusters")
+    return MeanSample(mean, scale * (sums.T @ sums), n, f"{held} groups")
 
 
 def _covariance(influence: Array, weight: Array, frequency: bool) -> Array:

@@ -25,7 +25,7 @@ Folds = Literal["pooled", "mean"]
 class AucSample:
     """AUCs of m models on the same rows and the m × m covariance of the estimates.
 
-    `n_pos` and `n_neg` are the independent units behind each class: rows, or clusters that hold such rows.
+    `n_pos` and `n_neg` are the independent units behind each class: rows, or groups that hold such rows.
     """
 
     models: tuple[str, ...]
@@ -39,13 +39,13 @@ class AucSample:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Checked columns: labels, scores of m models, weights (or None), clusters and folds as codes (or None)."""
+    """Checked columns: labels, scores of m models, weights (or None), groups and folds as codes (or None)."""
 
     positive: NDArray[np.bool_]
     scores: dict[str, Array]
     weight: Array | None
     frequency: bool
-    cluster: NDArray[np.intp] | None
+    groups: NDArray[np.intp] | None
     fold: NDArray[np.intp] | None
 
 
@@ -103,19 +103,19 @@ def _per_class(squares: Any, n: float) -> float:
 
 
 def sample_of_rows(
-    predictions: Predictions, *, cluster: Any = None, folds: Folds | None = None, weights: WeightKind = "auto"
+    predictions: Predictions, *, groups: Any = None, folds: Folds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
     """Return the AUC of each model and their covariance."""
-    rows = _rows(predictions, cluster, folds == "mean", weights)
+    rows = _rows(predictions, groups, folds == "mean", weights)
     if rows.fold is not None:
         return _mean_over_folds(rows, rows.fold)
-    plain = rows.weight is None and rows.cluster is None
+    plain = rows.weight is None and rows.groups is None
     if plain and len(rows.scores) == 1:
         model = predictions.models[0]
         return sample_of_counts(predictions.counts(model), model)
     auc, residual = _residuals(rows)
-    if rows.cluster is not None:
-        return _clustered(rows, rows.cluster, auc, residual)
+    if rows.groups is not None:
+        return _clustered(rows, rows.groups, auc, residual)
     weight = np.ones(rows.positive.size, np.int64) if rows.weight is None else rows.weight
     if rows.weight is None or rows.frequency:
         parts = (_frequency_covariance(residual[mask], weight[mask]) for mask in (rows.positive, ~rows.positive))
@@ -127,12 +127,12 @@ def sample_of_rows(
     return AucSample(tuple(rows.scores), auc, sum(parts, np.zeros(())), n_pos, n - n_pos, n, "sampling weights")
 
 
-def _rows(predictions: Predictions, cluster: Any, by_fold: bool, weights: WeightKind) -> _Rows:
+def _rows(predictions: Predictions, groups: Any, by_fold: bool, weights: WeightKind) -> _Rows:
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
     kept = slice(None) if weight is None else weight > 0
-    cluster = independent_units(predictions, cluster)
-    codes = None if cluster is None else check.check_groups(cluster, "cluster", len(predictions))
+    groups = independent_units(predictions, groups)
+    codes = None if groups is None else check.check_groups(groups, "groups", len(predictions))
     if by_fold and predictions.fold is None:
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
     fold = predictions.fold if by_fold else None
@@ -189,24 +189,24 @@ def _undefined(residual: Array) -> Array:
     return np.full((residual.shape[1],) * 2, np.nan)
 
 
-def _clustered(rows: _Rows, cluster: NDArray[np.intp], auc: Array, residual: Array) -> AucSample:
-    """Obuchowski (1997), eq. 3–6, for m models; weights multiply the rows within their cluster."""
+def _clustered(rows: _Rows, groups: NDArray[np.intp], auc: Array, residual: Array) -> AucSample:
+    """Obuchowski (1997), eq. 3–6, for m models; weights multiply the rows within their group."""
     weight = np.ones(rows.positive.size) if rows.weight is None else rows.weight
-    n_clusters = int(cluster.max()) + 1
+    n_groups = int(groups.max()) + 1
     sums, totals, holding = [], [], []
     for mask in (rows.positive, ~rows.positive):
         total_weight = weight[mask].sum()
-        sums.append(sum_by(cluster[mask], residual[mask] * weight[mask, None] / total_weight, n_clusters))
+        sums.append(sum_by(groups[mask], residual[mask] * weight[mask, None] / total_weight, n_groups))
         totals.append(total_weight)
-        holding.append(int(np.unique(cluster[mask]).size))
+        holding.append(int(np.unique(groups[mask]).size))
     covariance = np.full((auc.size, auc.size), np.nan)
     if min(holding) > 1:
         cross = sums[0].T @ sums[1]
-        covariance = n_clusters / (n_clusters - 1) * (cross + cross.T)
+        covariance = n_groups / (n_groups - 1) * (cross + cross.T)
         for part, size in zip(sums, holding, strict=True):
             covariance += size / (size - 1) * (part.T @ part)
     n_pos, n_neg = holding
-    note = f"{n_clusters} clusters (Obuchowski)"
+    note = f"{n_groups} groups (Obuchowski)"
     return AucSample(tuple(rows.scores), auc, covariance, n_pos, n_neg, rows.positive.size, note)
 
 
@@ -231,10 +231,10 @@ def _mean_over_folds(rows: _Rows, fold: NDArray[np.intp]) -> AucSample:
     note = f"mean of {n_folds} folds (LeDell)"
     n_pos, n_neg = int(rows.positive.sum()), int((~rows.positive).sum())
     spread = influence * (np.sqrt(weight) if rows.frequency else weight)[:, None]
-    if rows.cluster is not None:
-        spread = sum_by(rows.cluster, influence * weight[:, None], int(rows.cluster.max()) + 1)
-        n_pos, n_neg = (int(np.unique(rows.cluster[mask]).size) for mask in (rows.positive, ~rows.positive))
-        note += f", {spread.shape[0]} clusters"
+    if rows.groups is not None:
+        spread = sum_by(rows.groups, influence * weight[:, None], int(rows.groups.max()) + 1)
+        n_pos, n_neg = (int(np.unique(rows.groups[mask]).size) for mask in (rows.positive, ~rows.positive))
+        note += f", {spread.shape[0]} groups"
     return AucSample(tuple(rows.scores), aucs.mean(axis=0), spread.T @ spread, n_pos, n_neg, rows.positive.size, note)
 
 

@@ -7,13 +7,12 @@ for each positive.
 
 from dataclasses import dataclass
 from math import ceil, exp, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import special
 
 from rocscope import _validation as check
-from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.proportions import Method, proportion_interval
@@ -36,6 +35,8 @@ class Plan(Result):
         What it is planned for.
     """
 
+    _also = ("n",)
+
     n_pos: int
     n_neg: int
     power: float
@@ -45,10 +46,6 @@ class Plan(Result):
     def n(self) -> int:
         """All cases."""
         return self.n_pos + self.n_neg
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, safe for JSON."""
-        return jsonable(vars(self) | {"n": self.n})
 
     def __repr__(self) -> str:
         power = "" if self.power != self.power else f", power {self.power:.3f}"

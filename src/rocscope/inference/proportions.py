@@ -9,7 +9,6 @@ from scipy import special, stats
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError
@@ -224,10 +223,6 @@ class JointRegion(Result):
     def __contains__(self, point: tuple[float, float]) -> bool:
         fpr, tpr = point
         return fpr in self.fpr and tpr in self.tpr
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sides, safe for JSON."""
-        return jsonable(vars(self) | {"fpr": self.fpr.to_dict(), "tpr": self.tpr.to_dict()})
 
     def __repr__(self) -> str:
         sides = f"fpr {self.fpr.low:.4g} to {self.fpr.high:.4g}, tpr {self.tpr.low:.4g} to {self.tpr.high:.4g}"

@@ -76,14 +76,14 @@ class SmoothRoc(Curve):
         """Return the curve that is smoothed in the same way from other counts."""
         return _smooth(counts, self.method, self.bandwidth if self._chosen else None)
 
-    def auc_interval(self, *, level: float = 0.95, replicates: int = 500, seed: Any = 0) -> Estimate:
+    def auc_interval(self, *, level: float = 0.95, replicates: int = 500, random_state: Any = 0) -> Estimate:
         """Return the area with its interval.
 
         Parameters
         ----------
         level : float
             Confidence level.
-        replicates, seed : see `bootstrap`
+        replicates, random_state : see `bootstrap`
             For curves that are not fitted by maximum likelihood.
 
         Returns
@@ -104,7 +104,12 @@ class SmoothRoc(Curve):
         check.check_level(level)
         require_whole(self.counts.pos, self.counts.neg)
         if self.method != "binormal, ml" or self.binormal is None:
-            options: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "stratified": True}
+            options: dict[str, Any] = {
+                "level": level,
+                "replicates": replicates,
+                "random_state": random_state,
+                "stratified": True,
+            }
             return bootstrap(self.counts, lambda counts: self.recount(counts).auc, **options)
         fit = self.binormal
         reach = normal_quantile(level) * fit.deviate_error

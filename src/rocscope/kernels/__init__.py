@@ -1,38 +1,6 @@
-"""The compiled loops, and nothing else."""
+"""The compiled loops, and nothing else: of ranked rows, of cells of the score, and of more than two classes."""
 
+from rocscope.kernels import cells, classes, ranks
 from rocscope.kernels.kernel import SMALL, Kernel
-from rocscope.kernels.ranks import (
-    count_pairs,
-    count_right,
-    ordered,
-    pack,
-    pack_rows,
-    part,
-    push_hull,
-    scan,
-    scan_rows,
-    sort_digits,
-    sum_rows,
-    tally,
-    unpack_rows,
-    venn_abers,
-)
 
-__all__ = [
-    "SMALL",
-    "Kernel",
-    "count_pairs",
-    "count_right",
-    "ordered",
-    "pack",
-    "pack_rows",
-    "part",
-    "push_hull",
-    "scan",
-    "scan_rows",
-    "sort_digits",
-    "sum_rows",
-    "tally",
-    "unpack_rows",
-    "venn_abers",
-]
+__all__ = ["SMALL", "Kernel", "cells", "classes", "ranks"]

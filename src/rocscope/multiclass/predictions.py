@@ -1,16 +1,15 @@
 """MulticlassPredictions: labels of more than two classes and what one or more models predict, row by row."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from html import escape
 from typing import Any, cast
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance
+from rocscope.core.result import html_table
 from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
@@ -54,6 +53,8 @@ class MulticlassPredictions(Rows):
     >>> preds.binary("c").counts().tp
     array([1, 1, 1])
     """
+
+    _content = ("n", "classes", "support", "models", "source")
 
     def __init__(
         self,
@@ -189,20 +190,12 @@ class MulticlassPredictions(Rows):
         vars(picked).update(self._taken(mask))
         return picked
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the totals (not the rows), safe for JSON."""
-        facts = {"n": self.n, "classes": self.classes, "support": self.support, "models": self.models}
-        return jsonable(facts | {"source": self.source and self.source.to_dict()})
-
     def __repr__(self) -> str:
         return f"MulticlassPredictions(n={self.n:g}, classes={list(self.classes)}, models={self.models})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(str(name))}</th><td>{count:,g}</td></tr>"
-            for name, count in zip(self.classes, self.support.tolist(), strict=True)
-        )
-        return f"<table><tr><th>class</th><th>rows</th></tr>{rows}</table><p>{escape(repr(self))}</p>"
+        rows = [(name, f"{count:,g}") for name, count in zip(self.classes, self.support, strict=True)]
+        return html_table(rows, ("class", "rows")) + super()._repr_html_()
 
 
 def _models(proba: Any, labels: Any) -> dict[str, tuple[Any, list[str] | None]]:

@@ -87,10 +87,9 @@ class BinnedCounts(Result):
         if not used.any():
             raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
         wins = wins_within(self.wins, low, high, pos, neg)
-        columns = (without_signed_zeros(low), without_signed_zeros(high), pos, neg)
-        for name, column in zip(("low", "high", "pos", "neg"), columns, strict=True):
-            object.__setattr__(self, name, check.read_only(column[used]))
-        object.__setattr__(self, "wins", tuple(check.read_only(bound[used]) for bound in wins))
+        columns = {"low": without_signed_zeros(low), "high": without_signed_zeros(high), "pos": pos, "neg": neg}
+        check.settle(self, **{name: check.read_only(column[used]) for name, column in columns.items()})
+        check.settle(self, wins=tuple(check.read_only(bound[used]) for bound in wins))
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":

@@ -1,4 +1,4 @@
-"""Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `cell_kernels`."""
+"""Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `kernels.cells`."""
 
 from dataclasses import dataclass, fields
 
@@ -7,7 +7,6 @@ import numpy as np
 from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.ranking import KINDS, encode, rank
-from rocscope.kernels import cells as cell_kernels
 
 Coded = tuple[Array, Array, Array]
 """Codes of distinct scores (their ordered bits, in 64), decreasing, with the positives and negatives of each."""
@@ -72,13 +71,13 @@ def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded
         return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
-    border, _ = kernels.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
+    border, _ = kernels.ranks.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
     return levels_of_keys(sorted_keys(keys[:border]), sorted_keys(keys[border:]))
 
 
 def sorted_keys(keys: Array) -> Array:
-    """Return packed rows (see `kernels.pack`) in increasing order; the array given may be overwritten."""
-    return cell_kernels.sort_digits(keys, np.empty_like(keys))
+    """Return packed rows (see `kernels.ranks.pack`) in increasing order; the array given may be overwritten."""
+    return kernels.ranks.sort_digits(keys, np.empty_like(keys), keys.dtype.type(0), 8 * keys.itemsize)
 
 
 def levels_of_keys(lower: Array, upper: Array) -> Coded:
@@ -86,5 +85,5 @@ def levels_of_keys(lower: Array, upper: Array) -> Coded:
     code, pos, neg = (np.empty(lower.size + upper.size, kind) for kind in ("u8", "i8", "i8"))
     size = 0
     for keys, high_bit in ((upper, 1 << (8 * upper.itemsize - 1)), (lower, 0)):
-        size = cell_kernels.count_levels(keys, np.uint64(high_bit), size, code, pos, neg)
+        size = kernels.cells.count_levels(keys, np.uint64(high_bit), size, code, pos, neg)
     return code[:size], pos[:size], neg[:size]

@@ -12,7 +12,6 @@ from rocscope.core.ranking import decode
 from rocscope.core.result import Result
 from rocscope.core.text import number
 from rocscope.errors import ScoreError, ShapeError
-from rocscope.kernels import cells as cell_kernels
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels
 from rocscope.ranges.pair_bounds import group_sums, product
@@ -174,7 +173,7 @@ class CountsSketch(Result):
     def _place_some(self, levels: tuple[Array, ...]) -> None:
         self._placed += (levels[1].sum(), levels[2].sum())
         cells, (per_pos, per_neg) = self._cells, self._shares()
-        absorb = self._compiled(cell_kernels.absorb)
+        absorb = self._compiled(kernels.cells.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
@@ -204,7 +203,7 @@ class CountsSketch(Result):
             return
         most = int(_FILLED * self.capacity)
         self._light = max(self._light, 1 / self.capacity)
-        coarsen = self._compiled(cell_kernels.coarsen)
+        coarsen = self._compiled(kernels.cells.coarsen)
         while True:
             cells = self._cells
             sums = map(_running_sums, (cells.pos, cells.neg))

@@ -12,8 +12,8 @@ from rocscope import __version__
 from rocscope.core.context import Context
 from rocscope.core.counted import Counted
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result
 from rocscope.decisions.choosing import Decision, by_model, choose
 from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_rows, small_cells
@@ -33,7 +33,7 @@ CONVENTIONS = (
 
 
 @dataclass(frozen=True)
-class ReportData:
+class ReportData(Result):
     """All that a report shows.
 
     Attributes
@@ -79,16 +79,6 @@ class ReportData:
     def views(self) -> list[Slice]:
         """All that the page can be turned to, what it shows first at the front."""
         return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, safe for JSON."""
-        plain = {
-            "context": vars(self.context),
-            "models": [model.to_dict() for model in self.models],
-            "slices": [part.to_dict() for part in self.slices],
-            "decision": self.decision.to_dict(),
-        }
-        return jsonable(vars(self) | plain)
 
 
 MOST_DETAILED = 1_000_000

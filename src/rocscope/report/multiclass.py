@@ -7,6 +7,7 @@ from typing import Any
 from rocscope import __version__
 from rocscope.core.context import Context
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.errors import InputError, OneClassError, heard
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.auc import VARIANTS, multiclass_auc
@@ -32,7 +33,7 @@ _WITH_INTERVAL = ("hand_till", "aunp")
 
 
 @dataclass(frozen=True, eq=False)
-class MulticlassSummary:
+class MulticlassSummary(Result):
     """One model: its confusion matrix, statistics of it, and its AUCs where it gives probabilities.
 
     Attributes
@@ -47,6 +48,8 @@ class MulticlassSummary:
         Classes without cases, which averages leave out.
     """
 
+    _content = ("name", "statistics", "areas", "undefined", "intervals")
+
     name: str
     matrix: ConfusionMatrix
     statistics: Mapping[str, float]
@@ -56,15 +59,11 @@ class MulticlassSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, safe for JSON."""
-        plain = {"name": self.name, "statistics": dict(self.statistics), "areas": dict(self.areas)}
-        intervals = {name: estimate.to_dict() for name, estimate in self.intervals.items()}
-        return jsonable(
-            plain | {"undefined": self.undefined, "intervals": intervals, "confusion": self.matrix.to_dict()}
-        )
+        return super().to_dict() | {"confusion": self.matrix.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
-class MulticlassData:
+class MulticlassData(Result):
     """Facts about several models of the same rows.
 
     Attributes
@@ -113,10 +112,10 @@ class MulticlassData:
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, safe for JSON."""
         facts = {"title": self.title, "notes": self.notes, "verdict": self.verdict}
-        facts |= self.predictions.to_dict() | {"models": [model.to_dict() for model in self.models]}
+        facts |= self.predictions.to_dict() | {"models": self.models}
         if self.slices:
-            charts = {name: getattr(self, name) for name in ("warnings", "provenance", "conventions", "schema_version")}
-            facts |= charts | {"context": vars(self.context), "slices": [part.to_dict() for part in self.slices]}
+            charts = ("warnings", "provenance", "conventions", "schema_version", "context", "slices")
+            facts |= {name: getattr(self, name) for name in charts}
         return jsonable(facts)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result
 from rocscope.report.inference import certainty
 from rocscope.report.summary import ModelSummary, summarise
 
@@ -26,7 +26,7 @@ _MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
-class Slice:
+class Slice(Result):
     """The models on some rows.
 
     Attributes
@@ -47,10 +47,6 @@ class Slice:
     def where(self) -> str:
         """The rows in words."""
         return self.name if self.kind == "all" else f"{self.kind} {self.name}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, safe for JSON."""
-        return jsonable(vars(self) | {"models": [model.to_dict() for model in self.models]})
 
 
 @dataclass

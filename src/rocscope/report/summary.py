@@ -6,9 +6,9 @@ from typing import Any
 
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result
 from rocscope.curves.det_curve import det
 from rocscope.curves.lift_curves import lift_chart
 from rocscope.curves.precision_recall_curve import precision_recall
@@ -24,7 +24,7 @@ Sample = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Result):
     """Points of a curve: thresholds (None first: nobody positive), true and false positives at or above each."""
 
     threshold: list[float | None]
@@ -33,7 +33,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class ModelSummary:
+class ModelSummary(Result):
     """What is known about one model.
 
     Attributes
@@ -75,12 +75,6 @@ class ModelSummary:
     hull: Points
     calibration: dict[str, Any] | None
     auc_interval: dict[str, Any] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, safe for JSON."""
-        points = {name: vars(getattr(self, name)) for name in ("points", "hull")}
-        marks = {name: getattr(self, name).to_dict() for name in ("best", "default")}
-        return jsonable(vars(self) | points | marks)
 
 
 def summarise(

@@ -33,7 +33,7 @@ def consistency_band(
     """Return where the curve that `fit` draws at `x` would lie if the probabilities were true."""
     check.check_level(level)
     sample = fit.outcomes
-    rng = np.random.default_rng(random_state)
+    rng = check.check_random_state(random_state)
     drawn = shift.of_chance(_draw(fit, shift.in_sample(sample.score), check.check_whole(draws, "draws"), rng))
     low, high = envelope(drawn, level) if simultaneous else _pointwise(drawn, level)
     return Band(x, low, high, level, f"consistency band of {what}, {draws} draws", simultaneous)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,12 +23,13 @@ from rocscope.calibration.recalibration.steps import (
     IsotonicRecalibrator,
     VennAbersRecalibrator,
 )
-from rocscope.core.jsonable import jsonable
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
-from rocscope.core.rows import require_distinct
+from rocscope.core.rows import masks_of, require_distinct
 from rocscope.core.text import number
 from rocscope.errors import InputError
+from rocscope.protocols.cv import splits_of
+from rocscope.protocols.splits import Sample, Split
 
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
 
@@ -62,6 +63,8 @@ class Recalibrated(Result):
         True where each row's probability comes from a recalibrator fitted without that row's fold.
     """
 
+    _content = ("method", "note", "recalibrators")
+
     predictions: Predictions
     recalibrators: Mapping[str, Recalibrator]
     method: str
@@ -73,11 +76,6 @@ class Recalibrated(Result):
         if self.out_of_sample:
             return "each row's probability comes from a fit to the other folds"
         return "fitted to the rows that it is applied to: their calibration looks better than that of new rows"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the recalibrators and what was done (not the rows), safe for JSON."""
-        fitted = {model: recalibrator.to_dict() for model, recalibrator in self.recalibrators.items()}
-        return jsonable({"method": self.method, "note": self.note, "recalibrators": fitted})
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
@@ -122,7 +120,7 @@ def recalibrate(
     method: Method = "beta",
     *,
     cv: Any = 5,
-    seed: int = 0,
+    random_state: Any = 0,
     **parameters: Any,
 ) -> Recalibrated:
     """Recalibrate each model on the scores alone, each row by a fit to other rows.
@@ -132,10 +130,10 @@ def recalibrate(
     predictions : Predictions
     method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
         Platt, isotonic, histogram and Venn–Abers take scores of any range, the others probabilities.
-    cv : int, "fold", splitter of scikit-learn, or None
-        So many folds, each with about the same share of positives; the fold column; the folds of a splitter; or no
-        folds: fitted and applied to the same rows, which the result says.
-    seed : int
+    cv : int, "fold", whatever else `rocscope.evaluate` takes as `cv`, or None
+        So many folds, each with about the same share of positives; the fold column; any splits that test each row
+        once; or no folds: fitted and applied to the same rows, which the result says.
+    random_state : int, Generator, RandomState or None
         Of the folds, where `cv` is a number.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
@@ -169,12 +167,12 @@ def recalibrate(
     """
     require_distinct(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
-    folds = None if cv is None else _folds(predictions, cv, seed)
+    splits = None if cv is None else _splits(predictions, cv, check.seed_of(random_state))
     fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
     scores = {
         model: one.predict(predictions.scores[model])
-        if folds is None
-        else _crossed(predictions, model, folds, method, parameters)
+        if splits is None
+        else _crossed(predictions, model, splits, method, parameters)
         for model, one in fitted.items()
     }
     recalibrated = Predictions(
@@ -186,51 +184,33 @@ def recalibrate(
         repeat=predictions.repeat,
         row=predictions.row,
     )
-    return Recalibrated(recalibrated, fitted, method, folds is not None)
+    return Recalibrated(recalibrated, fitted, method, splits is not None)
 
 
-def _crossed(predictions: Predictions, model: str, folds: Array, method: Method, parameters: dict[str, Any]) -> Array:
+def _crossed(
+    predictions: Predictions, model: str, splits: Sequence[Split], method: Method, parameters: dict[str, Any]
+) -> Array:
     result = np.empty(len(predictions))
-    for fold in np.unique(folds):
-        test = folds == fold
-        training = predictions.select(~test, models=[model])
-        fitted = recalibrator(method, **parameters).fit_counts(training.counts())
-        result[test] = fitted.predict(predictions.scores[model][test])
+    for split in splits:
+        training = np.zeros(len(predictions), np.bool_)
+        training[split.train] = True
+        counts = predictions.select(training, models=[model]).counts()
+        fitted = recalibrator(method, **parameters).fit_counts(counts)
+        result[split.test] = fitted.predict(predictions.scores[model][split.test])
     return result
 
 
-def _folds(predictions: Predictions, cv: Any, seed: int) -> Array:
-    """Return the fold of each row."""
-    if isinstance(cv, str):
-        if cv != "fold" or predictions.fold is None:
-            raise InputError("cv", expected="a fold column" if cv == "fold" else "'fold'", got=repr(cv))
-        folds = np.unique(predictions.fold, return_inverse=True)[1]
-    elif hasattr(cv, "split"):
-        folds = _of_splitter(predictions, cv)
-    else:
-        folds = _stratified(predictions, cv, seed)
-    if folds.max() == 0:
-        raise InputError("cv", expected="at least two folds", got="one", hint="cv=None fits and applies to all rows")
-    return folds
-
-
-def _stratified(predictions: Predictions, cv: Any, seed: int) -> Array:
-    rarer = int(min(predictions.y_true.sum(), (~predictions.y_true).sum()))
-    if not isinstance(cv, int | np.integer) or not 2 <= cv <= rarer:
-        expected = f"a number of folds from 2 to {rarer}, the rows of the rarer class" if rarer > 1 else "more rows"
-        raise InputError("cv", expected=expected, got=repr(cv), hint="cv=None fits and applies to the same rows")
-    from sklearn.model_selection import StratifiedKFold
-
-    return _of_splitter(predictions, StratifiedKFold(int(cv), shuffle=True, random_state=seed))
-
-
-def _of_splitter(predictions: Predictions, splitter: Any) -> Array:
-    folds = np.full(len(predictions), -1)
-    for fold, (_, test) in enumerate(splitter.split(np.zeros((len(predictions), 1)), predictions.y_true)):
-        folds[test] = fold
-    if (folds < 0).any():
-        raise InputError("cv", expected="every row in one test fold", got=f"{(folds < 0).sum()} rows in none")
-    return folds
+def _splits(predictions: Predictions, cv: Any, seed: int | None) -> list[Split]:
+    """Return splits that test every row once."""
+    if isinstance(cv, str) and cv == "fold":
+        cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]
+    sample = Sample(None, predictions.y_true.astype(np.intp), (False, True), None)
+    splits, title = splits_of(cv, sample, seed=seed)
+    times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
+    if (times != 1).any():
+        got = f"{(times == 0).sum()} rows in none, {(times > 1).sum()} in several, by {title}"
+        raise InputError("cv", expected="every row in one test fold", got=got)
+    return splits
 
 
 def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:

@@ -122,7 +122,7 @@ class VennAbersRecalibrator(Recalibrator):
         self.score_ = score.astype(np.float64)
         total = pos + neg
         self.low_, self.high_ = np.empty(score.size), np.empty(score.size)
-        pool = kernels.venn_abers.python if score.size < kernels.SMALL else kernels.venn_abers
+        pool = kernels.ranks.venn_abers.python if score.size < kernels.SMALL else kernels.ranks.venn_abers
         pool(pos, total, self.low_, self.high_)
 
     def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803

@@ -80,7 +80,7 @@ def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> tuple[in
 
     def bounds_in(array: Array) -> Array:
         bounds = np.empty((spread >> bits) + 2, np.int64)
-        kernels.part(array, lowest, array.dtype.type(bits), bounds)
+        kernels.ranks.part(array, lowest, array.dtype.type(bits), bounds)
         return bounds
 
     found = list(zip(arrays, in_threads(bounds_in, arrays, threads), strict=True))
@@ -116,7 +116,7 @@ def _sort_part(pieces: Sequence[Array]) -> None:
         keys.sort()
     else:
         lowest = keys.min()
-        keys = kernels.sort_digits(keys, np.empty_like(keys), lowest, int(keys.max() - lowest).bit_length())
+        keys = kernels.ranks.sort_digits(keys, np.empty_like(keys), lowest, int(keys.max() - lowest).bit_length())
     start = 0
     for piece in pieces:
         piece[:] = keys[start : start + piece.size]

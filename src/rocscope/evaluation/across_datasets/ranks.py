@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from itertools import combinations
 from math import inf, isinf, nan, sqrt
 from typing import Any
@@ -12,7 +11,7 @@ from scipy import stats
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.evaluation.across_datasets.result_table import result_table
@@ -21,7 +20,7 @@ from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankComparison:
+class RankComparison(Result):
     """Ranks of m models on N data sets, Friedman's test, and Nemenyi's of each pair.
 
     Made by `rocscope.evaluation.friedman`; `rocscope.plotting.plot_critical_difference` draws it.
@@ -44,6 +43,8 @@ class RankComparison:
         What was ranked.
     """
 
+    _also = ("mean_rank", "groups")
+
     models: tuple[str, ...]
     ranks: Array
     statistic: float
@@ -56,7 +57,7 @@ class RankComparison:
     quantity: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ranks", check.read_only(self.ranks))
+        check.settle(self, ranks=check.read_only(self.ranks))
 
     @property
     def mean_rank(self) -> dict[str, float]:
@@ -76,11 +77,6 @@ class RankComparison:
             reached = max(reached, stop)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return ranks and tests, safe for JSON."""
-        content = dict(vars(self)) | {"pairs": self.pairs.to_dict(), "mean_rank": self.mean_rank, "groups": self.groups}
-        return jsonable(content)
-
     def __repr__(self) -> str:
         ranks = ", ".join(f"{name} {rank:.4g}" for name, rank in self.mean_rank.items())
         return (
@@ -90,8 +86,7 @@ class RankComparison:
 
     def _repr_html_(self) -> str:
         best_first = sorted(self.mean_rank.items(), key=lambda item: item[1])
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{number(rank)}</td></tr>" for name, rank in best_first)
-        return f"<p>{escape(repr(self))}</p><table><tr><th></th><th>mean rank</th></tr>{rows}</table>"
+        return super()._repr_html_() + html_table([(n, number(rank)) for n, rank in best_first], ("", "mean rank"))
 
 
 def friedman(

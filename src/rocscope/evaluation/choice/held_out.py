@@ -8,7 +8,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import groups, independent_units
+from rocscope.core.rows import independent_units, masks_of
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation.choice.threshold_choice import Rule, from_zero, pick
 from rocscope.evaluation.folds import across
@@ -17,7 +17,7 @@ from rocscope.inference.resampling.draws import Tally
 
 
 def held_out(
-    predictions: Predictions, rule: Rule, *, folds: int, repeats: int, cluster: Any, level: float, seed: Any
+    predictions: Predictions, rule: Rule, *, folds: int, repeats: int, groups: Any, level: float, seed: int
 ) -> Estimate:
     """Choose and judge in the folds of the predictions or, where they have none, in folds that are drawn."""
     tallies = {
@@ -25,12 +25,12 @@ def held_out(
         for model, score in predictions.scores.items()
     }
     if predictions.fold is not None:
-        given = list(groups("fold", predictions.fold).values())
+        given = list(masks_of("fold", predictions.fold).values())
         if len(given) < 2:
             raise InputError("fold", expected="at least two folds", got="one", hint="leave the fold column out")
         parts, name = [given], f"cross-validation in the {len(given)} folds given"
     else:
-        parts = list(_drawn(predictions, folds, repeats, cluster, seed))
+        parts = list(_drawn(predictions, folds, repeats, groups, seed))
         name = f"cross-validation, {folds} folds, {repeats} repeats"
     found = [_judge(predictions, tallies, rule, part, level) for part in parts]
     value = float(np.mean([each.value for each in found]))
@@ -65,11 +65,11 @@ def _with_same_cases(predictions: Predictions, mask: Array) -> Array:
     return mask if row is None or not predictions.repeated else np.isin(row, row[mask])
 
 
-def _drawn(predictions: Predictions, folds: int, repeats: int, cluster: Any, seed: Any) -> Iterator[list[Array]]:
-    """Yield the masks of stratified folds, or of folds of whole clusters."""
-    cluster = independent_units(predictions, cluster)
+def _drawn(predictions: Predictions, folds: int, repeats: int, groups: Any, seed: int) -> Iterator[list[Array]]:
+    """Yield the masks of stratified folds, or of folds of whole groups."""
+    groups = independent_units(predictions, groups)
     n = len(predictions)
-    unit = np.arange(n) if cluster is None else check.check_groups(cluster, "cluster", n)
+    unit = np.arange(n) if groups is None else check.check_groups(groups, "groups", n)
     size = int(unit.max()) + 1
     if not 2 <= folds <= size:
         raise InputError("folds", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))

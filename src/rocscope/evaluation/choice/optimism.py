@@ -40,10 +40,10 @@ def optimism(
     repeats: int = 10,
     replicates: int = 2000,
     stratified: bool = False,
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
     level: float = 0.95,
-    seed: int = 0,
+    random_state: Any = 0,
     progress: Progress = None,
 ) -> Optimism:
     """Price of choosing a threshold, and a model, on the rows on which they are judged.
@@ -60,11 +60,10 @@ def optimism(
         Of the cross-validation of the choice, where Predictions have no folds of their own.
     replicates : int
         Of the bootstrap.
-    stratified, cluster, weights : see `rocscope.bootstrap`
+    stratified, groups, weights : see `rocscope.bootstrap`
     level : float
         Confidence level.
-    seed : int
-    progress : see `rocscope.evaluate`
+    random_state, progress : see `rocscope.evaluate`
 
     Returns
     -------
@@ -115,12 +114,13 @@ def optimism(
     (5, 0.475, True)
     """
     check.check_level(level)
+    seed = check.seed_of(random_state)
     predictions = _predictions(data, X, y, cv, seed, progress)
     decision = choose(predictions, context, criterion=criterion)
     rule = Rule(criterion_of(criterion or ("accuracy" if context is None else "min_cost")), decision.context)
-    design = design_of(predictions, stratified=stratified, cluster=cluster, weights=weights)
+    design = design_of(predictions, stratified=stratified, groups=groups, weights=weights)
     sample = Observed.of(design, rule, decision)
-    judged = held_out(predictions, sample.rule, folds=folds, repeats=repeats, cluster=cluster, level=level, seed=seed)
+    judged = held_out(predictions, sample.rule, folds=folds, repeats=repeats, groups=groups, level=level, seed=seed)
     drawn = draw(design, sample, replicates, seed, progress)
     in_sample = sample.at(sample.worth, drawn)
     gained = float(sample.rule.better_by(drawn.worth, in_sample).mean()) / _SEEN

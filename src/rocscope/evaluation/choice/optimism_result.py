@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.decisions.decision import Decision
 from rocscope.evaluation.choice.threshold_distribution import ThresholdDistribution
 from rocscope.inference.estimate import Estimate
@@ -13,7 +12,7 @@ from rocscope.inference.resampling.bootstrap import BootstrapEstimate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Optimism:
+class Optimism(Result):
     """How good a chosen threshold looks, how good it is likely to be, and how sure the choice is.
 
     Made by `rocscope.evaluation.optimism`.
@@ -71,11 +70,6 @@ class Optimism:
         """
         return self.distribution.plot(ax, **line)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return decision, estimates and shares, safe for JSON."""
-        plain = {name: value.to_dict() if hasattr(value, "to_dict") else value for name, value in vars(self).items()}
-        return jsonable(plain | {"models": dict(self.models)})
-
     def __repr__(self) -> str:
         chosen = self.threshold
         return (
@@ -92,11 +86,11 @@ class Optimism:
             "expected loss against the best threshold": self.expected_loss,
             f"threshold of {self.decision.model}": self.threshold,
         }
-        cells = "".join(
-            f"<tr><th>{escape(name)}</th><td>{each.value:.4g}</td><td>{each.low:.4g} to {each.high:.4g}</td>"
-            f"<td>{escape(each.method)}</td></tr>"
-            for name, each in rows.items()
+        shares = ", ".join(f"{model} {share:.1%}" for model, share in self.models.items())
+        return html_table(
+            [
+                *((name, *each.cells, each.method) for name, each in rows.items()),
+                ("chosen in replicates", shares, "", ""),
+            ],
+            ("", "value", f"{100 * self.threshold.level:g} % interval", "method"),
         )
-        shares = ", ".join(f"{escape(model)} {share:.1%}" for model, share in self.models.items())
-        heading = f"<tr><th></th><th>value</th><th>{100 * self.threshold.level:g} % interval</th><th>method</th></tr>"
-        return f"<table>{heading}{cells}<tr><th>chosen in replicates</th><td colspan=3>{shares}</td></tr></table>"

@@ -1,7 +1,6 @@
 """Replicates of a choice: model and threshold chosen anew in each, and what they are worth there and in the sample."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -70,7 +69,7 @@ class Replicates:
     worth_of_choice: Array
 
 
-def draw(design: Design, sample: Observed, replicates: int, seed: Any, progress: Progress) -> Replicates:
+def draw(design: Design, sample: Observed, replicates: int, seed: int, progress: Progress) -> Replicates:
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:

@@ -1,11 +1,8 @@
 """ThresholdDistribution: which thresholds are chosen when the sample is drawn again, as a histogram."""
 
-from typing import Any
-
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
@@ -31,6 +28,8 @@ class ThresholdDistribution(Curve):
         The threshold chosen on the sample, with its interval.
     """
 
+    _content = ("model", "edges", "nobody", "chosen")
+
     title = "distribution of the chosen threshold"
     x_name = "chosen_threshold"
     y_name = "share_of_replicates"
@@ -50,11 +49,6 @@ class ThresholdDistribution(Curve):
     def drawn(self) -> tuple[Array, Array]:
         """Return the outline of the histogram."""
         return np.repeat(self.edges, 2), np.concatenate([[0.0], np.repeat(self.y, 2), [0.0]])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return bins and the chosen threshold, safe for JSON."""
-        facts = {"model": self.model, "edges": self.edges, "nobody": self.nobody, "chosen": self.chosen.to_dict()}
-        return super().to_dict() | jsonable(facts)
 
 
 def _edges(values: Array) -> Array:

@@ -10,6 +10,7 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result
 from rocscope.curves.curve import Curve, scalar
 from rocscope.evaluation.folds.across import Across
 from rocscope.inference.estimate import Estimate
@@ -19,7 +20,7 @@ _ENOUGH = 2000
 
 
 @dataclass(frozen=True)
-class Areas:
+class Areas(Result):
     """The area under the curve of all rows together, and the mean of the areas of the folds: two different numbers.
 
     Attributes
@@ -32,10 +33,6 @@ class Areas:
     name: str
     pooled: Estimate
     mean: Estimate
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return both, safe for JSON."""
-        return {"name": self.name, "pooled": self.pooled.to_dict(), "mean": self.mean.to_dict()}
 
     def __str__(self) -> str:
         return f"{self.name} {self.pooled.value:.4g} pooled, {self.mean.value:.4g} mean of folds"
@@ -162,8 +159,8 @@ class AverageCurve(Curve):
             "model": self.model,
             "method": self.method,
             "interval": self.band and self.band.label,
-            "areas": self.areas and self.areas.to_dict(),
-            "folds": {fold: curve.to_dict() for fold, curve in self.folds.items()},
+            "areas": self.areas,
+            "folds": self.folds,
             "undefined": self.undefined,
         }
         return super().to_dict() | jsonable(facts)

@@ -14,7 +14,7 @@ from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.results import BinnedCalibrationCurve
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import groups
+from rocscope.core.rows import masks_of
 from rocscope.curves.curve import CountCurve, Curve
 from rocscope.curves.lift_curves import gain, lift
 from rocscope.curves.precision_recall_curve import precision_recall
@@ -110,7 +110,7 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
         If some folds have none.
     """
     check.check_choice("curve", kind, KINDS)
-    masks = groups("fold", predictions.fold)
+    masks = masks_of("fold", predictions.fold)
     counts = predictions.counts()
     make: Make = _MAKE[kind] if kind in _MAKE else _in_bins_of(counts, bins, strategy)
     pooled = make(counts)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from rocscope import _validation as check
+from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
@@ -55,11 +56,11 @@ def bootstrap(
     method: Interval = "percentile",
     level: float = 0.95,
     stratified: bool = False,
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
-    seed: Any = 0,
+    random_state: Any = 0,
     threads: int | None = None,
-    progress: bool = True,
+    progress: Progress = None,
 ) -> BootstrapEstimate:
     """Bootstrap interval of any number that is computed from counts.
 
@@ -75,19 +76,20 @@ def bootstrap(
     level : float
         Confidence level.
     stratified : bool
-        Draw positives and negatives (or clusters of each kind) apart, so that their numbers stay: for a sample that
+        Draw positives and negatives (or groups of each kind) apart, so that their numbers stay: for a sample that
         was collected so. Otherwise the class mix varies too.
-    cluster : array of n labels, optional
-        The patient or customer that a row belongs to; whole clusters are drawn.
+    groups : array of n labels, optional
+        The patient or customer that a row belongs to; whole groups are drawn.
     weights : {"auto", "frequency", "sampling"}
         Whether a weight is a number of equal rows, each of which may be drawn; or one row, which brings its weight
         along. "auto" takes whole numbers as frequencies.
-    seed : int or sequence of int
-        The same seed gives the same replicates, whatever the number of threads.
+    random_state : int, Generator, RandomState or None
+        The same number gives the same replicates, whatever the number of threads.
     threads : int, optional
         All processors by default; only the statistic `rocscope.auc` gains by them.
-    progress : bool
-        Show a bar on stderr after a second, where that is a terminal.
+    progress : bool, None or function
+        None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
+        of replicates done and in all.
 
     Returns
     -------
@@ -136,24 +138,24 @@ def bootstrap(
         raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
     check.check_level(level)
     check.check_choice("method", method, INTERVALS)
-    design = design_of(data, stratified=stratified, cluster=cluster, weights=weights)
+    design = design_of(data, stratified=stratified, groups=groups, weights=weights)
     plan = AREAS if statistic is auc and len(design.tallies) == 1 else Statistic(_scalar(statistic, design), 1)
     observed = at_sample(design, plan)
-    drawn = replicate(design, plan, replicates, seed=seed, threads=threads, progress=progress)
+    drawn = replicate(design, plan, replicates, random_state=random_state, threads=threads, progress=progress)
     left_out = leave_one_out(design, plan) if method == "bca" else []
     skew = acceleration((part, np.ones(1)) for part in left_out)
     return interval(observed[0], drawn[:, 0], method, level, design, skew)
 
 
-def design_of(data: Any, *, stratified: bool, cluster: Any = None, weights: WeightKind = "auto") -> Design:
+def design_of(data: Any, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto") -> Design:
     """Return what is drawn from any kind of data."""
     if isinstance(data, Predictions):
-        return design_of_rows(data, stratified=stratified, cluster=cluster, weights=weights)
+        return design_of_rows(data, stratified=stratified, groups=groups, weights=weights)
     if not isinstance(data, ThresholdCounts | OperatingPoint):
         hint = "wrap labels and scores: rocscope.Predictions(y_true, y_score)"
         raise InputError("data", expected="Predictions or ThresholdCounts", got=type(data).__name__, hint=hint)
-    if cluster is not None:
-        raise InputError("cluster", expected="rows (Predictions)", got=type(data).__name__)
+    if groups is not None:
+        raise InputError("groups", expected="rows (Predictions)", got=type(data).__name__)
     return design_of_counts(as_counts(data), stratified=stratified)
 
 

@@ -1,4 +1,4 @@
-"""Which units a bootstrap draws: levels of counts, rows of several models, rows that stand for many, clusters."""
+"""Which units a bootstrap draws: levels of counts, rows of several models, rows that stand for many, groups."""
 
 from itertools import pairwise
 from typing import Any
@@ -26,13 +26,13 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
     )
 
 
-def design_of_rows(predictions: Predictions, *, stratified: bool, cluster: Any, weights: WeightKind) -> Design:
-    """Draw rows, so that all models see the same ones; or clusters of rows."""
+def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
+    """Draw rows, so that all models see the same ones; or groups of rows."""
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
-    cluster = independent_units(predictions, cluster)
-    if cluster is not None:
-        return _design_of_clusters(predictions, check.check_groups(cluster, "cluster", len(predictions)), stratified)
+    groups = independent_units(predictions, groups)
+    if groups is not None:
+        return _design_of_groups(predictions, check.check_groups(groups, "groups", len(predictions)), stratified)
     if weight is None and len(predictions.models) == 1:
         model = predictions.models[0]
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)
@@ -52,8 +52,8 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, cluster: Any, 
     return Design(frequency, _with_rows(strata, frequency), tallies, frequency.sum().item(), note)
 
 
-def _design_of_clusters(predictions: Predictions, code: NDArray[np.intp], stratified: bool) -> Design:
-    """Draw clusters whole; strata are clusters of one class, of the other, and of both."""
+def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratified: bool) -> Design:
+    """Draw groups whole; strata are groups of one class, of the other, and of both."""
     size = int(code.max()) + 1
     holds = [np.bincount(code[mask], minlength=size) > 0 for mask in (predictions.y_true, ~predictions.y_true)]
     kind = holds[0] + 2 * holds[1] if stratified else np.zeros(size, np.int64)
@@ -66,7 +66,7 @@ def _design_of_clusters(predictions: Predictions, code: NDArray[np.intp], strati
         model: Tally.of_rows(predictions.y_true, score, position[code], predictions.sample_weight)
         for model, score in predictions.scores.items()
     }
-    note = _note(stratified, f"{size} clusters")
+    note = _note(stratified, f"{size} groups")
     return Design(np.ones(size, np.int64), strata, tallies, len(predictions), note, one_row_a_unit=False)
 
 

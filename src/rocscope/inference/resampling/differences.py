@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -27,34 +28,34 @@ def differences(
     hypothesis: Hypothesis,
     correction: Correction,
     *,
-    cluster: Any = None,
+    groups: Any = None,
     weights: WeightKind = "auto",
     replicates: int = 2000,
     method: Interval = "percentile",
     stratified: bool = False,
-    seed: Any = 0,
+    random_state: Any = 0,
     threads: int | None = None,
-    progress: bool = True,
+    progress: Progress = None,
 ) -> Comparisons:
     """Compare a statistic between models of the same rows, or between samples that are drawn apart."""
     check.check_choice("method", method, INTERVALS)
     if isinstance(arms, Predictions):
-        designs = [design_of(arms, stratified=stratified, cluster=cluster, weights=weights)]
+        designs = [design_of(arms, stratified=stratified, groups=groups, weights=weights)]
         names = list(arms.models)
     else:
-        clusters = cluster or {}
+        groups = groups or {}
         designs = [
-            design_of(data, stratified=stratified, cluster=clusters.get(name), weights=weights)
+            design_of(data, stratified=stratified, groups=groups.get(name), weights=weights)
             for name, data in arms.items()
         ]
         names = list(arms)
     plans = [_each(statistic, design) for design in designs]
-    seeds = [seed] if len(designs) == 1 else [[*np.atleast_1d(seed), i] for i in range(len(designs))]
+    seed, streams = check.seed_of(random_state), [None] if len(designs) == 1 else range(len(designs))
     values = np.concatenate([at_sample(*pair) for pair in zip(designs, plans, strict=True)])
     drawn = np.column_stack(
         [
-            replicate(design, plan, replicates, seed=own, threads=threads, progress=progress)
-            for design, plan, own in zip(designs, plans, seeds, strict=True)
+            replicate(design, plan, replicates, random_state=seed, stream=own, threads=threads, progress=progress)
+            for design, plan, own in zip(designs, plans, streams, strict=True)
         ]
     )
     left_out = [leave_one_out(*pair) if method == "bca" else [] for pair in zip(designs, plans, strict=True)]

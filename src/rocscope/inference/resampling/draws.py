@@ -1,6 +1,6 @@
 """Drawing a sample again: multinomial counts over ranked levels, so that nothing is sorted twice.
 
-A design says which units are drawn (levels of one model, rows, clusters), in which strata, and how a draw becomes
+A design says which units are drawn (levels of one model, rows, groups), in which strata, and how a draw becomes
 counts at each level of each model. Replicates come in chunks of a size that depends on the data alone, each with its
 own seed, so that they do not depend on how many threads share the work.
 """
@@ -134,7 +134,7 @@ def _draw(rng: np.random.Generator, frequency: Array, stratum: slice, drawn: Arr
     unit = np.repeat(np.arange(stratum.start, stratum.stop), frequency[stratum])
     draws = rng.integers(0, total, size=(replicates, total), dtype=np.uint32 if total < 2**32 else np.int64)
     if compiled:
-        kernels.tally(draws, unit, drawn)
+        kernels.ranks.tally(draws, unit, drawn)
         return
     row = frequency.size * np.arange(replicates)[:, None]
     drawn += np.bincount((unit[draws] + row).ravel(), minlength=drawn.size).reshape(drawn.shape)
@@ -180,7 +180,7 @@ def areas(pos: Array, neg: Array, compiled: bool) -> Array:
     """Return the AUC of each row; NaN where a class is missing."""
     if compiled:
         right = np.empty(pos.shape[0], pos.dtype)
-        kernels.count_right(pos, neg, right)
+        kernels.ranks.count_right(pos, neg, right)
     else:
         right = (neg * (2 * np.cumsum(pos, axis=1) - pos)).sum(axis=1)
     with np.errstate(invalid="ignore"):
@@ -192,17 +192,19 @@ def replicate(
     statistic: Statistic,
     replicates: int,
     *,
-    seed: Any = 0,
+    random_state: Any = 0,
+    stream: int | None = None,
     threads: int | None = None,
-    progress: bool = True,
+    progress: Progress = None,
 ) -> Array:
-    """Return the statistic of each replicate, a row each."""
+    """Return the statistic of each replicate, a row each; another `stream` of one random state draws others."""
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
         return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
 
     threads = threads if statistic.function is None else 1
+    seed = [check.seed_of(random_state), *([] if stream is None else [stream])]
     return in_chunks(work, replicates, design.chunk, seed=seed, threads=threads, progress=progress)
 
 
@@ -211,7 +213,7 @@ def in_chunks(
     replicates: int,
     chunk: int,
     *,
-    seed: Any,
+    seed: int | list[int],
     threads: int | None,
     progress: Progress,
 ) -> Array:

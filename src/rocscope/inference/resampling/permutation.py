@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
+from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct
@@ -26,8 +28,8 @@ def compare_curves(
     paired: bool | None = None,
     replicates: int = 2000,
     level: float = 0.95,
-    seed: Any = 0,
-    progress: bool = True,
+    random_state: Any = 0,
+    progress: Progress = None,
 ) -> Comparison:
     """Test whether two ROC curves are equal everywhere, not in their area only, by permutation.
 
@@ -40,7 +42,7 @@ def compare_curves(
         Permutations.
     level : float
         Of the interval of the difference of the areas, which comes along.
-    seed, progress : see `bootstrap`
+    random_state, progress : see `bootstrap`
 
     Returns
     -------
@@ -85,7 +87,8 @@ def compare_curves(
         raise InputError("models to compare", expected="two", got=f"{len(arms)}")
     areas = compare(predictions, paired=paired, level=level)[0]
     exchange = _Paired.of(predictions) if isinstance(predictions, Predictions) else _Unpaired.of(*predictions.values())
-    observed = exchange.permuted(np.random.default_rng([*np.atleast_1d(seed), 1]), 1, permute=False)[0]
+    seed = check.seed_of(random_state)
+    observed = exchange.permuted(np.random.default_rng([seed, 1]), 1, permute=False)[0]
     chunk = int(np.clip(_CHUNK_CELLS // exchange.n, 1, 100))
     drawn = in_chunks(exchange.permuted, replicates, chunk, seed=seed, threads=1, progress=progress)
     p_value = (1 + int((drawn >= observed * (1 - _ROUNDING)).sum())) / (1 + replicates)

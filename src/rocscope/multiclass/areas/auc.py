@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from html import escape
 from math import sqrt
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.estimate import Estimate
@@ -31,7 +31,7 @@ VARIANTS = ("hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MulticlassAuc:
+class MulticlassAuc(Result):
     """How well each class is told from each other, and the averages of it that have a name.
 
     Made by `rocscope.multiclass.multiclass_auc`.
@@ -177,9 +177,8 @@ class MulticlassAuc:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the matrix and all averages, safe for JSON."""
-        averages = {name: self.average(name).to_dict() for name in VARIANTS}
-        facts = {"classes": self.classes, "support": self.support, "matrix": self.matrix}
-        return jsonable(facts | {"against_rest": self.against_rest} | averages)
+        facts = {name: getattr(self, name) for name in ("classes", "support", "matrix", "against_rest")}
+        return jsonable(facts | {name: self.average(name) for name in VARIANTS})
 
     def __repr__(self) -> str:
         m, undefined = self.hand_till, self.hand_till.undefined
@@ -189,12 +188,8 @@ class MulticlassAuc:
         )
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in self.classes)
-        body = "".join(
-            f"<tr><th>{escape(str(name))}</th>" + "".join(f"<td>{value:.4g}</td>" for value in row) + "</tr>"
-            for name, row in zip(self.classes, self.matrix.tolist(), strict=True)
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th>A(row|column)</th>{head}</tr>{body}</table>"
+        rows = [(name, *(f"{value:.4g}" for value in row)) for name, row in zip(self.classes, self.matrix, strict=True)]
+        return super()._repr_html_() + html_table(rows, ("A(row|column)", *self.classes))
 
 
 def multiclass_auc(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 
 
@@ -36,10 +35,6 @@ class Average(Result):
 
     def __float__(self) -> float:
         return self.value
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return value and names, safe for JSON."""
-        return jsonable(dict(vars(self)))
 
     def __repr__(self) -> str:
         if not self.undefined:

@@ -11,9 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import kernels
 from rocscope._types import Array
-from rocscope.kernels import SMALL
-from rocscope.kernels import classes as kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +107,9 @@ class _Ranked:
 
 
 def _ranks_sum(pos: Array, neg: Array) -> int:
-    if pos.size + neg.size < SMALL // 10:
+    if pos.size + neg.size < kernels.SMALL // 10:
         return int(np.searchsorted(pos, neg, "left").sum() + np.searchsorted(pos, neg, "right").sum())
-    return kernels.ranks_sum(pos, neg)
+    return kernels.classes.ranks_sum(pos, neg)
 
 
 def row_components(rows: ClassColumns, weight_of: Array) -> Array:

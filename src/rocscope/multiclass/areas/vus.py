@@ -30,7 +30,7 @@ def vus(
     sample_weight: Any = None,
     level: float = 0.95,
     method: Literal["auto", "exact", "sampled"] = "auto",
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> Estimate:
     """Volume under the ROC surface: share of trios, one case of each of three classes, that are sorted right.
 
@@ -50,7 +50,7 @@ def vus(
     method : {"auto", "exact", "sampled"}
         For probabilities: all trios, or 200 random ones about each row; "auto" takes all up to 20 million. One score
         is always exact.
-    seed : int
+    random_state : int, Generator, RandomState or None
         Of the random trios.
 
     Returns
@@ -99,7 +99,7 @@ def vus(
     elif method == "exact" or (method == "auto" and np.prod([float(len(group)) for group in groups]) <= MOST_TRIOS):
         volume = triple_volume(groups, weights)
     else:
-        volume = sampled_volume(groups, weights, _TRIOS_PER_ROW, np.random.default_rng(seed))
+        volume = sampled_volume(groups, weights, _TRIOS_PER_ROW, check.check_random_state(random_state))
     name = "U-statistic" if not volume.sampling_variance else f"U-statistic of {volume.trios:,} random trios"
     smallest = min(float(weight.sum()) for weight in weights)
     standard_error = sqrt(volume.variance + volume.sampling_variance)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, warn
@@ -29,7 +30,7 @@ def compare_multiclass_costs(
     level: float = 0.95,
     correction: Correction = "holm",
     replicates: int = 2000,
-    seed: Any = 0,
+    random_state: Any = 0,
 ) -> Comparisons:
     """Differences of the cost per case between models of the same rows, with paired bootstrap intervals.
 
@@ -44,7 +45,8 @@ def compare_multiclass_costs(
         Cost of leaving a case undecided, with `decide`.
     alternative, level, correction : see `rocscope.compare`
         "less" is what a cheaper second model would show.
-    replicates, seed : int
+    replicates : int
+    random_state : int, Generator, RandomState or None
         Of the bootstrap.
 
     Returns
@@ -81,7 +83,7 @@ def compare_multiclass_costs(
     paid = np.column_stack([_paid(predictions, cost, m, decide, reject_cost) for m in predictions.models])
     names = predictions.models
     spread = float(np.ptp([*cost.cost.ravel(), *([] if reject_cost is None else [reject_cost])]))
-    options = {"replicates": replicates, "level": level, "seed": seed}
+    options = {"replicates": replicates, "level": level, "random_state": check.seed_of(random_state)}
 
     def mean(column: Array, possible: float) -> Estimate:
         return _never_certain(_mean(column, predictions.sample_weight, **options), possible)

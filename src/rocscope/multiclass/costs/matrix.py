@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError, LabelError, ShapeError
 from rocscope.multiclass.classes import check_classes
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
@@ -22,7 +22,7 @@ REJECTED = -1
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class CostMatrix:
+class CostMatrix(Result):
     """Cost of predicting each class for a case of each class; gains are negative costs.
 
     Parameters
@@ -77,8 +77,7 @@ class CostMatrix:
             raise ShapeError("cost", expected=f"one row and one column per class ({len(names)})", got=str(len(matrix)))
         if not allow_rewarded_errors:
             _refuse_rewarded_errors(matrix, names)
-        object.__setattr__(self, "cost", check.read_only(matrix))
-        object.__setattr__(self, "classes", names)
+        check.settle(self, cost=check.read_only(matrix), classes=names)
 
     @classmethod
     def from_benefits(cls, benefit: Any, *, classes: Any, rows: Rows | None = None) -> "CostMatrix":
@@ -183,12 +182,8 @@ class CostMatrix:
         return f"CostMatrix(classes={list(self.classes)}, rows='actual', from {low:g} to {high:g})"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in self.classes)
-        body = "".join(
-            f"<tr><th>{escape(str(name))}</th>" + "".join(f"<td>{cost:g}</td>" for cost in row) + "</tr>"
-            for name, row in zip(self.classes, self.cost.tolist(), strict=True)
-        )
-        return f"<table><tr><th>actual \\ predicted</th>{head}</tr>{body}</table>"
+        rows = [(name, *(f"{cost:g}" for cost in row)) for name, row in zip(self.classes, self.cost, strict=True)]
+        return html_table(rows, ("actual \\ predicted", *self.classes))
 
 
 def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name: str = "target_prior") -> Array:

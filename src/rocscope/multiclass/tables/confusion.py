@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
+from rocscope.core.result import Result, html_table
 from rocscope.errors import ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.average import Average, average
@@ -23,7 +23,7 @@ _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class ConfusionMatrix:
+class ConfusionMatrix(Result):
     """Counts of cases by actual class (rows) and predicted class (columns).
 
     Parameters
@@ -71,8 +71,7 @@ class ConfusionMatrix:
         names = check_classes(range(len(matrix)) if classes is None else classes)
         if len(names) != len(matrix):
             raise ShapeError("classes", expected=f"one name per row ({len(matrix)})", got=str(len(names)))
-        object.__setattr__(self, "counts", check.read_only(matrix))
-        object.__setattr__(self, "classes", names)
+        check.settle(self, counts=check.read_only(matrix), classes=names)
 
     @classmethod
     def from_labels(
@@ -243,7 +242,7 @@ class ConfusionMatrix:
         averaging: tables.Averaging | None = None,
         level: float = 0.95,
         replicates: int = 2000,
-        seed: Any = 0,
+        random_state: Any = 0,
     ) -> Estimate:
         """Return a statistic with its confidence interval.
 
@@ -256,7 +255,8 @@ class ConfusionMatrix:
         averaging : {"macro", "micro", "weighted"}, optional
         level : float
             Confidence level.
-        replicates, seed : int
+        replicates : int
+        random_state : int, Generator, RandomState or None
             Of the bootstrap.
 
         Returns
@@ -281,7 +281,7 @@ class ConfusionMatrix:
         >>> matrix.interval("recall", of=1).n
         22
         """
-        options = {"level": level, "replicates": replicates, "seed": seed}
+        options = {"level": level, "replicates": replicates, "random_state": random_state}
         return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
@@ -307,12 +307,8 @@ class ConfusionMatrix:
         return f"ConfusionMatrix(classes={list(self.classes)}, n={self.n:g}, accuracy={self.accuracy:.6g})"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in self.classes)
-        body = "".join(
-            f"<tr><th>{escape(str(name))}</th>" + "".join(f"<td>{count:g}</td>" for count in row) + "</tr>"
-            for name, row in zip(self.classes, self.counts.tolist(), strict=True)
-        )
-        return f"<table><tr><th>actual \\ predicted</th>{head}</tr>{body}</table>"
+        rows = [(name, *(f"{count:g}" for count in row)) for name, row in zip(self.classes, self.counts, strict=True)]
+        return html_table(rows, ("actual \\ predicted", *self.classes))
 
 
 def _shares(counts: Array, total: Array) -> Array:

@@ -38,7 +38,7 @@ def table_interval(
     averaging: tables.Averaging | None = None,
     level: float = 0.95,
     replicates: int = 2000,
-    seed: Any = 0,
+    random_state: Any = 0,
 ) -> Estimate:
     """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
     check.check_level(level)
@@ -50,9 +50,9 @@ def table_interval(
         index = position(of, classes)
         if statistic in _PROPORTIONS:
             return _proportion(cells, index, statistic, level)
-        return _bootstrap(cells, lambda t: tables.per_class(t, statistic)[..., index], replicates, level, seed)
+        return _bootstrap(cells, lambda t: tables.per_class(t, statistic)[..., index], replicates, level, random_state)
     if averaging is not None:
-        return _bootstrap(cells, lambda t: tables.averaged(t, statistic, averaging), replicates, level, seed)
+        return _bootstrap(cells, lambda t: tables.averaged(t, statistic, averaging), replicates, level, random_state)
     if statistic not in tables.STATISTICS:
         raise InputError(
             "statistic",
@@ -62,7 +62,7 @@ def table_interval(
         )
     if statistic in ("accuracy", "error"):
         return _wilson(float(tables.STATISTICS[statistic](cells)), int(cells.sum()), level)
-    return _bootstrap(cells.reshape(k, k), tables.STATISTICS[statistic], replicates, level, seed)
+    return _bootstrap(cells.reshape(k, k), tables.STATISTICS[statistic], replicates, level, random_state)
 
 
 def _proportion(cells: Array, index: int, statistic: str, level: float) -> Estimate:
@@ -78,8 +78,8 @@ def _wilson(share: float, n: int, level: float) -> Estimate:
     return Estimate(share, low, high, level, "Wilson", n, float(np.sqrt(share * (1 - share) / n)))
 
 
-def _bootstrap(cells: Array, statistic: Any, replicates: int, level: float, seed: Any) -> Estimate:
+def _bootstrap(cells: Array, statistic: Any, replicates: int, level: float, random_state: Any) -> Estimate:
     def of_draws(drawn: Array) -> Array:
         return statistic(drawn.reshape(-1, *cells.shape))
 
-    return resampled(cells.ravel(), of_draws, replicates=replicates, level=level, seed=seed)
+    return resampled(cells.ravel(), of_draws, replicates=replicates, level=level, random_state=random_state)

@@ -17,7 +17,7 @@ from rocscope.inference.estimate import Estimate
 
 
 def resampled(
-    frequency: Array, statistic: Callable[[Array], Array], *, replicates: int, level: float, seed: Any
+    frequency: Array, statistic: Callable[[Array], Array], *, replicates: int, level: float, random_state: Any
 ) -> Estimate:
     """Return a statistic with its percentile bootstrap interval.
 
@@ -31,7 +31,7 @@ def resampled(
     check.check_level(level)
     check.check_whole(replicates, "replicates", 2)
     n = int(frequency.sum())
-    drawn = np.random.default_rng(seed).multinomial(n, frequency / n, size=int(replicates))
+    drawn = check.check_random_state(random_state).multinomial(n, frequency / n, size=int(replicates))
     values = np.asarray(statistic(drawn), dtype=np.float64)
     defined = values[~np.isnan(values)]
     if not defined.size:

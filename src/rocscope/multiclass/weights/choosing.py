@@ -32,7 +32,7 @@ def class_weights(
     min_recall: Any = None,
     classes: Any = None,
     sample_weight: Any = None,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> ClassWeights:
     """Weights of the classes for which predicting argmax of w·p does best.
 
@@ -52,7 +52,7 @@ def class_weights(
     min_recall : float, or mapping from class to float, optional
         Least share of a class that must be found, with "coordinate" or "greedy".
     classes, sample_weight : see `MulticlassPredictions`
-    seed : int
+    random_state : int, Generator, RandomState or None
         Of the random starts.
 
     Returns
@@ -93,6 +93,7 @@ def class_weights(
     if not isinstance(preds, MulticlassPredictions):
         preds = MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
     models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
+    seed = check.seed_of(random_state)
     found = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]
     if not found:
         raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from rocscope import _validation as check
 from rocscope._output import write_file
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
+from rocscope.core.result import Result, html_table
 from rocscope.decisions import decision_file
 from rocscope.errors import DecisionFileError, InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
@@ -26,7 +26,7 @@ _PLAIN = ("temperature", "objective", "method", "value", "value_at_one", "model"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassWeights:
+class ClassWeights(Result):
     """A decision among more than two classes: argmax of w·p, or the least expected cost of recalibrated p.
 
     Made by `rocscope.multiclass.class_weights`, or read from a file by `ClassWeights.load`.
@@ -70,7 +70,7 @@ class ClassWeights:
     model: str = "score"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", check.read_only(np.asarray(self.weight, dtype=np.float64)))
+        check.settle(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
 
     def recalibrated(self, proba: Any) -> Array:
         """Return probabilities (n × k) in proportion to (w·p)^(1/temperature)."""
@@ -160,20 +160,8 @@ class ClassWeights:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision, safe for JSON."""
-        return jsonable(
-            {
-                "classes": self.classes,
-                "weight": self.weight,
-                "temperature": self.temperature,
-                "cost": None if self.cost is None else self.cost.cost,
-                "objective": self.objective,
-                "method": self.method,
-                "value": self.value,
-                "value_at_one": self.value_at_one,
-                "confusion": self.confusion.counts,
-                "model": self.model,
-            }
-        )
+        tables = {"cost": None if self.cost is None else self.cost.cost, "confusion": self.confusion.counts}
+        return super().to_dict() | jsonable(tables)
 
     def __repr__(self) -> str:
         weights = ", ".join(f"{cls!r}: {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
@@ -181,8 +169,5 @@ class ClassWeights:
         return f"ClassWeights({{{weights}}}, {gain}, {self.method}, model={self.model!r})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(str(cls))}</th><td>{w:.4g}</td></tr>"
-            for cls, w in zip(self.classes, self.weight.tolist(), strict=True)
-        )
-        return f"<p>{escape(repr(self))}</p><table><tr><th>class</th><th>weight</th></tr>{rows}</table>"
+        rows = [(cls, f"{weight:.4g}") for cls, weight in zip(self.classes, self.weight, strict=True)]
+        return super()._repr_html_() + html_table(rows, ("class", "weight"))

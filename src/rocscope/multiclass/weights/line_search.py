@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rocscope import kernels
 from rocscope._types import Array
-from rocscope.kernels import SMALL
-from rocscope.kernels import classes as kernels
 from rocscope.multiclass.weights.objective import Objective, Score
 
 _ROUNDING = 1e-7
@@ -48,7 +47,7 @@ class Problem:
         """Return the confusion matrix of these class weights."""
         if self.is_large:
             counts = np.zeros((self.k, self.k))
-            kernels.count_predicted(self.y, self.proba, self.weight, class_weight, counts)
+            kernels.classes.count_predicted(self.y, self.proba, self.weight, class_weight, counts)
             return counts
         return self.table((self.proba * class_weight).argmax(axis=1))
 
@@ -60,7 +59,7 @@ class Problem:
     @property
     def is_large(self) -> bool:
         """Whether the compiled loops are worth their start."""
-        return self.y.size >= SMALL
+        return self.y.size >= kernels.SMALL
 
     def score(self, class_weight: Array) -> Score:
         """Return the score of these class weights."""
@@ -138,11 +137,11 @@ def _steps(sides: Array) -> Array:
 def _compiled(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
     objective, k = problem.objective, problem.k
     cell, change = np.empty(problem.y.size, np.int32), np.empty(problem.y.size)
-    kernels.rivals(problem.y, problem.proba, class_weight, cls, cell, change)
+    kernels.classes.rivals(problem.y, problem.proba, class_weight, cls, cell, change)
     order, sides = np.argsort(change), np.sort(change)
     steps = _steps(sides)
     counts = np.zeros(k**2)
-    kernels.add_cells(cell, problem.weight, counts)
+    kernels.classes.add_cells(cell, problem.weight, counts)
     counts = counts.reshape(k, k)
     hits, predicted = np.diagonal(counts).copy(), counts.sum(axis=0)
     present = int((objective.support > 0).sum())
@@ -154,7 +153,9 @@ def _compiled(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
         gain, value[0] = objective.gain.astype(np.float64), (objective.gain * counts).sum()
     support = objective.support.astype(np.float64)
     rows = order[: steps[-1]]
-    kernels.climb(rows, cell, problem.weight, cls, gain, support, objective.least_hits, hits, predicted, lacking, value)
+    kernels.classes.climb(
+        rows, cell, problem.weight, cls, gain, support, objective.least_hits, hits, predicted, lacking, value
+    )
     # What a long sum leaves of 0 is not lacking.
     return _Ladder(sides, steps, np.where(lacking[steps] > _ROUNDING, lacking[steps], 0.0), value[steps])
 

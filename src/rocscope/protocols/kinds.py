@@ -1,8 +1,4 @@
-"""Protocols: how rows are split into those that a model is fitted to and those that it is judged on.
-
-`rocscope.evaluate` takes a number of folds, one of these, their names, any splitter of scikit-learn, or pairs of row
-numbers as `cv`.
-"""
+"""The protocols: each splits rows into those that a model is fitted to and those that it is judged on."""
 
 import warnings
 from collections.abc import Iterator
@@ -13,9 +9,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.errors import InputError
-from rocscope.evaluation.splits import Part, Sample, name_list
-
-__all__ = ["Folds", "Holdout", "LeaveOneOut", "OutOfBag", "Protocol", "ThreeParts", "TimeOrder"]
+from rocscope.protocols.splits import Part, Sample, name_list
 
 _MOST_DRAWS = 1000
 _ROUGHLY_EVEN = "The least populated class"
@@ -40,12 +34,12 @@ class Protocol:
 
 def of_splitter(splitter: Any, sample: Sample) -> Iterator[Part]:
     """Yield the parts of a splitter of scikit-learn; its errors become ours."""
-    X = np.zeros((sample.n, 1)) if sample.X is None else sample.X
+    attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
         with warnings.catch_warnings():
             for message in _ROUGHLY_EVEN, _GROUPS_IGNORED:
                 warnings.filterwarnings("ignore", message=message, category=UserWarning)
-            pairs = list(splitter.split(X, sample.y, sample.groups))
+            pairs = list(splitter.split(attributes, sample.y, sample.groups))
     except InputError:
         raise
     except (ValueError, TypeError) as error:
@@ -104,7 +98,7 @@ class Folds(Protocol):
         if rare.size and (self.rare_classes == "error" or rare.size == sizes.size):
             few = int(sizes[rare].min())
             less = f"take cv={few}, " if few > 1 else ""
-            spread = f"cv=rs.evaluation.protocols.Folds({self.k}, rare_classes='spread')"
+            spread = f"cv=rs.protocols.Folds({self.k}, rare_classes='spread')"
             hint = f"{less}merge or leave out rare classes, or {spread}"
             got = "fewer of " + name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
             raise InputError("cv", expected=f"at least {self.k} rows of each class, one a fold", got=got, hint=hint)
@@ -154,7 +148,7 @@ def _one_split(test: float, stratified: bool, sample: Sample, seed: int) -> Any:
     single = np.flatnonzero(sizes < 2)
     if single.size:
         got = "one of " + check.listing([sample.classes[c] for c in single])
-        hint = "leave it out, or cv=rs.evaluation.protocols.Holdout(stratified=False)"
+        hint = "leave it out, or cv=rs.protocols.Holdout(stratified=False)"
         raise InputError("cv", expected="two rows of each class, one a part", got=got, hint=hint)
     return splitters.StratifiedShuffleSplit(**options)
 

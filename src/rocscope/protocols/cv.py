@@ -8,7 +8,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.errors import InputError
-from rocscope.evaluation.protocols import (
+from rocscope.protocols.kinds import (
     Folds,
     Holdout,
     LeaveOneOut,
@@ -18,7 +18,7 @@ from rocscope.evaluation.protocols import (
     TimeOrder,
     of_splitter,
 )
-from rocscope.evaluation.splits import Part, Sample, Split, numbered, repeats_of
+from rocscope.protocols.splits import Part, Sample, Split, numbered, repeats_of
 
 NAMED: dict[str, type[Protocol]] = {
     "holdout": Holdout,
@@ -30,7 +30,7 @@ NAMED: dict[str, type[Protocol]] = {
 """Protocols by the names that `cv` takes."""
 
 
-def splits_of(cv: Any, sample: Sample, repeats: int, seed: int | None) -> tuple[list[Split], str]:
+def splits_of(cv: Any, sample: Sample, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
     """Return the splits of whatever `cv` may be, and the protocol in words."""
     check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)

@@ -1,0 +1,62 @@
+"""From the scores of splits to predictions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from rocscope._types import Array
+from rocscope.core.predictions import Predictions
+from rocscope.evaluation.fitting import Scored
+from rocscope.evaluation.task import Task
+from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.protocols.splits import Split
+
+Judged = Predictions | MulticlassPredictions
+
+
+def assembled(
+    task: Task,
+    splits: Sequence[Split],
+    scored: Sequence[Scored],
+    models: Sequence[str],
+    segment: Array | None = None,
+    source: Any = None,
+) -> Judged:
+    """Return the predictions of all splits, sorted by repeat and row, with the columns that say which is which."""
+    sizes = [split.test.size for split in splits]
+    row = np.concatenate([split.test for split in splits])
+    repeat = np.repeat([split.repeat for split in splits], sizes)
+    order = np.lexsort((row, repeat))
+    row = row[order]
+    parts = [split.names for split in splits if split.names is not None]
+    if segment is not None:
+        segment = segment[row]
+    elif parts:
+        segment = np.concatenate(parts)[order]
+    columns = {
+        "sample_weight": None if task.weight is None else task.weight[row],
+        "fold": np.repeat([split.fold for split in splits], sizes)[order],
+        "repeat": repeat[order],
+        "row": row,
+        "segment": segment,
+        "source": source,
+    }
+    scores = {name: np.concatenate([each.scores for each in scored if each.model == name])[order] for name in models}
+    return predictions_of(task, task.labels[row], scores, columns)
+
+
+def predictions_of(task: Task, labels: Array, scores: Mapping[str, Array], columns: Mapping[str, Any]) -> Judged:
+    """Return the predictions of two classes, or of more."""
+    if task.positive is not None:
+        return Predictions(np.asarray(labels == task.classes[task.positive]), scores, **columns)
+    crisp = {name: values for name, values in scores.items() if values.ndim == 1}
+    soft = {name: values for name, values in scores.items() if values.ndim == 2}
+    return MulticlassPredictions(labels, soft, labels=crisp, classes=cast(Any, task.classes), **columns)
+
+
+def judged(scored: Scored, task: Task) -> Judged:
+    """Return the predictions of one model in one split."""
+    rows = scored.split.test
+    weight = None if task.weight is None else task.weight[rows]
+    return predictions_of(task, task.labels[rows], {scored.model: scored.scores}, {"sample_weight": weight})

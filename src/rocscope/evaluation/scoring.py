@@ -1,0 +1,76 @@
+"""From a fitted model to what it says of rows: one score each, higher for the positive class, or one entry a class."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from rocscope import _validation as check
+from rocscope._types import Array
+from rocscope.errors import InputError, ModelError
+
+Response = Literal["auto", "predict_proba", "decision_function", "predict"]
+
+RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
+
+
+def response_of(model: Any, wanted: str, known: Sequence[str]) -> str | None:
+    """Return the method that scores come from, if the model has it: the one wanted, or the first of those known."""
+    return next((method for method in (known if wanted == "auto" else (wanted,)) if hasattr(model, method)), None)
+
+
+def score(
+    fitted: Any, name: str, X: Any, classes: Sequence[Hashable], positive: int | None, wanted: str
+) -> tuple[Array, str]:
+    """Return what a fitted model says of rows, and which of its methods said it.
+
+    `positive` is the place of the positive class, or None where each class has an entry.
+    """
+    known = ("predict_proba", "decision_function" if positive is not None else "predict")
+    response = response_of(fitted, wanted, known)
+    if response is None and wanted != "auto":
+        raise ModelError(f"model {name!r}", expected=wanted, got="a model without it")
+    if response is None:
+        hint = "response='predict' takes its predicted labels"
+        raise ModelError(f"model {name!r}", expected=" or ".join(known), got="a model with neither", hint=hint)
+    if positive is None:
+        return class_scores(fitted, X, classes, response), response
+    scores = positive_scores(fitted, X, classes, positive, response)
+    return check.check_scores(scores, name=f"{response} of {name!r}"), response
+
+
+def positive_scores(fitted: Any, X: Any, classes: Sequence[Hashable], positive: int, response: str) -> Array:
+    """Return a score a row; a model that was fitted without the positive class gives it probability 0."""
+    values = np.asarray(getattr(fitted, response)(X))
+    label = classes[positive]
+    if response == "predict":
+        return values if _is_regressor(fitted) else np.asarray(values == label).astype(np.int8)
+    known = list(getattr(fitted, "classes_", classes))
+    if label not in known:
+        return np.zeros(len(values))
+    place = known.index(label)
+    if values.ndim == 2:
+        return values[:, place]
+    return values if place == len(known) - 1 else -values
+
+
+def _is_regressor(fitted: Any) -> bool:
+    from sklearn.base import is_regressor
+
+    return is_regressor(fitted)
+
+
+def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str = "predict_proba") -> Array:
+    """Return a probability a class, 0 for those that the model was fitted without; or the predicted labels."""
+    if response == "decision_function":
+        expected = "predict_proba or predict for more than two classes"
+        raise InputError("response", expected=expected, got="'decision_function'")
+    values = np.asarray(getattr(fitted, response)(X))
+    if response == "predict":
+        return values
+    known = list(getattr(fitted, "classes_", classes))
+    if known == list(classes):
+        return values
+    full = np.zeros((len(values), len(classes)), values.dtype)
+    full[:, [classes.index(label) for label in known]] = values
+    return full

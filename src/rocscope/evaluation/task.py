@@ -1,0 +1,65 @@
+"""Task: labels and attributes, checked, and what the fits of all models share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rocscope import _validation as check
+from rocscope._types import Array
+from rocscope.errors import LabelError
+from rocscope.evaluation.data import attributes
+from rocscope.evaluation.scoring import RESPONSES, Response
+from rocscope.multiclass.classes import class_index, label_column
+from rocscope.protocols.splits import Sample
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all fits share.
+
+    `labels` are as the user gave them and `positive` is the place of the positive class among `classes`, or None
+    where each class has a score. `arguments` are those of the `fit` of each model beside rows and labels. Where there
+    is no seed, models keep their own random state.
+    """
+
+    X: Any
+    labels: Array
+    classes: tuple[Any, ...]
+    positive: int | None
+    weight: Array | None
+    response: Response = "auto"
+    seed: int | None = None
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def task_of(
+    X: Any,
+    y: Any,
+    pos_label: Any,
+    sample_weight: Any,
+    response: Response,
+    seed: int | None = None,
+    known: Sequence[Any] = (),
+) -> Task:
+    """Return checked data. `known` are classes that y need not hold."""
+    check.check_choice("response", response, RESPONSES)
+    labels = label_column(y, "y")
+    classes: tuple[Any, ...] = tuple(check.distinct(np.array([*labels.tolist(), *known], object)))
+    if len(classes) == 1:
+        raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
+    if len(classes) > 2 and pos_label is not None:
+        hint = "leave it out: predictions.binary(cls) is one class against the rest"
+        raise LabelError("pos_label", expected="none for more than two classes", got=repr(pos_label), hint=hint)
+    positive = None
+    if len(classes) == 2:
+        positive = int(np.argmax(check.check_labels(list(classes), pos_label, "y")))
+    weight = check.check_weights(sample_weight, labels.size)
+    return Task(attributes(X, labels.size), labels, classes, positive, weight, response, seed)
+
+
+def sample_of(task: Task, groups: Any = None) -> Sample:
+    """Return what protocols see of the data."""
+    codes = None if groups is None else check.check_groups(groups, "groups", task.labels.size)
+    return Sample(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)

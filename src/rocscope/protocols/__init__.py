@@ -1,0 +1,9 @@
+"""Protocols: how rows are split into those that a model is fitted to and those that it is judged on.
+
+Whatever cross-validates takes as its `cv` a number of folds, one of these, their names, any splitter of scikit-learn,
+or pairs of row numbers.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
