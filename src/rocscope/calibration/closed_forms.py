@@ -87,7 +87,7 @@ class ClosedForms:
     def prevalence(self) -> Estimate:
         """Share of positives, with Wilson's interval on the effective number of rows."""
         share = self.evidence.outcomes.prevalence
-        return self.of(share, *self._share(share, self._worth(share)), "Wilson", nan)
+        return self.of(share, *self.share(share, self._worth(share)), "Wilson", nan)
 
     def ratio(self) -> Estimate:
         """Observed events over expected ones."""
@@ -102,7 +102,7 @@ class ClosedForms:
             return self.of(value, value * np.exp(-reach), value * np.exp(reach), "Wald, logarithmic scale", error)
         error = self.error(1 - value * sample.score, -value * sample.score)
         worth = share * (1 - share) / error**2 if 0 < share < 1 and error > 0 else self._worth(share)
-        low, high = (end / expected for end in self._share(share, worth))
+        low, high = (end / expected for end in self.share(share, worth))
         return self.of(value, low, high, "Wilson on what varies beyond the expected", error / expected)
 
     def difference(self) -> Estimate:
@@ -183,7 +183,8 @@ class ClosedForms:
         error = sqrt(self.evidence.variance_of_sum(1 - share, -share)) / self.evidence.outcomes.n
         return share * (1 - share) / error**2 if error > 0 else rows
 
-    def _share(self, share: float, worth: float) -> tuple[float, float]:
+    def share(self, share: float, worth: float) -> tuple[float, float]:
+        """Return Wilson's limits of a share of so many independent rows."""
         low, high = share_limits(np.array([share * worth]), np.array([worth]), "wilson", self.level)
         return float(low[0]), float(high[0])
 

@@ -80,6 +80,7 @@ def evidence(
     *,
     model: str | None = None,
     groups: Any = None,
+    probabilities: bool = True,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Evidence:
@@ -93,6 +94,8 @@ def evidence(
         Which one of the Predictions.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: then they are not taken as independent.
+    probabilities : bool
+        Whether to refuse scores that are none.
     pos_label, sample_weight : see `ThresholdCounts.from_scores`
         Whole weights are numbers of equal rows; of others each belongs to one row that stands for so many.
 
@@ -110,7 +113,8 @@ def evidence(
         found = Evidence(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
     else:
         found = _of_rows(y_true, model_name(y_true.models, model), independent_units(y_true, groups))
-    found.counts.require_probabilities("scores")
+    if probabilities:
+        found.counts.require_probabilities("scores")
     return found
 
 

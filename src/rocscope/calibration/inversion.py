@@ -22,6 +22,7 @@ _STEPS = np.array([0.0, 0.15, 0.35, 0.6, 0.85, 1.0, 1.2, 1.5, 2.0])
 _SHARED = 0.35
 _REACH = 1.96
 _EXACT_BELOW = 6.0
+_NEVER = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,19 +87,33 @@ def invert(
         truth = way.truth(np.array(curves))
         for name, value in found.items():
             samples = [part[name] for part in drawn]
-            more = np.array([_rank(part >= value - _ROUNDING) for part in samples])
-            less = np.array([_rank(part <= value + _ROUNDING) for part in samples])
+            p_value[name] = _rank(samples[0] >= value - _ROUNDING)
+            more, less = (np.array([_score(part, value[0], side) for part in samples]) for side in (1, -1))
             bottom, top = _limits(more, less, truth[name], alpha)
+            bottom = np.where(p_value[name] > alpha, 0.0, np.maximum(bottom, np.finfo(float).tiny))
             if name in way.reach:
                 at_curve = samples[int(np.flatnonzero(_STEPS == 1)[0])]
                 top = np.maximum(top, value[0] + _REACH * at_curve.std(axis=0))
             low[name] = np.minimum(low.get(name, np.inf), bottom)
             high[name] = np.maximum(high.get(name, -np.inf), np.maximum(top, value[0]))
-            p_value[name] = more[0]
     return Inverted(low, high, p_value)
 
 
 _ROUNDING = 1e-12
+
+
+def _score(drawn: Array, value: Array, side: int) -> Array:
+    """Return the normal score of the p-value of finding as much (side 1), or as little (−1), as was found.
+
+    From ranks; where no draw goes as far, or each does, from mean and spread, which tell how much farther it is.
+    """
+    beyond = side * (drawn - value)
+    rank = _rank(beyond >= -_ROUNDING)
+    spread = beyond.std(axis=0)
+    normal = np.divide(beyond.mean(axis=0), spread, out=np.zeros_like(spread), where=spread > 0)
+    score, least = ndtri(np.minimum(rank, 1 - 1 / (2 + len(drawn)))), 1 / (1 + len(drawn))
+    score = np.where(rank <= least, np.minimum(score, normal), score)
+    return np.where(rank >= 1, np.maximum(score, normal), score)
 
 
 def _rank(as_far: Array) -> Array:
@@ -109,11 +124,9 @@ def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array
     """Return the least and the largest distance along the steps that neither test rejects."""
     share = 0.5 + 0.5 * np.clip(1 - _STEPS / _SHARED, 0, 1)
     more, less = np.maximum.accumulate(more, axis=0), np.minimum.accumulate(less, axis=0)
-    excess = (more.T - alpha * share).T
-    lack = (less.T - alpha * (1 - share)).T
-    low = _crossing(excess, truth)
-    low = np.where(excess[0] > 0, 0.0, np.maximum(low, np.finfo(float).tiny))
-    return low, truth[-1] - _crossing(lack[::-1], truth[-1] - truth[::-1])
+    excess = (more.T - ndtri(alpha * share)).T
+    lack = (less.T - ndtri(np.maximum(alpha * (1 - share), _NEVER))).T
+    return _crossing(excess, truth), truth[-1] - _crossing(lack[::-1], truth[-1] - truth[::-1])
 
 
 def _crossing(excess: Array, truth: Array) -> Array:

@@ -1,0 +1,116 @@
+"""summary: everything that a validation reports of each model, in one call."""
+
+from collections.abc import Mapping
+from math import nan
+from typing import Any, Literal
+
+from rocscope import __version__
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
+from rocscope.core.rows import require_distinct
+from rocscope.decisions.choosing import by_model, choose
+from rocscope.errors import InputError, OneClassError
+from rocscope.evaluation.summary.measures import measure
+from rocscope.evaluation.summary.result import Summary, SummaryRow, methods_paragraph
+
+By = Literal["segment", "fold"]
+_FACTS = (
+    "{auc} for the AUC",
+    "Wilson for observed over expected and for rates",
+    "Wald, with the larger of model-based and sandwich variances, for intercepts and slope",
+    "inverted tests, by labels drawn from curves between the probabilities and the fitted ones, for distances",
+    "influence functions for scores, net benefit and cost",
+)
+
+
+def summary(
+    predictions: Predictions | ThresholdCounts | Mapping[str, ThresholdCounts],
+    context: Context | None = None,
+    *,
+    by: By | None = None,
+    level: float = 0.95,
+    random_state: Any = 0,
+) -> Summary:
+    """Everything that a validation reports: discrimination, calibration, overall, classification, utility.
+
+    Parameters
+    ----------
+    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    context : Context, optional
+        Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
+        when left out.
+    by : {"segment", "fold"}, optional
+        A further row for each segment or fold of the Predictions.
+    level : float
+        Confidence level.
+    random_state : int, Generator, RandomState or None
+        Of the labels that are drawn for intervals of distances.
+
+    Returns
+    -------
+    Summary
+        Its `methods` is a paragraph for the methods section, its `tripod` says which items it answers.
+
+    Raises
+    ------
+    InputError
+        If there is no such column as `by`.
+
+    Notes
+    -----
+    Threshold: that of lowest expected cost of each model on all rows, also for its parts. Intervals take it as given;
+    chosen on the same rows it makes classification and utility optimistic. Net benefit weighs false positives by
+    (cost_fp − cost_tn)/(cost_fn − cost_tp). What cannot be had (one class, scores that are no probabilities, separated
+    classes) is NaN, or a value without an interval, and the method of the estimate says why.
+
+    References
+    ----------
+    Van Calster et al. 2025, STRATOS guidance on performance measures of predictive AI, Lancet Digital Health; Collins
+    et al. 2024, TRIPOD+AI, BMJ 385:e078378.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(400)
+    >>> found = summary(Predictions(rng.random(400) < score, {"risk": score}))
+    >>> found
+    Summary(risk AUC 0.8328, 20 measures)
+    >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
+    (True, True, True)
+    """
+    require_distinct(predictions, "summary")
+    check.check_level(level)
+    context = context or Context()
+    counts, seed = by_model(predictions), check.seed_of(random_state)
+    parts = _parts(predictions, by)
+    rows = []
+    for model, levels in counts.items():
+        threshold, notes = _threshold(model, levels, context)
+        for part, data in {"all": predictions, **parts}.items():
+            whole = data is predictions
+            own = levels if whole else data.counts(model)
+            found = measure(data if isinstance(data, Predictions) else own, model, own, threshold, context, level, seed)
+            rows.append(SummaryRow(model, part, own.n, own.n_pos, threshold, found.estimates, (*notes, *found.notes)))
+    facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
+    return Summary(tuple(rows), context, by, level, methods_paragraph(__version__, context, by, level, facts))
+
+
+def _parts(predictions: Any, by: str | None) -> dict[str, Predictions]:
+    if by is None:
+        return {}
+    check.check_choice("by", by, ("segment", "fold"))
+    if not isinstance(predictions, Predictions):
+        raise InputError(f"by={by!r}", expected="rows (Predictions)", got=f"a {type(predictions).__name__}")
+    found = predictions.by_segment() if by == "segment" else predictions.by_fold()
+    return {str(name): part for name, part in found.items()}
+
+
+def _threshold(model: str, counts: ThresholdCounts, context: Context) -> tuple[float, tuple[str, ...]]:
+    try:
+        decision = choose({model: counts}, context)
+    except OneClassError as error:
+        return nan, (str(error),)
+    return decision.threshold, tuple(decision.notes)
