@@ -24,7 +24,7 @@ lint: $(STAMP)dev
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/pyright
-	$(BIN)/python .ci/check_lengths.py
+	$(BIN)/python .ci/check_house.py
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/bench.py

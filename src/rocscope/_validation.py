@@ -6,9 +6,9 @@ Nothing behind this module checks its input again.
 import difflib
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -321,6 +321,23 @@ def check_share(value: Any, name: str) -> float:
     if not (is_number(value) and 0 < value < 1):
         raise InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
     return float(value)
+
+
+def is_frame(values: Any) -> bool:
+    """Whether values are a data frame of any library: something with named columns."""
+    columns = getattr(values, "columns", None)
+    return hasattr(values, "column_names") or (columns is not None and not callable(columns))
+
+
+def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
+    """Return a mapping as it is; anything else as that which every name has.
+
+    Examples
+    --------
+    >>> by_name(0.5, ["a", "b"]), by_name({"a": 0.5}, ["a", "b"])
+    ({'a': 0.5, 'b': 0.5}, {'a': 0.5})
+    """
+    return dict(cast(Mapping[Any, Any], value)) if isinstance(value, Mapping) else dict.fromkeys(names, value)
 
 
 def settle(instance: object, **values: Any) -> None:

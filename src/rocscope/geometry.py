@@ -19,6 +19,7 @@ from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Block, Levels, after_infinity, ranges
 from rocscope.core.threads import in_threads
@@ -46,7 +47,7 @@ class Line:
         return self.y + self.slope * (x - self.x)
 
 
-def pool(counts: ThresholdCounts) -> ThresholdCounts:
+def pool(counts: CumulativeCounts) -> ThresholdCounts:
     """Return the upper convex hull, as counts whose levels are the hull's segments.
 
     Notes
@@ -60,6 +61,7 @@ def pool(counts: ThresholdCounts) -> ThresholdCounts:
     >>> hull.threshold, hull.tp, hull.fp
     (array([5, 1]), array([2, 3]), array([0, 3]))
     """
+    counts = counts.on_hull()
     ranking = counts.ranking
     whole = isinstance(counts.n, int)
     if (isinstance(ranking, Levels) and ranking.threshold.size < kernels.SMALL) or (whole and not counts.is_exact):

@@ -218,7 +218,11 @@ bad = {
     "text": (lambda: ThresholdCounts([1], ["a"], [1]), WeightError, "pos: expected numbers"),
     "zeros": (lambda: ThresholdCounts([1], [0], [0]), ShapeError, "a count above 0"),
     "infinite threshold": (lambda: ThresholdCounts([math.inf], [1], [1]), ScoreError, "finite scores"),
-    "ties": (lambda: ThresholdCounts([1], [1], [1]).pairs().auc("middle"), InputError, "'half', 'lower' or 'upper'"),
+    "ties": (
+        lambda: ThresholdCounts([1], [1], [1]).pairs().auc("middle"),
+        InputError,
+        "one of 'half', 'lower', 'upper'",
+    ),
 }
 
 

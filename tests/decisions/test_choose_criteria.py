@@ -185,7 +185,10 @@ def test_constraints_are_read(text, expected):
         (lambda: Constraint.parse("recall >= .9"), "constraint: expected one of .*got 'recall'"),
         (lambda: Constraint.parse("tpr .9"), "constraint: expected a text such as 'tpr >= 0.9', got 'tpr .9'"),
         (lambda: Constraint.parse(3), "constraint: expected a text such as"),
-        (lambda: Constraint("tpr", "==", 0.5), "constraint: expected one of >=, <=, >, <, got '=='"),
+        (
+            lambda: Constraint("tpr", "==", 0.5),
+            "constraint: expected one of '>=', '<=', '>', '<', got '=='",
+        ),
         (lambda: Constraint("tpr", ">=", math.nan), "bound of tpr: expected a finite number, got nan"),
         (lambda: Constraint.capacity(-1), "capacity: expected a number of at least 0, got -1"),
         (lambda: Constraint.budget(5, unit_cost=1, fixed_cost=9), "budget: expected a number of at least the fixed"),

@@ -167,7 +167,7 @@ def test_refusals():
     counts = ThresholdCounts([2, 1], [1, 1], [1, 1])
     with pytest.raises(OneClassError, match="hull of 'a': expected both classes"):
         rs.hull({"a": ThresholdCounts([1], [1], [0])})
-    with pytest.raises(InputError, match=r"models\['a'\]: expected ThresholdCounts or an OperatingPoint, got a list"):
+    with pytest.raises(InputError, match=r"^models\['a'\]: expected Predictions, .*got a list; of labels"):
         rs.hull({"a": [1, 2]})
     with pytest.raises(InputError, match=r"models: expected Predictions, .*got a list"):
         rs.hull([1, 2])

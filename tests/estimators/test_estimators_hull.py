@@ -129,7 +129,7 @@ def test_class_weights_are_those_of_merged_probabilities(options):
     model = rs.estimators.ClassWeightClassifier(GaussianNB(), cv=4, **options).fit(X, y)
     proba = merged(GaussianNB(), X, y, model.predictions_.fold)
     assert np.array_equal(model.predictions_.probabilities(), proba)
-    wanted = rs.multiclass.class_weights(y, proba, random_state=0, **options)
+    wanted = rs.multiclass.class_weights(y, proba, **options)
     assert np.array_equal(model.class_weight_, wanted.weight)
     assert model.decision_.confusion.counts.tolist() == wanted.confusion.counts.tolist()
     assert np.array_equal(model.predict(X), wanted.predict(GaussianNB().fit(X, y).predict_proba(X)))

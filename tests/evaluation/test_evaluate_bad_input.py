@@ -1,7 +1,6 @@
 """What evaluate refuses, what it reports and goes on without, and what repeated rows are refused for."""
 
 import json
-import warnings
 
 import numpy as np
 import pytest
@@ -170,63 +169,3 @@ def test_a_splitter_of_the_user_is_not_changed():
     cv = KFold(3, shuffle=True)
     evaluate(cv=cv, repeats=2)
     assert cv.random_state is None
-
-
-@pytest.fixture(scope="module")
-def repeated():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(40, 2)), np.tile([0, 1], 20)
-    return rs.evaluate({"nb": NB, "lr": LogisticRegression()}, x, y, cv=2, repeats=3)
-
-
-rowwise = {
-    "McNemar": lambda preds: rs.inference.mcnemar(preds, 0.5),
-    "Mann-Whitney": lambda preds: rs.inference.mann_whitney(preds.select(models=["nb"])),
-    "curves": lambda preds: rs.inference.compare_curves(preds, replicates=10),
-    "Spiegelhalter": lambda preds: rs.calibration.spiegelhalter_test(preds.select(models=["nb"])),
-    "Hosmer": lambda preds: rs.calibration.hosmer_lemeshow_test(preds.select(models=["nb"])),
-    "Cox": lambda preds: rs.calibration.cox_calibration(preds.select(models=["nb"])),
-    "report": lambda preds: rs.calibration.calibration_report(preds, model="nb", replicates=0),
-}
-
-
-@pytest.mark.parametrize("name", rowwise)
-def test_tests_of_independent_rows_refuse_repeats(name, repeated):
-    with pytest.raises(InputError, match=r"expected each case once.*by_repeat\(\)\[0\]"):
-        rowwise[name](repeated)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RocscopeWarning)
-        assert rowwise[name](repeated.by_repeat()[0]) is not None
-
-
-def test_several_classes_refuse_repeats():
-    y = np.arange(30) % 3
-    preds = evaluate({"nb": NB, "d": DummyClassifier()}, np.arange(30.0)[:, None], y, repeats=2)
-    for call in (
-        lambda: rs.multiclass.multiclass_auc(preds, model="nb"),
-        lambda: rs.multiclass.vus(preds, model="nb"),
-    ):
-        with pytest.raises(InputError, match="expected each case once"):
-            call()
-
-
-def test_intervals_count_rows_once():
-    """Five equal repeats say no more than one: the standard error is that of the rows, not smaller by √5."""
-    rng = np.random.default_rng(1)
-    y, score, row = rng.integers(0, 2, 200), rng.normal(size=200), np.arange(200)
-    once = rs.Predictions(y, {"a": score, "b": score + rng.normal(size=200)}, row=row, fold=row % 2)
-    five = {name: np.tile(score, 5) for name, score in once.scores.items()}
-    many = rs.Predictions(
-        np.tile(y, 5), five, row=np.tile(row, 5), fold=np.repeat(range(5), 200) + np.tile(row % 2, 5) / 2
-    )
-    for of in (
-        lambda preds: rs.auc_interval(preds, model="a").standard_error,
-        lambda preds: rs.auc_interval(preds, model="a", folds="mean").standard_error,
-        lambda preds: rs.compare(preds)["a", "b"].difference.standard_error,
-        lambda preds: (
-            rs.inference.compare_costs(preds, rs.Context(cost_fn=2), thresholds=0)["a", "b"].difference.standard_error
-        ),
-        lambda preds: rs.bootstrap(preds.select(models=["a"]), rs.auc, replicates=500).standard_error,
-    ):
-        assert of(many) == pytest.approx(of(once), rel=0.1)
-    assert "200 groups" in rs.auc_interval(many, model="a").method

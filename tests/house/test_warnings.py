@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import rocscope as rs
@@ -22,7 +22,7 @@ WARNING = {
     "one in replicates": lambda: rs.bootstrap(TWO.counts("a"), rs.auc, replicates=20),
     "of many classes": lambda: rs.multiclass.vus([0, 0, 1, 1, 2, 2], [3] * 6),
     "of folds": lambda: rs.evaluation.average_curve(FOLDS),
-    "a method": lambda: rs.estimators.ThresholdClassifier(make_pipeline(LogisticRegression()), cv=3).fit(
+    "a method": lambda: rs.estimators.ThresholdClassifier(make_pipeline(KNeighborsClassifier()), cv=3).fit(
         *ROWS, sample_weight=np.ones(40)
     ),
 }

@@ -1,5 +1,6 @@
 """The bootstrap against complete enumeration, brute force, closed forms and SciPy."""
 
+import dataclasses
 import itertools
 from fractions import Fraction
 from inspect import signature
@@ -99,6 +100,35 @@ def test_intervals_agree_with_scipy(method):
     assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=error)
     assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=error)
     assert method in ours.method
+
+
+DISCRETE = {
+    "right": lambda counts: counts.at(1.0).accuracy,
+    "contacted": lambda counts: counts.at(1.0).depth,
+    "found": lambda counts: counts.at(3.0).tp / counts.n,
+}
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("statistic", DISCRETE.values(), ids=DISCRETE)
+def test_bca_counts_replicates_equal_to_the_estimate_half(statistic, level):
+    """SciPy is given our replicates, many of which tie with the estimate; all the rest is its own."""
+    label = np.repeat([1, 0], [10, 20])
+    score = np.concatenate([np.arange(10) % 4, np.arange(20) % 3]).astype(float)
+    data = rs.Predictions(label, score)
+    ours = rs.bootstrap(data, statistic, method="bca", level=level, replicates=999)
+    drawn = ours.replicates
+    assert 0.1 < (drawn == ours.value).mean() < 0.9
+    assert (drawn < ours.value).mean() != (drawn > ours.value).mean()
+
+    def of_rows(index):
+        return statistic(rs.ThresholdCounts.from_scores(label[index], score[index]))
+
+    rows, options = (np.arange(30),), {"vectorized": False, "confidence_level": level}
+    begun = stats.bootstrap(rows, of_rows, n_resamples=2, method="percentile", **options)
+    same = dataclasses.replace(begun, bootstrap_distribution=drawn)
+    theirs = stats.bootstrap(rows, of_rows, n_resamples=0, method="BCa", bootstrap_result=same, **options)
+    assert (ours.low, ours.high) == pytest.approx(tuple(theirs.confidence_interval), abs=1e-12)
 
 
 def test_percentile_and_basic_are_quantiles_of_the_replicates():
@@ -295,7 +325,7 @@ def test_replicates_without_a_number_are_counted_and_reported():
         (lambda: rs.bootstrap(ONE, rs.auc, groups=[1, 2]), InputError, "groups"),
         (lambda: rs.bootstrap(ONE, rs.auc, weights="none"), InputError, "weights"),
         (lambda: rs.bootstrap(ONE.counts(), rs.auc, groups=LABEL), InputError, "rows"),
-        (lambda: rs.bootstrap(LABEL, rs.auc), InputError, "wrap labels and scores"),
+        (lambda: rs.bootstrap(LABEL, rs.auc), InputError, "of labels and scores make Predictions"),
         (lambda: rs.bootstrap(ONE, lambda c: np.nan), InputError, "NaN in all 2000"),
         (lambda: rs.bootstrap(rs.Predictions([1, 1], [1, 2]), rs.auc), OneClassError, "no negatives"),
         (lambda: rs.bootstrap(rs.ThresholdCounts([1, 0], [0.5, 1], [1, 1]), rs.auc), InputError, "whole"),

@@ -11,7 +11,7 @@ from scipy import stats
 import rocscope as rs
 from inference_cases import cases, components, delong_covariance, obuchowski_covariance
 from proc_values import SETS, VALUES
-from rocscope.errors import InputError, OneClassError, PairingError, RocscopeWarning, WeightError
+from rocscope.errors import ColumnError, InputError, OneClassError, PairingError, RocscopeWarning, WeightError
 from rocscope.inference.placements import placements, sample_of_counts, sample_of_rows
 
 EXACT = {"rel": 1e-12, "abs": 1e-14}
@@ -284,7 +284,7 @@ def test_paired_mapping_equals_predictions_of_both():
         ({"b": rs.Predictions([1, 0, 1, 0], [4, 2, 3, 1])}, {}, "the same labels, got others in row 1"),
         ({"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])}, {}, "a weight in both"),
         ({"b": PAIR[1]}, {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}}, "the same groups, got others in row 2"),
-        ({"b": PAIR[1].counts()}, {}, "expected Predictions, got counts"),
+        ({"b": PAIR[1].counts()}, {}, r"expected rows \(Predictions\), got ThresholdCounts; counts do not say"),
     ],
 )
 def test_rows_that_differ_are_never_paired(arms, options, message):
@@ -307,7 +307,7 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.auc_interval(p, model="a", level=0), InputError, "level"),
         (lambda p: rs.auc_interval(p, model="a", level=1), InputError, "level"),
         (lambda p: rs.auc_interval(p, model="a", method="delnog"), InputError, "closest: 'delong'"),
-        (lambda p: rs.auc_interval(p), InputError, "model"),
+        (lambda p: rs.auc_interval(p), ColumnError, "name the model: model='a'"),
         (lambda p: rs.auc_interval(p, model="a", folds="mean"), InputError, "fold column"),
         (lambda p: rs.auc_interval(p, model="a", folds="each"), InputError, "folds"),
         (lambda p: rs.auc_interval(p.counts("a"), groups=[1] * 5), InputError, "rows"),

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 import rocscope as rs
 from inference_cases import cases
 from rocscope import metrics
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import ColumnError, InputError, RocscopeWarning
 from rocscope.inference.bands import _simultaneous
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.resampling.draws import Statistic, replicate
@@ -291,7 +291,6 @@ def test_bands_of_clustered_rows_are_wider():
         (lambda: rs.inference.band(CURVE.counts, metric=metrics.tpr, over="score"), "over"),
         (lambda: rs.inference.band(CURVE.counts, metric=metrics.tpr, method="ks"), "method"),
         (lambda: rs.inference.band(CURVE.counts, metric=metrics.kappa, method="wilson"), "tpr, fnr"),
-        (lambda: rs.inference.band(CURVE, data=rs.Predictions(LABEL, {"a": SCORE, "b": SCORE})), "one model"),
         (lambda: rs.inference.rate_intervals(rs.OperatingPoint(1.5, 1, 1, 1)), "whole"),
         (lambda: rs.inference.rate_intervals(rs.OperatingPoint(1, 1, 1, 1), target_prevalence=5), "share"),
         (lambda: rs.inference.rate_intervals(rs.OperatingPoint(1, 1, 1, 1), method="exact"), "one of"),
@@ -301,3 +300,13 @@ def test_bands_of_clustered_rows_are_wider():
 def test_bad_input_is_named(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_of_several_models_one_is_named():
+    both = rs.Predictions(LABEL, {"a": SCORE, "b": np.negative(SCORE)})
+    with pytest.raises(ColumnError, match="name the model: model='a'"):
+        rs.inference.band(CURVE, data=both, replicates=10)
+    of_one, alone = (
+        rs.inference.band(CURVE, data=data, replicates=10, model="a") for data in (both, both.select(models=["a"]))
+    )
+    np.testing.assert_array_equal(of_one.low, alone.low)

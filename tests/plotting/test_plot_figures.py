@@ -139,7 +139,7 @@ def test_calibration_curves_of_several_models_and_methods_are_told_apart():
     ax = rs.plotting.plot_calibration(PREDICTIONS, method=("bins", "spline"), ax=Figure().subplots())
     labels = legend_of(ax.get_legend())
     assert [f"{name}, 10 uniform bins" in labels for name in PREDICTIONS.models] == [True] * len(PREDICTIONS.models)
-    with pytest.raises(InputError, match="band: expected 'consistency' or 'confidence', got 'prediction'"):
+    with pytest.raises(InputError, match="band: expected one of 'consistency', 'confidence', got 'prediction'"):
         rs.plotting.plot_calibration(PREDICTIONS, band="prediction", ax=Figure().subplots())
 
 

@@ -89,6 +89,31 @@ def test_a_sketch_comes_back_from_its_bytes_and_goes_on(stream):
     assert twin.binned() == sketch.binned()
 
 
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_the_bounds_of_the_pairs_are_attained(side):
+    """So they can be neither wider nor narrower by one: of all rows that the cells can hold, these rank best, or worst.
+
+    Forty cells from 8i to 8i + 7 have a negative at the one end and a positive at the other. In the middle one there
+    are then cells of single scores: a positive one, a tie of both classes and a negative one.
+    """
+    ends = np.arange(0, 320, 8), np.arange(7, 320, 8)
+    negatives, positives = ends if side == "upper" else ends[::-1]
+    y, score = np.repeat([0, 1], 40), np.concatenate([negatives, positives])
+    heavy_y, heavy = np.array([1, 1, 0, 0]), 8 * 20 + np.array([2, 3, 3, 5])
+    sketch = CountsSketch(SMALLEST)
+    sketch.update(y, score)
+    assert len(sketch._cells) == 40
+    sketch.update(heavy_y, heavy, np.full(4, 1000))
+    binned = sketch.binned()
+    assert (len(binned), len(sketch._cells)) == (40, 43)
+    weight = np.repeat([1, 1000], [80, 4])
+    label, score = np.concatenate([y, heavy_y]) == 1, np.concatenate([score, heavy])
+    above = np.sign(score[label][:, np.newaxis] - score[~label]) + 1
+    exact = int((above * weight[label][:, np.newaxis] * weight[~label]).sum())
+    assert binned.right_bounds[side == "upper"] == exact
+    assert binned.right_bounds[0] < binned.right_bounds[1]
+
+
 def test_smooth_scores_are_counted_to_less_than_the_share_of_a_cell():
     generator = np.random.default_rng(3)
     y = generator.random(60_000) < 0.3

@@ -16,8 +16,8 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.core.text import number
-from rocscope.curves.curve import as_counts
 from rocscope.errors import InputError, OneClassError
+from rocscope.sample import counts_of
 
 Function = Callable[[float], float]
 
@@ -58,8 +58,8 @@ class CalibrationFunction(Result):
 
     @classmethod
     def from_counts(cls, y_true: Any, y_score: Any = None, **options: Any) -> "CalibrationFunction":
-        """Read p and q off labels and scores (options: `ThresholdCounts.from_scores`), or off a ThresholdCounts."""
-        counts = as_counts(y_true, y_score, **options)
+        """Read p and q off data of one model, in any form; see `rocscope.sample`."""
+        counts = counts_of(y_true, y_score, **options)
         total = counts.pos + counts.neg
         return cls(counts.threshold, counts.pos / total, total / counts.n, counts.n_pos, counts.n_neg)
 

@@ -11,7 +11,6 @@ from scipy.special import expit, logit
 from rocscope._types import Array
 from rocscope.calibration.cox import CoxCalibration, cox_calibration
 from rocscope.calibration.evidence import Evidence
-from rocscope.calibration.logistic import log_odds
 from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.results import share_limits
 from rocscope.inference.auc import normal_quantile
@@ -152,7 +151,7 @@ class ClosedForms:
         found = {name: getattr(cox, f"{name}_error") for name in ("in_the_large", "intercept", "slope")}
         sample = self.sample
         inside = (sample.score > 0) & (sample.score < 1)
-        at = log_odds(np.where(inside, sample.score, 0.5))
+        at = logit(np.where(inside, sample.score, 0.5))
         if isfinite(cox.in_the_large):
             found["in_the_large"] = self._sandwich([1.0 * inside], expit(cox.in_the_large + at), found, "in_the_large")[
                 0

@@ -5,10 +5,10 @@ from math import inf, nan
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy import special
 
 from rocscope._types import Array
-from rocscope.calibration.logistic import LogisticFit, fit_logistic, log_odds
+from rocscope.calibration.logistic import LogisticFit, fit_logistic
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct
@@ -39,20 +39,19 @@ class CoxCalibration(Result):
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """Return Wald's interval of "in_the_large", "intercept" or "slope"."""
-        value, half = getattr(self, name), float(ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
+        value, half = getattr(self, name), float(special.ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
         return value - half, value + half
 
 
 def cox_calibration(
-    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CoxCalibration:
     """Calibration in the large, calibration intercept and slope, by logistic recalibration.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def cox_calibration(
     (1.0, 0.6931, 2.0)
     """
     require_distinct(y_true, "Cox calibration")
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample.require_both_classes("logistic recalibration")
     uncertain = (sample.score > 0) & (sample.score < 1)
     wrong = np.where(sample.score <= 0, sample.pos, sample.neg)[~uncertain].any()
@@ -109,7 +108,7 @@ def _fit(groups: Outcomes, sample: Outcomes, *, with_slope: bool) -> LogisticFit
     """Fit groups of neighbouring rows first, so that one step over all levels remains."""
 
     def fit(part: Outcomes, start: Array | None) -> LogisticFit:
-        at, one = log_odds(part.score), np.ones_like(part.score)
+        at, one = special.logit(part.score), np.ones_like(part.score)
         columns, offset = ([one, at], 0.0) if with_slope else ([one], at)
         return fit_logistic(columns, part.pos, part.total, offset=offset, start=start)
 

@@ -27,6 +27,7 @@ def calibration_error(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     norm: Literal["l1", "l2", "max"] = "l1",
     bins: int = 10,
     strategy: Strategy = "uniform",
@@ -39,8 +40,8 @@ def calibration_error(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     norm : {"l1", "l2", "max"}
         Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
     bins, strategy : see `rocscope.calibration`
@@ -49,7 +50,6 @@ def calibration_error(
         Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -81,7 +81,9 @@ def calibration_error(
     >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
     (0.3, 0.3)
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight).at(target_prevalence)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
+        target_prevalence
+    )
     total, mean_score, share = binned(sample, bins=bins, strategy=strategy).filled()
     weight, distance = total / sample.n, np.abs(mean_score - share)
     noise = share * (1 - share) / np.maximum(total - 1, 1)
@@ -105,6 +107,7 @@ def smooth_calibration_error(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     target_prevalence: float | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
@@ -113,11 +116,10 @@ def smooth_calibration_error(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -146,7 +148,9 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
     0.2
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight).at(target_prevalence)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
+        target_prevalence
+    )
     waves = np.asarray(dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
     frequency = np.arange(_CELLS) * np.pi
 
@@ -183,6 +187,7 @@ def calibration_index(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     convention: Convention = "val.prob",
     span: float | None = None,
     target_prevalence: float | None = None,
@@ -193,8 +198,8 @@ def calibration_index(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     convention : {"val.prob", "austin"}
         Lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its Eavg is the ICI);
         or parabolas in windows of ¾, as Austin & Steyerberg (R's loess).
@@ -202,7 +207,6 @@ def calibration_index(
         Share of the rows in each window, in place of that of the convention.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -230,7 +234,9 @@ def calibration_index(
     (0.2, 0.2)
     """
     check.check_choice("convention", convention, tuple(_DEGREES))
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight).at(target_prevalence)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
+        target_prevalence
+    )
     degree = _DEGREES[convention]
     fit = loess_fit(sample, DEFAULT_SPAN[degree] if span is None else span, degree)
     distance = np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)

@@ -12,10 +12,9 @@ from rocscope.calibration.outcomes import Outcomes
 from rocscope.calibration.pav import pav_values
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import independent_units, model_name
-from rocscope.curves.curve import as_counts
-from rocscope.errors import InputError
+from rocscope.core.rows import independent_units
 from rocscope.inference.placements import is_frequency
+from rocscope.sample import sample_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,38 +87,33 @@ def evidence(
 
     Parameters
     ----------
-    y_true : array of n labels, Predictions, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    model : str, optional
-        Which one of the Predictions.
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
+        Whole weights are numbers of equal rows; of others each belongs to one row that stands for so many.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: then they are not taken as independent.
     probabilities : bool
         Whether to refuse scores that are none.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Whole weights are numbers of equal rows; of others each belongs to one row that stands for so many.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
     """
-    if y_score is not None and (groups is not None or sample_weight is not None):
-        y_true = Predictions(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        y_score = pos_label = sample_weight = None
-    if not isinstance(y_true, Predictions):
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    if data.rows is None:
         if groups is not None:
-            raise InputError("groups", expected="rows (labels and scores, or Predictions)", got="counts")
-        found = Evidence(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+            data.require_rows("groups")
+        found = Evidence(data.counts)
     else:
-        found = _of_rows(y_true, model_name(y_true.models, model), independent_units(y_true, groups))
+        found = _of_rows(data.rows, independent_units(data.rows, groups), data.counts)
     if probabilities:
         found.counts.require_probabilities("scores")
     return found
 
 
-def _of_rows(rows: Predictions, model: str, groups: Any) -> Evidence:
-    counts, score, weight = rows.counts(model), rows.scores[model], rows.sample_weight
+def _of_rows(rows: Predictions, groups: Any, counts: ThresholdCounts) -> Evidence:
+    (score,), weight = rows.scores.values(), rows.sample_weight
     used = slice(None) if weight is None else weight > 0
     squares = None
     if weight is not None and not is_frequency(weight, "auto"):

@@ -38,16 +38,14 @@ class CalibrationTest(Result):
 
 
 def spiegelhalter_test(
-    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CalibrationTest:
     """Spiegelhalter's z: whether the Brier score is what a calibrated model would have, two-sided.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Weights count as numbers of rows.
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`. Weights count as numbers of rows.
 
     Returns
     -------
@@ -74,7 +72,7 @@ def spiegelhalter_test(
     0.0
     """
     require_distinct(y_true, "Spiegelhalter's test")
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     score, tilt = sample.score, 1 - 2 * sample.score
     variance = float(sample.total @ (tilt**2 * score * (1 - score)))
     z = float((sample.pos - score * sample.total) @ tilt) / variance**0.5 if variance else nan
@@ -85,6 +83,7 @@ def hosmer_lemeshow_test(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     bins: int = 10,
     fitted_on_same_rows: bool = False,
     pos_label: Any = None,
@@ -94,14 +93,12 @@ def hosmer_lemeshow_test(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`. Weights count as numbers of rows.
     bins : int
         A tie is never split, so there may be fewer.
     fitted_on_same_rows : bool
         True where the model was fitted to these rows: two degrees of freedom fewer.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Weights count as numbers of rows.
 
     Returns
     -------
@@ -129,7 +126,7 @@ def hosmer_lemeshow_test(
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
     require_distinct(y_true, "Hosmer–Lemeshow test")
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     total, mean_score, share = binned(sample, bins=bins, strategy="quantile").filled()
     excess, variance = total * (share - mean_score), total * mean_score * (1 - mean_score)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -148,10 +145,10 @@ def miscalibration_test(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     draws: int = DRAWS,
     random_state: Any = 0,
     target_prevalence: float | None = None,
-    model: str | None = None,
     groups: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
@@ -160,19 +157,15 @@ def miscalibration_test(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`. Weights count as numbers of rows.
     draws : int
         How often labels are drawn from the probabilities.
     random_state : int, Generator, RandomState or None
     target_prevalence : float, optional
         Share of positives where the probabilities are meant to hold; the sample's own when left out.
-    model : str, optional
-        Which one of the Predictions.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Whole weights are numbers of equal rows; of others each belongs to one row that stands for so many.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from rocscope._types import Array
 
@@ -47,7 +48,7 @@ def fit_logistic(
     beta = np.zeros(len(columns)) if start is None else start
     hessian, rarer = np.eye(beta.size), min(pos.sum(), (total - pos).sum())
     for _ in range(_MOST_STEPS):
-        chance = probability(_sum(beta, columns, offset))
+        chance = special.expit(_sum(beta, columns, offset))
         gradient, hessian = _derivatives(columns, pos - total * chance, total * chance * (1 - chance))
         gradient, hessian = gradient - ridge * beta, hessian + ridge * np.eye(beta.size)
         step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
@@ -72,7 +73,7 @@ def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: f
     products = (columns[:, None, :] * columns[None, :, :]).reshape(size * size, -1).T
     open_rows = np.arange(len(pos))
     for _ in range(_MOST_STEPS_AT_ONCE):
-        chance = probability(beta[open_rows] @ columns)
+        chance = special.expit(beta[open_rows] @ columns)
         gradient = (pos[open_rows] - total * chance) @ columns.T - ridge * beta[open_rows]
         hessian = ((total * chance * (1 - chance)) @ products).reshape(-1, size, size) + ridge * np.eye(size)
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
@@ -92,18 +93,6 @@ def log_likelihood(
     """Return the log-likelihood of coefficients, less the penalty."""
     linear = _sum(beta, columns, offset)
     return float(pos @ linear - total @ np.logaddexp(0, linear) - ridge * (beta @ beta) / 2)
-
-
-def log_odds(chance: Array) -> Array:
-    """Return log(p/(1 − p))."""
-    with np.errstate(divide="ignore"):
-        return np.log(chance / (1 - chance))
-
-
-def probability(log_odds: Array) -> Array:
-    """Return 1/(1 + exp(−x)), the inverse of `log_odds`."""
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-log_odds))
 
 
 def _sum(beta: Array, columns: Sequence[Array], offset: Array | float) -> Array:

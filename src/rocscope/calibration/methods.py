@@ -22,6 +22,7 @@ def calibration_curve(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     method: Method = "bins",
     bins: int = 10,
     strategy: Strategy = "uniform",
@@ -30,7 +31,6 @@ def calibration_curve(
     degree: Degree = 1,
     knots: int = 5,
     target_prevalence: float | None = None,
-    model: str | None = None,
     groups: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
@@ -39,8 +39,8 @@ def calibration_curve(
 
     Parameters
     ----------
-    y_true : array of n labels, Predictions, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     method : {"bins", "pav", "loess", "spline"}
         Shares in bins, as in the papers; isotonic regression, the CORP reliability diagram, which has no bins to
         choose; local linear regression, the papers' choice for small samples; logistic regression on a spline of
@@ -60,12 +60,8 @@ def calibration_curve(
         Of the spline, 3 to 7.
     target_prevalence : float, optional
         Share of positives where the model will be used: classes are weighted to it.
-    model : str, optional
-        Which one of the Predictions.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: bands then do not take them as independent.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Whole weights are numbers of equal rows; of others each belongs to one row that stands for so many.
 
     Returns
     -------

@@ -11,8 +11,8 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
-from rocscope.curves.curve import as_counts
 from rocscope.errors import OneClassError
+from rocscope.sample import counts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,9 @@ def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Gener
     return pos
 
 
-def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Outcomes:
+def outcomes(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> Outcomes:
     """Return the outcomes of labels and probabilities, of counts, or outcomes as they are.
 
     Raises
@@ -170,7 +172,7 @@ def outcomes(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_
     """
     if isinstance(y_true, Outcomes):
         return y_true
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_probabilities("scores")
     return Outcomes.of(counts)
 

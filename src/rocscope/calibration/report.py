@@ -77,10 +77,8 @@ def calibration_report(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint or Predictions
-    y_score : array of n probabilities
-    model : str, optional
-        Which, where Predictions hold several.
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     bins : int
         Of ECE, MCE, Murphy's decomposition and Hosmer–Lemeshow.
     level : float
@@ -92,8 +90,6 @@ def calibration_report(
         Share of positives where the model will be used; the sample's own when left out.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: then they are not taken as independent.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
-        Whole weights are numbers of equal rows; of others each belongs to one row that stands for so many.
 
     Returns
     -------

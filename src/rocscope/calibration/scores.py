@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.bins import Strategy, binned
 from rocscope.calibration.outcomes import Outcomes, outcomes
@@ -15,14 +16,15 @@ from rocscope.errors import InputError
 Rule = Literal["brier", "log_loss"]
 
 
-def brier(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> float:
+def brier(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> float:
     """Brier score: mean squared difference between the probability and the outcome (0 is best).
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -42,18 +44,19 @@ def brier(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_wei
     >>> round(brier([0, 1, 1], [0.2, 0.2, 0.9]), 3)
     0.23
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     return _brier(sample, sample.score)
 
 
-def log_loss(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> float:
+def log_loss(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> float:
     """Log loss: mean negative logarithm of the probability given to what happened (0 is best).
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def log_loss(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_
     >>> round(log_loss([0, 1], [0.5, 0.25]), 4)
     1.0397
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     return _log_loss(sample, sample.score)
 
 
@@ -124,6 +127,7 @@ def decompose(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     rule: Rule = "brier",
     method: Literal["corp", "murphy"] = "corp",
     bins: int = 10,
@@ -135,15 +139,14 @@ def decompose(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     rule : {"brier", "log_loss"}
         The score.
     method : {"corp", "murphy"}
         What a calibrated model would say: isotonic regression (PAV), or the share of positives in each bin.
     bins, strategy : see `rocscope.calibration`
         For Murphy's; his own is ``strategy="distinct"``.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -171,9 +174,8 @@ def decompose(
     >>> decompose([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8])
     Decomposition(brier 0.225 = miscalibration 0.1 − discrimination 0.125 + uncertainty 0.25, CORP)
     """
-    sample = outcomes(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    if rule not in _RULES:
-        raise InputError("rule", expected="'brier' or 'log_loss'", got=repr(rule))
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    check.check_choice("rule", rule, list(_RULES))
     if method == "corp":
         return _decompose(sample, pav_values(sample), rule, "CORP")
     if method == "murphy":

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from rocscope._types import Array
-from rocscope.calibration.logistic import LogisticFit, fit_logistic, fit_many, log_odds
+from rocscope.calibration.logistic import LogisticFit, fit_logistic, fit_many
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
 from rocscope.inference.auc import normal_quantile
@@ -81,7 +81,7 @@ def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
 
 
 def _logit(score: Array) -> Array:
-    return log_odds(score.clip(CERTAINTY, 1 - CERTAINTY))
+    return logit(score.clip(CERTAINTY, 1 - CERTAINTY))
 
 
 def _columns(at: Array, knot: Array, levels: Array) -> Array:

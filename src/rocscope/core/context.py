@@ -96,10 +96,8 @@ class Context(Result):
         costs = np.asarray(matrix)
         if costs.shape != (2, 2):
             raise InputError("cost matrix", expected="shape (2, 2)", got=f"shape {costs.shape}")
-        if rows not in ("predicted", "actual"):
-            raise InputError("rows", expected="'predicted' or 'actual'", got=repr(rows))
-        if positive not in ("first", "last"):
-            raise InputError("positive", expected="'first' or 'last'", got=repr(positive))
+        check.check_choice("rows", rows, ("predicted", "actual"))
+        check.check_choice("positive", positive, ("first", "last"))
         if rows == "actual":
             costs = costs.T
         if positive == "last":

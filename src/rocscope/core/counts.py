@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array, Ties
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
-from rocscope.core.result import Result
 from rocscope.core.text import number
-from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
+from rocscope.errors import ScoreError, ShapeError, WeightError
 
 _INT64_MAX = 2**63 - 1
 
@@ -38,8 +38,7 @@ class Pairs:
 
     def _right(self, ties: Ties) -> tuple[float, float]:
         credit = {"lower": 0, "half": 1, "upper": 2}
-        if ties not in credit:
-            raise InputError("ties", expected="'half', 'lower' or 'upper'", got=repr(ties))
+        check.check_choice("ties", ties, ("half", "lower", "upper"))
         return 2 * self.concordant + credit[ties] * self.tied, 2 * self.total
 
     def auc(self, ties: Ties = "half") -> float:
@@ -53,7 +52,7 @@ class Pairs:
         return Fraction(right) / Fraction(total)
 
 
-class ThresholdCounts(Result):
+class ThresholdCounts(CumulativeCounts):
     """How many positives and negatives have each distinct score: all that any curve needs to know.
 
     Parameters
@@ -85,6 +84,7 @@ class ThresholdCounts(Result):
     (array([1, 2, 3, 3]), array([0, 0, 1, 2]))
     """
 
+    holds_levels = holds_hull = True
     _content = ("threshold", "pos", "neg")
 
     def __init__(self, threshold: Any, pos: Any, neg: Any) -> None:
@@ -182,49 +182,9 @@ class ThresholdCounts(Result):
         tp, fp = self._ranking.cumulative()
         return check.read_only(tp), check.read_only(fp)
 
-    @property
-    def tp(self) -> Array:
-        """Positives at or above each threshold."""
-        return self.cumulative[0][1:]
-
-    @property
-    def fp(self) -> Array:
-        """Negatives at or above each threshold."""
-        return self.cumulative[1][1:]
-
-    @property
-    def fn(self) -> Array:
-        """Positives below each threshold."""
-        return self.n_pos - self.tp
-
-    @property
-    def tn(self) -> Array:
-        """Negatives below each threshold."""
-        return self.n_neg - self.fp
-
     @cached_property
     def _totals(self) -> tuple[float, float]:
         return self._ranking.totals()
-
-    @property
-    def n_pos(self) -> float:
-        """Number of positives (sum of their weights)."""
-        return self._totals[0]
-
-    @property
-    def n_neg(self) -> float:
-        """Number of negatives (sum of their weights)."""
-        return self._totals[1]
-
-    @property
-    def n(self) -> float:
-        """Number of rows (sum of all weights)."""
-        return self.n_pos + self.n_neg
-
-    @property
-    def prevalence(self) -> float:
-        """Share of positives in the sample."""
-        return self.n_pos / self.n
 
     @property
     def ranking(self) -> Ranking:
@@ -248,23 +208,25 @@ class ThresholdCounts(Result):
             yield tp, fp
             last_tp, last_fp = tp[-1], fp[-1]
 
-    def points_on_hull(self) -> Iterator[tuple[Array, Array]]:
-        """Yield points, in blocks, among which all vertices of the ROC hull are."""
-        return self.points()
+    @property
+    def attained(self) -> "ThresholdCounts":
+        """The counts as they are: every level is one of the curve."""
+        return self
 
-    def require_levels(self, what: str) -> None:
-        """Raise InexactCountsError where not every level is known, as it is here."""
+    best_case = attained
+
+    def require_levels(self, what: str) -> "ThresholdCounts":  # noqa: ARG002
+        """Return the counts as they are: every level is known."""
+        return self
+
+    def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":  # noqa: ARG002
+        """Return the counts as they are: all vertices of the hull are among their points."""
+        return self
 
     @property
     def is_exact(self) -> bool:
         """Whether counts are whole numbers that 64 bits hold, so that geometry is decided in integers."""
         return isinstance(self.n, int) and self.n_pos * self.n_neg <= _INT64_MAX
-
-    def require_both_classes(self, what: str) -> None:
-        """Raise OneClassError unless there are positives and negatives."""
-        if not (self.n_pos and self.n_neg):
-            missing = "negatives" if self.n_pos else "positives"
-            raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
     def require_probabilities(self, what: str) -> None:
         """Raise ScoreError unless all scores lie from 0 to 1."""
@@ -279,20 +241,7 @@ class ThresholdCounts(Result):
             hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
         )
 
-    def at(self, threshold: float) -> OperatingPoint:
-        """Return the operating point that predicts positive iff ``score >= threshold``.
-
-        The comparison is exact: a threshold is not rounded to the type of the scores.
-
-        Examples
-        --------
-        >>> ThresholdCounts([0.9, 0.6, 0.4], [1, 1, 1], [0, 0, 1]).at(0.5)
-        OperatingPoint(tp=2, fp=0, fn=1, tn=1, threshold=0.5)
-        """
-        if not check.is_number(threshold):
-            raise ScoreError("threshold", expected="a number", got=repr(threshold))
-        if isinstance(threshold, np.generic):  # whose comparisons would round
-            threshold = cast(float, threshold.item())
+    def _reached(self, threshold: float) -> tuple[float, float]:
         tp = fp = 0
         for block in self._ranking.blocks():
             scores = self._ranking.decode(block.code)
@@ -301,7 +250,7 @@ class ThresholdCounts(Result):
                 tp, fp = block.tp[level - 1].item(), block.fp[level - 1].item()
             if level < scores.size:
                 break
-        return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, threshold)
+        return tp, fp
 
     def pairs(self) -> Pairs:
         """Count the pairs of a positive and a negative that are ranked right, and those that are tied.
@@ -321,7 +270,7 @@ class ThresholdCounts(Result):
         return Pairs(concordant, tied, total)
 
     def __add__(self, other: object) -> "ThresholdCounts":
-        if not isinstance(other, ThresholdCounts):
+        if not isinstance(other, type(self)):
             return NotImplemented
         check.check_total("cannot merge counts", np.array([self.n]), np.array([other.n]))
         score = np.concatenate([_mergeable(self, other), _mergeable(other, self)])
@@ -331,7 +280,7 @@ class ThresholdCounts(Result):
         return ThresholdCounts.from_ranking(collapse(score[order], pos, neg))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ThresholdCounts):
+        if not isinstance(other, type(self)):
             return NotImplemented
         return all(
             np.array_equal(mine, theirs)

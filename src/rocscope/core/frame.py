@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rocscope import _validation as check
-from rocscope.errors import InputError, MissingDependencyError
+from rocscope.errors import MissingDependencyError
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 
@@ -19,8 +19,7 @@ def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
     """
     import narwhals as nw
 
-    if backend not in _BACKENDS:
-        raise InputError("backend", expected=check.one_of(backend, _BACKENDS), got=repr(backend))
+    check.check_choice("backend", backend, _BACKENDS)
     try:
         return nw.from_dict(dict(columns), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
     except ModuleNotFoundError as error:

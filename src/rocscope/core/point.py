@@ -151,5 +151,5 @@ class OperatingPoint(Result):
         return html_table([(name, *map(number, counts)) for name, *counts in rows], ("", "positive", "negative"))
 
 
-RATES = tuple(name for name, member in vars(OperatingPoint).items() if isinstance(member, _Rate))
+RATES = tuple(name for name, member in vars(OperatingPoint).items() if type(member) is _Rate)
 """Names of the properties of an OperatingPoint that are rates."""

@@ -1,7 +1,7 @@
 """Predictions: labels and the scores of one or more models, row by row."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,14 +168,13 @@ class Predictions(Rows):
 
 def _score_columns(scores: Any) -> dict[str, Any]:
     """Return scores by model name from an array, a mapping or any data frame."""
-    if isinstance(scores, Mapping):
-        named = {str(name): column for name, column in cast(Mapping[Any, Any], scores).items()}
-        if len(named) < len(cast(Mapping[Any, Any], scores)):
-            raise InputError("scores", expected="a different name for each model", got="names that are equal as text")
-        return named
-    if hasattr(scores, "columns") or hasattr(scores, "column_names"):
+    if check.is_frame(scores):
         import narwhals as nw
 
         frame = nw.from_native(scores, eager_only=True)
         return {str(name): frame[name].to_numpy() for name in frame.columns}
-    return {"score": scores}
+    given = check.by_name(scores, ("score",))
+    named = {str(name): column for name, column in given.items()}
+    if len(named) < len(given):
+        raise InputError("scores", expected="a different name for each model", got="names that are equal as text")
+    return named

@@ -110,7 +110,8 @@ def model_name(models: Sequence[str], model: str | None) -> str:
     if model is None and len(models) == 1:
         return models[0]
     if model is None:
-        raise ColumnError("model", expected=f"one of {list(models)}", got="no name", hint="name the model")
+        hint = f"name the model: model={models[0]!r}"
+        raise ColumnError("model", expected=f"one of {list(models)}", got="no name", hint=hint)
     if model not in models:
         raise ColumnError("model", expected=check.one_of(model, models), got=repr(model))
     return model

@@ -7,8 +7,9 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.curve import Curve, as_counts, cumulative, scalar
+from rocscope.curves.curve import Curve, cumulative, scalar
 from rocscope.geometry import pool
+from rocscope.sample import counts_of
 
 
 class CostCurve(Curve):
@@ -75,14 +76,15 @@ class CostCurve(Curve):
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
-def cost_curve(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> CostCurve:
+def cost_curve(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> CostCurve:
     """Cost curve: expected cost of the best threshold for every mix of classes and costs.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -110,7 +112,7 @@ def cost_curve(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
     >>> curve.x, curve.y
     (array([0. , 0. , 0.5, 1. , 1. ]), array([0.  , 0.  , 0.25, 0.  , 0.  ]))
     """
-    return CostCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return CostCurve(counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
 class BrierCurve(Curve):
@@ -155,14 +157,15 @@ class BrierCurve(Curve):
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
-def brier_curve(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> BrierCurve:
+def brier_curve(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> BrierCurve:
     """Brier curve: expected loss of trusting the probabilities, for every cost proportion; its area is the Brier score.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
-    y_score : array of n probabilities
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -189,4 +192,4 @@ def brier_curve(y_true: Any, y_score: Any = None, *, pos_label: Any = None, samp
     >>> round(curve.area(), 12), curve.at(0.4), curve.at(0.5)
     (0.1, 0.4, 0.0)
     """
-    return BrierCurve(as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return BrierCurve(counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))

@@ -11,18 +11,13 @@ from rocscope import _validation as check
 from rocscope._figures import figures
 from rocscope._types import Array
 from rocscope.core.band import Band
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.frame import frame_of
 from rocscope.core.jsonable import jsonable
-from rocscope.core.point import OperatingPoint
-from rocscope.core.predictions import Predictions
 from rocscope.core.ranking import after_infinity
 from rocscope.core.result import Result
 from rocscope.core.text import number
-from rocscope.errors import InputError
 from rocscope.ranges.binned import BinnedCounts
-from rocscope.ranges.known_points import KnownPoints, known_points
-from rocscope.ranges.sketch import CountsSketch
 
 
 class Curve(Result):
@@ -127,13 +122,13 @@ class CountCurve(Curve):
 
     kind: ClassVar[str] = ""
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         self.counts = counts
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         raise NotImplementedError
 
-    def recount(self, counts: ThresholdCounts) -> Self:
+    def recount(self, counts: CumulativeCounts) -> Self:
         """Return the curve that is made in the same way from other counts, such as those of a resample."""
         twin = copy(self)
         for name in list(vars(twin)):
@@ -191,59 +186,21 @@ class CountCurve(Curve):
         most : int, optional
             About how many bins to tell apart, as for a drawing; all when left out.
         """
-        if not isinstance(self.counts, KnownPoints):
+        if not isinstance(self.counts, BinnedCounts):
             return None
-        binned = self.counts.binned
+        binned = self.counts
         return (binned if most is None else binned.coarsen(most)).envelope(self.kind)
 
     def __repr__(self) -> str:
-        if isinstance(self.counts, KnownPoints):
-            return f"{type(self).__name__}({self.counts.binned!r})"
-        return super().__repr__()
+        return super().__repr__() if self.counts.holds_levels else f"{type(self).__name__}({self.counts!r})"
 
     def _facts(self) -> str:
         return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"
 
 
-def cumulative(counts: ThresholdCounts) -> tuple[Array, Array]:
+def cumulative(counts: CumulativeCounts) -> tuple[Array, Array]:
     """Return true and false positives from (0, 0) on, one point more than there are levels."""
     return counts.cumulative
-
-
-def as_points(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
-    """Return what `as_counts` does; and of bins or a sketch that leave levels open, the points that they tell."""
-    if isinstance(y_true, BinnedCounts | CountsSketch | KnownPoints):
-        _require_alone(y_true, y_score, pos_label, sample_weight)
-        return y_true if isinstance(y_true, KnownPoints) else known_points(y_true)
-    return as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-
-
-def as_counts(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> ThresholdCounts:
-    """Return counts as they are, or those of labels and scores, Predictions of one model or an OperatingPoint.
-
-    BinnedCounts, or a CountsSketch, will do where they are exact.
-    """
-    if isinstance(y_true, CountsSketch):
-        y_true = y_true.binned()
-    if isinstance(y_true, ThresholdCounts | OperatingPoint | Predictions | BinnedCounts):
-        _require_alone(y_true, y_score, pos_label, sample_weight)
-        if isinstance(y_true, OperatingPoint):
-            return ThresholdCounts.from_point(y_true)
-        if isinstance(y_true, ThresholdCounts):
-            y_true.require_levels("counts of every distinct score")
-            return y_true
-        return y_true.counts()
-    if y_score is None:
-        expected = "scores beside labels, or one ThresholdCounts or Predictions"
-        raise InputError("y_score", expected=expected, got=f"a {type(y_true).__name__} alone")
-    return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-
-
-def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> None:
-    rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
-    for name in (name for name, column in rows.items() if column is not None):
-        hint = "what it holds is counted already; leave it out"
-        raise InputError(name, expected=f"none beside {type(counted).__name__}", got="one", hint=hint)
 
 
 def interpolate(x: Array, y: Array, at: Any) -> Any:

@@ -7,7 +7,8 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.curve import CountCurve, as_points
+from rocscope.curves.curve import CountCurve
+from rocscope.sample import points_of
 
 
 class DetCurve(CountCurve):
@@ -31,7 +32,7 @@ class DetCurve(CountCurve):
     @cached_property
     def equal_error_rate(self) -> float:
         """The rate at which fpr equals fnr, on the straight line between the two points around it."""
-        for tp, fp in self.counts.points():
+        for tp, fp in self.counts.require_levels("equal error rate").points():
             x, y = self._xy(tp, fp)
             if x[-1] < y[-1]:
                 continue
@@ -45,14 +46,15 @@ class DetCurve(CountCurve):
         return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"
 
 
-def det(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> DetCurve:
-    """DET curve of labels and scores, or of a ThresholdCounts.
+def det(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> DetCurve:
+    """DET curve: false-negative rate against false-positive rate, at every threshold.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -73,4 +75,4 @@ def det(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
     >>> curve.y, curve.equal_error_rate
     (array([1. , 0.5, 0.5, 0. , 0. ]), 0.5)
     """
-    return DetCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return DetCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))

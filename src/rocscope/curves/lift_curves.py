@@ -9,9 +9,10 @@ from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts, dot
 from rocscope.core.point import OperatingPoint
 from rocscope.core.text import number
-from rocscope.curves.curve import CountCurve, as_points, scalar
+from rocscope.curves.curve import CountCurve, scalar
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, pool, touching_point
+from rocscope.sample import points_of
 
 
 class LiftChart(CountCurve):
@@ -51,7 +52,7 @@ class LiftChart(CountCurve):
         if kind == "trapezoid":
             return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
         if kind == "step":
-            steps = (np.diff(tp) for tp, _ in self.counts.points())
+            steps = (np.diff(tp) for tp, _ in self.counts.require_levels("area of steps").points())
             ordered_positives = n_pos * n_pos - sum(dot(pos, pos, n_pos * n_pos) for pos in steps)
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
         raise InputError("kind", expected="'trapezoid' or 'step'", got=repr(kind))
@@ -148,14 +149,15 @@ def _require_positives(counts: ThresholdCounts, what: str) -> None:
         raise OneClassError(what, expected="positives", got=f"none among {number(counts.n)} rows")
 
 
-def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> LiftChart:
+def lift_chart(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> LiftChart:
     """Lift chart in the papers' sense: true positives against the rate of positive predictions.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -176,17 +178,18 @@ def lift_chart(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sampl
     >>> chart.y, chart.at(0.5)
     (array([0, 1, 2, 2, 3, 3]), 2.0)
     """
-    return LiftChart(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return LiftChart(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> GainCurve:
+def gain(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> GainCurve:
     """Gain curve: share of the positives found against the share of cases contacted.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -202,17 +205,18 @@ def gain(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
     >>> gain([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     0.6666666666666666
     """
-    return GainCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return GainCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
-def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> LiftCurve:
+def lift(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> LiftCurve:
     """Lift curve: how many times richer in positives the contacted cases are than all cases.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -232,4 +236,4 @@ def lift(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weig
     >>> lift([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
     2.0
     """
-    return LiftCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return LiftCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))

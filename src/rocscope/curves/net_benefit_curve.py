@@ -7,8 +7,9 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.curve import Curve, as_counts, cumulative, scalar
+from rocscope.curves.curve import Curve, cumulative, scalar
 from rocscope.errors import InputError
+from rocscope.sample import counts_of
 
 
 class NetBenefitCurve(Curve):
@@ -101,6 +102,7 @@ def net_benefit(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     threshold: Any = None,
     target_prevalence: float | None = None,
     standardized: bool = False,
@@ -111,15 +113,14 @@ def net_benefit(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, OperatingPoint, or Predictions of one model
-    y_score : array of n probabilities
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     threshold : array, optional
         Increasing threshold probabilities between 0 and 1; by default 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
     standardized : bool
         Divide by the prevalence, so that a perfect model has 1.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -149,7 +150,7 @@ def net_benefit(
     >>> curve.y
     array([0.4375, 0.    ])
     """
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     if target_prevalence is not None:
         check.check_share(target_prevalence, "target_prevalence")
     if threshold is None:

@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.geometry import distance_to_chord, pool, simplify, thin
-from rocscope.ranges.known_points import KnownPoints
 
 Scale = Callable[[Array], Array]
 
@@ -90,16 +89,16 @@ def _of_counts(curve: CountCurve, most: int, scale: Scale) -> Outline:
     return _from_limit(*curve.of(rows[:, 1], rows[:, 2]))
 
 
-def _rows(counts: ThresholdCounts) -> tuple[Array, Array]:
+def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
     """Return the rows to choose from, and where the vertices of the ROC hull are among them."""
-    known = isinstance(counts, KnownPoints)
-    if len(counts) > _AT_ONCE and not known and counts.n_pos and counts.n_neg:
-        kept = thin(counts, 25 * MOST)
+    attained = counts.attained
+    if len(counts) > _AT_ONCE and counts.holds_levels and counts.n_pos and counts.n_neg:
+        kept = thin(attained, 25 * MOST)
         level, threshold, tp, fp = kept.index, kept.threshold[1:], kept.tp, kept.fp
     else:
         threshold, (tp, fp) = counts.threshold, cumulative(counts)
         level = np.arange(tp.size)
-    hull = pool(counts.ends if known else counts).threshold.astype(threshold.dtype)
+    hull = pool(attained).threshold.astype(threshold.dtype)
     vertices = threshold.size - np.searchsorted(threshold[::-1], hull)
     return np.column_stack([level, tp, fp]).astype(np.float64), vertices
 

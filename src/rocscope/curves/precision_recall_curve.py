@@ -8,8 +8,9 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.text import number
-from rocscope.curves.curve import CountCurve, as_points, cumulative, scalar
+from rocscope.curves.curve import CountCurve, cumulative, scalar
 from rocscope.errors import OneClassError
+from rocscope.sample import points_of
 
 
 class PrecisionRecallCurve(CountCurve):
@@ -36,7 +37,8 @@ class PrecisionRecallCurve(CountCurve):
     @cached_property
     def average_precision(self) -> float:
         """Sum over levels of the recall gained times the precision there (no interpolation)."""
-        gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in self.counts.points())
+        points = self.counts.require_levels("average precision").points()
+        gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in points)
         return float(sum(gained)) / self.counts.n_pos
 
     def area(self) -> float:
@@ -70,15 +72,14 @@ class PrecisionRecallCurve(CountCurve):
 
 
 def precision_recall(
-    y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> PrecisionRecallCurve:
-    """Precision–recall curve of labels and scores, or of a ThresholdCounts.
+    """Precision–recall curve: precision against recall, at every threshold.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -99,4 +100,6 @@ def precision_recall(
     >>> curve.x, curve.average_precision
     (array([0. , 0.5, 0.5, 1. ]), 0.8333333333333333)
     """
-    return PrecisionRecallCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return PrecisionRecallCurve(
+        points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    )

@@ -16,9 +16,10 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
-from rocscope.curves.curve import CountCurve, Curve, as_counts, cumulative
+from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.errors import InputError, OneClassError
 from rocscope.geometry import Line, upper_corners
+from rocscope.sample import counts_of
 
 _DECILES = 10
 _SLACK = 1 + 1e-12
@@ -258,6 +259,7 @@ def profit(
     y_score: Any = None,
     campaign: Campaign | None = None,
     *,
+    model: str | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> ProfitCurve:
@@ -265,11 +267,9 @@ def profit(
 
     Parameters
     ----------
-    y_true : array of n labels (who responded), ThresholdCounts or OperatingPoint
-    y_score : array of n scores
-        Left out with counts: ``profit(counts, campaign)``.
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`. Where there are no scores apart: ``profit(data, campaign)``.
     campaign : Campaign
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -302,5 +302,5 @@ def profit(
         y_score, campaign = None, y_score
     if not isinstance(campaign, Campaign):
         raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(counts, Campaign(…))")
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     return ProfitCurve(counts, campaign)

@@ -9,9 +9,10 @@ from rocscope._types import Array, Ties
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.curves.curve import CountCurve, as_points, interpolate
+from rocscope.curves.curve import CountCurve, interpolate
 from rocscope.errors import InputError
 from rocscope.geometry import Line, pool, touching_point
+from rocscope.sample import points_of
 
 
 class RocCurve(CountCurve):
@@ -49,8 +50,9 @@ class RocCurve(CountCurve):
     @cached_property
     def ks(self) -> float:
         """Kolmogorov–Smirnov distance: the largest tpr − fpr, which is 0 at least, at "nobody positive"."""
-        n_pos, n_neg = self.counts.n_pos, self.counts.n_neg
-        return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in self.counts.points_on_hull())
+        counts = self.counts.on_hull("largest difference of the rates")
+        n_pos, n_neg = counts.n_pos, counts.n_neg
+        return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in counts.points())
 
     def hull(self) -> "RocCurve":
         """Return the upper convex hull; its points are vertices of this curve.
@@ -150,16 +152,15 @@ def _area_between(x: Array, y: Array, low: float, high: float) -> float:
     return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
 
 
-def roc(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> RocCurve:
-    """ROC curve of labels and scores, or of a ThresholdCounts.
+def roc(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> RocCurve:
+    """ROC curve: true-positive rate against false-positive rate, at every threshold.
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-        A crisp classifier (0/1 scores, or its confusion matrix) gives one point between the corners.
-    y_score : array of n scores
-    pos_label : label, optional
-    sample_weight : array of n weights, optional
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
 
     Returns
     -------
@@ -182,13 +183,14 @@ def roc(y_true: Any, y_score: Any = None, *, pos_label: Any = None, sample_weigh
     >>> curve.auc
     0.9166666666666666
     """
-    return RocCurve(as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return RocCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
 def auc(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     ties: Literal["half", "lower", "upper"] = "half",
     pos_label: Any = None,
     sample_weight: Any = None,
@@ -197,12 +199,11 @@ def auc(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts, BinnedCounts, CountsSketch, OperatingPoint, or Predictions of one model
-    y_score : array of n scores
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     ties : {"half", "lower", "upper"}
         What a tied pair counts: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any
         breaking of ties could give.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -225,6 +226,6 @@ def auc(
     >>> auc([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2], ties="lower")
     0.8333333333333334
     """
-    counts = as_points(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_both_classes("AUC")
     return counts.pairs().auc(ties)

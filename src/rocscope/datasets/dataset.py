@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.errors import InputError, MissingDependencyError
+from rocscope.errors import MissingDependencyError
 
 Columns = dict[str, Array]
 
@@ -93,8 +94,7 @@ class Dataset:
         0     vhigh  vhigh      2       2    small    low  unacc
         1727    low    low  5more    more      big   high  vgood
         """
-        if backend not in _INSTALL:
-            raise InputError("backend", expected=f"one of {', '.join(_INSTALL)}", got=repr(backend))
+        check.check_choice("backend", backend, list(_INSTALL))
         try:
             importlib.import_module(backend)
         except ModuleNotFoundError as error:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rocscope import _validation as check
 from rocscope.core.campaign import Campaign
 from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, profit
-from rocscope.decisions.models import Models, by_model
 from rocscope.errors import InputError
+from rocscope.sample import Models, samples_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
 
     Parameters
     ----------
-    models : Predictions, ThresholdCounts, or mapping from model name to ThresholdCounts or OperatingPoint
+    models : data of one or several models
+        In any form; see `rocscope.sample`.
     campaigns : Campaign, or mapping from a name to one
 
     Returns
@@ -106,12 +108,12 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
     CampaignPlan(Contact the 1,000 customers (10.00%) that score scores 3 or more: 300 responders, profit 1,500.)
     """
-    named = {"campaign": campaigns} if isinstance(campaigns, Campaign) else campaigns
-    if not isinstance(named, Mapping) or not named:
+    named = {str(name): each for name, each in check.by_name(campaigns, ("campaign",)).items()}
+    if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
     curves = {
-        (model, str(name)): profit(counts, campaign)
-        for model, counts in by_model(models).items()
+        (model, name): profit(counts, campaign)
+        for model, counts in samples_of(models).counts().items()
         for name, campaign in named.items()
     }
     return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()))

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.decisions.admissible import Admissible, admissible
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.model_hull import Hull, hull
-from rocscope.decisions.models import Models, by_model
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.decisions.zones import HullVertex, Zones, label
 from rocscope.errors import InexactCountsError, InfeasibleError
-from rocscope.ranges.known_points import KnownPoints
+from rocscope.sample import Models
 
-__all__ = ["DEFAULT_THRESHOLD", "Decision", "by_model", "choose"]
+__all__ = ["DEFAULT_THRESHOLD", "Decision", "choose"]
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -36,7 +35,8 @@ def choose(
 
     Parameters
     ----------
-    models : Predictions, Hull, ThresholdCounts, BinnedCounts, CountsSketch or OperatingPoint, or these by model name
+    models : Hull, or data of one or several models
+        In any form; see `rocscope.sample`.
     context : Context or UncertainContext, optional
         Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy.
     criterion : str or function, optional
@@ -83,6 +83,7 @@ def choose(
 
     Examples
     --------
+    >>> from rocscope import ThresholdCounts
     >>> decision = choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]))
     >>> decision.threshold, decision.point
     (5, OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=5))
@@ -164,7 +165,7 @@ class _Task:
         try:
             return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
         except InfeasibleError as error:
-            if not any(isinstance(counts, KnownPoints) for counts in self.hull.counts.values()):
+            if self.hull.holds_levels:
                 raise
             raise InfeasibleError(
                 f"among the ends of score ranges, {error}", hint="those inside are not known"
@@ -200,7 +201,7 @@ class _Task:
 
     def left_open(self) -> tuple[str, ...]:
         """Return what there is to say where only the ends of ranges of the score could be compared."""
-        if not any(isinstance(counts, KnownPoints) for counts in self.hull.counts.values()):
+        if self.hull.holds_levels:
             return ()
         if not self.hull.is_exact:
             low, high = self.hull.cost_bounds(self.context)
@@ -245,7 +246,7 @@ class _Task:
         )
 
 
-def _default_point(counts: ThresholdCounts) -> OperatingPoint:
+def _default_point(counts: CumulativeCounts) -> OperatingPoint:
     """Return the point at the default threshold, or at the next one above that splits no range of the score."""
     try:
         return counts.at(DEFAULT_THRESHOLD)
@@ -254,8 +255,8 @@ def _default_point(counts: ThresholdCounts) -> OperatingPoint:
         return counts.at(above[-1].item() if above.size else math.inf)
 
 
-def _constant(model: str, counts: ThresholdCounts) -> tuple[str, ...]:
-    one_level = len(counts) == 1 and not isinstance(counts, KnownPoints)
+def _constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
+    one_level = len(counts) == 1 and counts.holds_levels
     return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
 
 

@@ -54,10 +54,8 @@ class Constraint:
     bound: float
 
     def __post_init__(self) -> None:
-        if self.quantity not in _QUANTITIES:
-            raise InputError("constraint", expected=check.one_of(self.quantity, _QUANTITIES), got=repr(self.quantity))
-        if self.relation not in (">=", "<=", ">", "<"):
-            raise InputError("constraint", expected="one of >=, <=, >, <", got=repr(self.relation))
+        check.check_choice("constraint", self.quantity, _QUANTITIES)
+        check.check_choice("constraint", self.relation, (">=", "<=", ">", "<"))
         check.settle(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
 
     @classmethod

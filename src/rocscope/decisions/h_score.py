@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope.curves.curve import as_counts
 from rocscope.decisions.distributions import Beta
 from rocscope.decisions.model_hull import hull
 from rocscope.decisions.uncertain import Envelope, Weights
 from rocscope.errors import InputError
+from rocscope.sample import counts_of
 
 _TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))
 
@@ -17,6 +17,7 @@ def h_measure(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     costs: Literal["prevalence", "symmetric"] | Beta = "prevalence",
     pos_label: Any = None,
     sample_weight: Any = None,
@@ -25,13 +26,12 @@ def h_measure(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n scores
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     costs : {"prevalence", "symmetric"} or Beta
         Distribution of a false alarm's share of the cost of both errors. ``"prevalence"`` is Beta(1 + π, 2 − π) for
         the prevalence π of the sample, which expects misses to cost more the rarer positives are (Hand &
         Anagnostopoulos 2014); ``"symmetric"`` is Beta(2, 2) (Hand 2009).
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -60,7 +60,7 @@ def h_measure(
     >>> h_measure([1, 1, 0, 0], [4, 3, 2, 1]), h_measure([1, 0, 1, 0], [1, 1, 1, 1])
     (1.0, 0.0)
     """
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     envelope = Envelope.of(hull(counts).zones)
     share = counts.prevalence
     known = {"prevalence": Beta(1 + share, 2 - share), "symmetric": Beta(2, 2)}

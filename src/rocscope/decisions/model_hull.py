@@ -9,16 +9,16 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.jsonable import jsonable
 from rocscope.curves.curve import Curve
 from rocscope.decisions.mixing import Mixture, mixture_on
-from rocscope.decisions.models import Counted, Models, attained, best_case, is_open, points_by_model
 from rocscope.decisions.regions import RegionMap, region_map
 from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_cost
 from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, threshold_of, zones
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import pool
+from rocscope.sample import Counted, Models, samples_of
 
 _SAME_PREVALENCE = 1e-9
 
@@ -30,7 +30,7 @@ class Hull(Curve):
 
     Attributes
     ----------
-    counts : dict from model name to ThresholdCounts
+    counts : dict from model name to ThresholdCounts or BinnedCounts
     vertices : tuple of HullVertex
         From "nobody positive" to "everybody positive", each with its owner, threshold and slope interval. The two
         corners belong to the first model; any model attains them.
@@ -42,7 +42,7 @@ class Hull(Curve):
     x_name = "fpr"
     y_name = "tpr"
 
-    def __init__(self, counts: Mapping[str, ThresholdCounts], choices: tuple[Choices, ...], *, negate: bool) -> None:
+    def __init__(self, counts: Mapping[str, CumulativeCounts], choices: tuple[Choices, ...], *, negate: bool) -> None:
         self.counts = dict(counts)
         self.negate = negate
         self._choices = choices
@@ -76,20 +76,25 @@ class Hull(Curve):
 
     def _may_contend(self, model: str) -> bool:
         """Whether bins of a model may hide a point beyond the known ones of all models."""
-        if not is_open(self.counts[model]):
+        if self.counts[model].holds_hull:
             return False
-        others = {name: attained(counts) for name, counts in self.counts.items()}
-        return model in hull(others | {model: best_case(self.counts[model])}).contenders
+        others = {name: counts.attained for name, counts in self.counts.items()}
+        return model in hull(others | {model: self.counts[model].best_case}).contenders
 
     @property
     def is_exact(self) -> bool:
         """Whether no model can have a point beyond these vertices; always, unless bins leave that open."""
-        return not any(map(is_open, self.counts.values()))
+        return all(counts.holds_hull for counts in self.counts.values())
+
+    @property
+    def holds_levels(self) -> bool:
+        """Whether every level of every model is known."""
+        return all(counts.holds_levels for counts in self.counts.values())
 
     @cached_property
     def outer(self) -> "Hull":
         """A hull that surely has no point of any model above it: this one, unless bins leave something open."""
-        return self if self.is_exact else hull({name: best_case(counts) for name, counts in self.counts.items()})
+        return self if self.is_exact else hull({name: counts.best_case for name, counts in self.counts.items()})
 
     @property
     def area_bounds(self) -> tuple[float, float]:
@@ -160,6 +165,7 @@ class Hull(Curve):
 
         Examples
         --------
+        >>> from rocscope import ThresholdCounts
         >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
         >>> [(v.threshold, v.slope_low, v.slope_high) for v in hull({"a": counts}).regions()]
         [(inf, 2.0, inf), (0.9, 1.0, 2.0), (0.6, 0.5, 1.0), (0.4, 0.0, 0.5)]
@@ -205,6 +211,7 @@ class Hull(Curve):
 
         Examples
         --------
+        >>> from rocscope import ThresholdCounts
         >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
         >>> hull({"a": counts}).mixture(tpr=0.875)
         Mixture(0.5 × score≥0.6 of a + 0.5 × score≥0.4 of a, tpr=0.875, fpr=0.75)
@@ -215,7 +222,7 @@ class Hull(Curve):
         """Return the hull with one model more; the same as computing it anew, at the cost of that model alone."""
         if model in self.counts:
             raise InputError(f"model {model!r} is in the hull already", hint="give it another name")
-        (added,) = points_by_model({model: counts}).values()
+        (added,) = samples_of({model: counts}, name="counts").points().values()
         more = _choices(model, added, self.negate)
         return Hull(self.counts | {model: added}, self._choices + more, negate=self.negate)
 
@@ -267,9 +274,9 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
 
     Parameters
     ----------
-    models : Predictions, ThresholdCounts, or mapping from model name to ThresholdCounts or OperatingPoint
-        Scorers, and crisp classifiers of which only the confusion matrix is known. BinnedCounts and sketches give the
-        hull of the points that they tell, and `Hull.outer` what may lie beyond.
+    models : data of one or several models
+        In any form; see `rocscope.sample`. Ranges of the score give the hull of the points that they tell, and
+        `Hull.outer` what may lie beyond.
     negate : bool
         Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
 
@@ -309,21 +316,19 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     >>> valve.best(Context(cost_fp=100, cost_fn=2000)).model
     'c1'
     """
-    counts = points_by_model(models)
+    counts = samples_of(models).points()
     choices = tuple(choice for name, each in counts.items() for choice in _choices(name, each, negate))
     return Hull(counts, choices, negate=negate)
 
 
-def _choices(model: str, counts: ThresholdCounts, negate: bool) -> tuple[Choices, ...]:
+def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choices, ...]:
     """Return the hull of one model, and that of its negation if wanted."""
     counts.require_both_classes(f"hull of {model!r}")
-    if negate:
-        counts.require_levels(f"hull with {model!r} negated")
-    pooled = all_choices(model, pool(attained(counts)))
-    return (pooled, negation(model, counts)) if negate else (pooled,)
+    pooled = all_choices(model, pool(counts.attained))
+    return (pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))) if negate else (pooled,)
 
 
-def negation(model: str, counts: ThresholdCounts) -> Choices:
+def negation(model: str, counts: CumulativeCounts) -> Choices:
     """Return the choices "positive iff score < threshold", without the two that any model has."""
     straight = all_choices(model, counts)
     size = straight.tp.size - 2

@@ -1,4 +1,4 @@
-"""What decisions are made from, and what they are applied to: the counts and the scores of named models."""
+"""What decisions are applied to: the scores of named models."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -9,72 +9,8 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
-from rocscope.errors import ColumnError, InputError, ShapeError
-from rocscope.ranges.binned import BinnedCounts
-from rocscope.ranges.known_points import KnownPoints, known_points
-from rocscope.ranges.sketch import CountsSketch
-
-Counted = ThresholdCounts | BinnedCounts | CountsSketch | OperatingPoint
-Models = Predictions | Counted | Mapping[str, Counted]
-
-
-def by_model(models: Models) -> dict[str, ThresholdCounts]:
-    """Return the exact counts of each model; those of a crisp one have the levels 1 and 0.
-
-    Raises
-    ------
-    InputError
-        If there is no model, or something else is given.
-    InexactCountsError
-        If bins leave levels open.
-    """
-    counts = points_by_model(models)
-    for name, each in counts.items():
-        each.require_levels(f"counts of {name!r}")
-    return counts
-
-
-def points_by_model(models: Models) -> dict[str, ThresholdCounts]:
-    """Return what `by_model` does; and of BinnedCounts that leave levels open, the points that they tell."""
-    if isinstance(models, Predictions):
-        return {model: models.counts(model) for model in models.models}
-    if isinstance(models, Counted):
-        return {"score": _counts(models, "models")}
-    if not isinstance(models, Mapping):
-        got, hint = f"a {type(models).__name__}", "of labels and scores make Predictions(y_true, y_score)"
-        expected = "Predictions, ThresholdCounts or a mapping of them by name"
-        raise InputError("models", expected=expected, got=got, hint=hint)
-    if not models:
-        raise InputError("models", expected="at least one model", got="none")
-    return {str(name): _counts(each, f"models[{name!r}]") for name, each in models.items()}
-
-
-def _counts(counts: Any, name: str) -> ThresholdCounts:
-    if isinstance(counts, OperatingPoint):
-        return ThresholdCounts.from_point(counts)
-    if isinstance(counts, BinnedCounts | CountsSketch):
-        return known_points(counts)
-    if not isinstance(counts, ThresholdCounts):
-        raise InputError(name, expected="ThresholdCounts or an OperatingPoint", got=f"a {type(counts).__name__}")
-    return counts
-
-
-def attained(counts: ThresholdCounts) -> ThresholdCounts:
-    """Return counts whose every point is surely one of the curve."""
-    return counts.ends if isinstance(counts, KnownPoints) else counts
-
-
-def is_open(counts: ThresholdCounts) -> bool:
-    """Whether there may be points beyond the hull of those that are known."""
-    return isinstance(counts, KnownPoints) and not counts.binned.holds_hull
-
-
-def best_case(counts: ThresholdCounts) -> ThresholdCounts:
-    """Return counts whose hull lies nowhere below that of the curve."""
-    return counts.binned.optimistic() if isinstance(counts, KnownPoints) and is_open(counts) else attained(counts)
+from rocscope.errors import ColumnError, ShapeError
 
 
 def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:

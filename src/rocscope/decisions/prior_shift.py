@@ -10,19 +10,22 @@ from scipy import optimize, special
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.decisions.models import predict
 from rocscope.errors import InputError, ScoreError
 from rocscope.inference.estimate import Estimate
+from rocscope.sample import Models, samples_of
 
 
-def reweight(counts: ThresholdCounts, target_prevalence: float) -> ThresholdCounts:
+def reweight(counts: Models, target_prevalence: float, *, model: str | None = None) -> ThresholdCounts:
     """Counts that the sample would have if the share `target_prevalence` of it was positive.
 
     Every curve, metric and decision of the result holds at that prevalence; their number of cases is the sample's.
 
     Parameters
     ----------
-    counts : ThresholdCounts
+    counts, model : data of one model
+        In any form but labels and scores; see `rocscope.sample`.
     target_prevalence : float
 
     Returns
@@ -43,6 +46,7 @@ def reweight(counts: ThresholdCounts, target_prevalence: float) -> ThresholdCoun
     >>> counts.prevalence, counts.at(2).precision
     (0.25, 0.5)
     """
+    counts = samples_of(counts, name="counts").one(model).counts
     counts.require_both_classes("another prevalence")
     share = check.check_share(target_prevalence, "target_prevalence")
     positive, negative = share * counts.n / counts.n_pos, (1 - share) * counts.n / counts.n_neg
@@ -102,7 +106,7 @@ def estimate_prevalence(
     *,
     method: Literal["em", "confusion"] = "em",
     train_prevalence: float | None = None,
-    labelled: ThresholdCounts | None = None,
+    labelled: Models | None = None,
     threshold: float = 0.5,
     level: float = 0.95,
 ) -> Estimate:
@@ -117,7 +121,7 @@ def estimate_prevalence(
         predictions at `threshold` by the error rates in a `labelled` sample.
     train_prevalence : float, optional
         Class mix of the probabilities; that of `labelled` when left out.
-    labelled : ThresholdCounts, optional
+    labelled : data of one model, optional
         The same model on rows with labels.
     threshold : float
         Of the confusion-matrix method.
@@ -153,16 +157,17 @@ def estimate_prevalence(
     (0.3, 0.154, 0.446)
     """
     check.check_share(level, "level")
+    known = None if labelled is None else samples_of(labelled, name="labelled").one(None).points
     if method == "em":
-        prior = labelled.prevalence if train_prevalence is None and labelled is not None else train_prevalence
+        prior = known.prevalence if train_prevalence is None and known is not None else train_prevalence
         if prior is None:
             raise InputError("train_prevalence", expected="the class mix of the probabilities", got="none")
         return _by_likelihood(_probabilities(y_score, "y_score"), check.check_share(prior, "train_prevalence"), level)
     if method != "confusion":
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
-    if labelled is None:
+    if known is None:
         raise InputError("labelled", expected="counts of the same model on rows with labels", got="none")
-    return _by_confusion(check.check_scores(y_score), labelled, threshold, level)
+    return _by_confusion(check.check_scores(y_score), known, threshold, level)
 
 
 def _by_likelihood(probability: Array, prior: float, level: float) -> Estimate:
@@ -200,7 +205,7 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
     return float(found.root)
 
 
-def _by_confusion(scores: Array, labelled: ThresholdCounts, threshold: float, level: float) -> Estimate:
+def _by_confusion(scores: Array, labelled: CumulativeCounts, threshold: float, level: float) -> Estimate:
     labelled.require_both_classes("confusion-matrix method")
     point = labelled.at(threshold)
     tpr, fpr, share = point.tpr, point.fpr, float(predict(scores, threshold).mean())

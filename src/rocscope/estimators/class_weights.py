@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.errors import OneClassError
 from rocscope.estimators.wrapping import WrappingClassifier, check_response, check_rows
@@ -116,7 +115,7 @@ class ClassWeightClassifier(WrappingClassifier):
             objective=self.objective,
             method=self.method,
             min_recall=self.min_recall,
-            random_state=check.seed_of(self.random_state),
+            random_state=self.random_state,
         )
         self.class_weight_ = self.decision_.weight
         return self

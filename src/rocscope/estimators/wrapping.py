@@ -25,7 +25,7 @@ from rocscope.evaluation.assembly import assembled
 from rocscope.evaluation.data import attributes
 from rocscope.evaluation.fitting import class_name, fit, fit_and_score
 from rocscope.evaluation.running import Experiment
-from rocscope.evaluation.scoring import Response, positive_scores, response_of
+from rocscope.evaluation.scoring import positive_scores, response_of
 from rocscope.evaluation.task import Task, sample_of
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.kinds import Folds
@@ -58,7 +58,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weight: Array | None,
         params: dict[str, Any],
         *,
-        response: Response,
+        response: str,
         positive: int | None,
     ) -> tuple[Any, dict[str, Any]]:
         """Return predictions by models that were not fitted to the rows, and the models fitted to all rows."""
@@ -126,7 +126,7 @@ class TwoClasses(BaseEstimator):
         return self.classes_[(positive ^ (self._positive == 0)).astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags: Any = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 

@@ -37,7 +37,7 @@ class Experiment:
         pos_label: Any,
         response: Response,
         n_jobs: int | None,
-        random_state: int | None,
+        random_state: Any,
         progress: Progress,
     ) -> Self:
         """Check what all functions take that fit models; see `rocscope.evaluate`."""

@@ -29,7 +29,7 @@ class Task:
     classes: tuple[Any, ...]
     positive: int | None
     weight: Array | None
-    response: Response = "auto"
+    response: str = "auto"
     seed: int | None = None
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 

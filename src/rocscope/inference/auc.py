@@ -1,24 +1,22 @@
 """AUC with its interval."""
 
-from math import log, nan, sqrt
+from math import nan, sqrt
 from typing import Any, Literal
 
-from scipy import optimize, special
+from scipy import optimize
 
 from rocscope import _validation as check
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.point import OperatingPoint
-from rocscope.core.predictions import Predictions
-from rocscope.curves.curve import as_counts
-from rocscope.errors import InputError, warn
+from rocscope.errors import warn
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
+from rocscope.inference.intervals import logit, normal_quantile, wald
+from rocscope.inference.placements import AucSample, Folds, WeightKind, auc_sample
+from rocscope.sample import sample_of
 
 Method = Literal["logit", "delong", "newcombe"]
 
 METHODS = ("logit", "delong", "newcombe")
-_NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
+_NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
 
 
 def auc_interval(
@@ -38,10 +36,8 @@ def auc_interval(
 
     Parameters
     ----------
-    y_true : array of n labels, Predictions, ThresholdCounts or OperatingPoint
-    y_score : array of n scores
-    model : str, optional
-        Which one of the Predictions.
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     method : {"logit", "delong", "newcombe"}
         DeLong's variance on the logit scale; the same on the plain scale (AUC ± z·se, cut at 0 and 1, as pROC); or
         Newcombe's score interval, which needs no variance and so serves tiny samples and an AUC of 1.
@@ -54,7 +50,6 @@ def auc_interval(
     weights : {"auto", "frequency", "sampling"}
         What `sample_weight` means: so many equal rows, or one row that stands for so many of a population. "auto"
         takes whole numbers as frequencies. The AUC is the same, its interval is not; with `groups` both are.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -111,22 +106,8 @@ def auc_interval(
     check.check_choice("method", method, METHODS)
     if folds is not None:
         check.check_choice("folds", folds, ("pooled", "mean"))
-    sample = _sample(y_true, y_score, model, pos_label, sample_weight, groups=groups, folds=folds, weights=weights)
-    return estimate(sample, 0, method, level)
-
-
-def _sample(
-    y_true: Any, y_score: Any, model: str | None, pos_label: Any, sample_weight: Any, **design: Any
-) -> AucSample:
-    if isinstance(y_true, ThresholdCounts | OperatingPoint):
-        if design["groups"] is not None or design["folds"] == "mean":
-            raise InputError("groups and folds", expected="rows (Predictions)", got=type(y_true).__name__)
-        return sample_of_counts(as_counts(y_true))
-    if not isinstance(y_true, Predictions):
-        y_true = Predictions(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    if model is not None or len(y_true.models) == 1:
-        return sample_of_rows(y_true if model is None else y_true.select(models=[model]), **design)
-    raise InputError("model", expected=f"one of {y_true.models}", got="no name", hint="or use rocscope.compare")
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    return estimate(auc_sample(data, groups=groups, folds=folds, weights=weights), 0, method, level)
 
 
 def estimate(sample: AucSample, index: int, method: Method, level: float) -> Estimate:
@@ -150,24 +131,6 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         standard_error = nan
     name = ", ".join(part for part in (_NAMES[method], sample.note) if part)
     return Estimate(auc, low, high, level, name, sample.n, standard_error)
-
-
-def normal_quantile(level: float) -> float:
-    """Return z for a two-sided interval."""
-    return float(special.ndtri((1 + level) / 2))
-
-
-def wald(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return value ± z·se, cut at 0 and 1."""
-    reach = normal_quantile(level) * standard_error
-    return max(value - reach, 0.0), min(value + reach, 1.0)
-
-
-def logit(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return the interval that is symmetric on the logit scale."""
-    reach = normal_quantile(level) * standard_error / (value * (1 - value))
-    centre = log(value / (1 - value))
-    return float(special.expit(centre - reach)), float(special.expit(centre + reach))
 
 
 def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:

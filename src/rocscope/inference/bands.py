@@ -12,16 +12,18 @@ from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
-from rocscope.curves.curve import CountCurve, Curve, cumulative
+from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.rows import model_name
+from rocscope.curves.curve import Curve, cumulative
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import InputError, warn
-from rocscope.inference.auc import normal_quantile
+from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.resampling.bootstrap import at_sample, design_of, quantile_method
 from rocscope.inference.resampling.draws import Statistic, replicate
+from rocscope.sample import Models, samples_of
 
 Method = Literal["bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"]
 Over = Literal["threshold", "depth"]
@@ -32,8 +34,9 @@ _OTHER_RATES = ("balanced_accuracy", "break_even", "f_score", "jaccard", "macro_
 
 
 def band(
-    curve: Curve | ThresholdCounts,
+    curve: Curve | Models,
     *,
+    model: str | None = None,
     metric: Callable[..., Any] | None = None,
     over: Over = "threshold",
     method: Method = "bootstrap",
@@ -41,7 +44,7 @@ def band(
     level: float = 0.95,
     grid: Any = None,
     recount: Callable[[ThresholdCounts], Curve] | None = None,
-    data: Predictions | None = None,
+    data: Models | None = None,
     groups: Any = None,
     weights: WeightKind = "auto",
     stratified: bool = False,
@@ -53,8 +56,11 @@ def band(
 
     Parameters
     ----------
-    curve : Curve or ThresholdCounts
-        A curve made from counts (roc, gain, lift, precision_recall, profit, net_benefit …); or counts with `metric`.
+    curve : Curve, or data of one model
+        A curve made from counts (roc, gain, lift, precision_recall, profit, net_benefit …); or, with `metric`, data in
+        any form (see `rocscope.sample`).
+    model : str, optional
+        Which one of the data.
     metric : function of (tp, fp, fn, tn), optional
         Such as `rocscope.metrics.precision`.
     over : {"threshold", "depth"}
@@ -70,7 +76,7 @@ def band(
         Where on the x axis; 201 points along the curve by default.
     recount : function, optional
         Makes the curve of other counts, for a curve that cannot tell how it was made.
-    data, groups, weights : Predictions, array, str, optional
+    data, groups, weights : data of one model, array, str, optional
         The rows to draw from, where rows are clustered or weighted; see `rocscope.bootstrap`.
     stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
@@ -117,16 +123,16 @@ def band(
     check.check_level(level)
     check.check_choice("method", method, ("bootstrap", "ks", *PROPORTION_METHODS))
     x = None if grid is None else np.asarray(check.check_column(grid, "grid"), dtype=np.float64)
+    source: Any = getattr(curve, "counts", None) if isinstance(curve, Curve) else curve
     if metric is not None:
-        counts = _counts_of_metric(curve)
+        counts = samples_of(source, name="curve").one(model).counts
         check.check_choice("over", over, ("threshold", "depth"))
         x = _grid_of_metric(counts, over) if x is None else x
         if method in PROPORTION_METHODS:
             return _proportion_band(counts, metric, over, x, method, level)
         values, name = _metric_values(metric, over, x), getattr(metric, "__name__", "")
     else:
-        counts = getattr(curve, "counts", None)
-        if not (isinstance(curve, Curve) and isinstance(counts, ThresholdCounts)):
+        if not (isinstance(curve, Curve) and isinstance(source, CumulativeCounts)):
             hint = "pass metric= with counts, or a curve such as rocscope.roc(...)"
             raise InputError("curve", expected="a curve made from counts", got=type(curve).__name__, hint=hint)
         x = np.linspace(curve.x[0], curve.x[-1], _POINTS) if x is None else x
@@ -135,9 +141,9 @@ def band(
         values, name = _curve_values(curve, recount, x), curve.y_name
     if method != "bootstrap":
         raise InputError("method", expected="'bootstrap' for this curve", got=repr(method))
-    design = design_of(counts if data is None else data, stratified=stratified, groups=groups, weights=weights)
-    if len(design.tallies) > 1:
-        raise InputError("data", expected="one model", got=f"{len(design.tallies)}", hint="use data.select(models=[…])")
+    rows = source if data is None else data
+    design = design_of(rows, model, stratified=stratified, groups=groups, weights=weights)
+    model_name(list(design.tallies), None)
     plan = Statistic(lambda of_model: values(next(iter(of_model.values()))), x.size)
     centre = at_sample(design, plan)
     drawn = _with_numbers(replicate(design, plan, replicates, random_state=random_state, progress=progress))
@@ -174,14 +180,6 @@ def _curve_values(
         raise InputError("curve", expected="one that can be made of other counts", got=type(curve).__name__, hint=hint)
     make = recount
     return lambda counts: np.asarray(make(counts).at(x), dtype=np.float64)
-
-
-def _counts_of_metric(curve: Any) -> ThresholdCounts:
-    counts = curve.counts if isinstance(curve, CountCurve) else curve
-    if not isinstance(counts, ThresholdCounts):
-        raise InputError("curve", expected="ThresholdCounts with a metric", got=type(curve).__name__)
-    counts.require_levels("band")
-    return counts
 
 
 def _grid_of_metric(counts: ThresholdCounts, over: Over) -> Array:

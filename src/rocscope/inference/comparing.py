@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from math import hypot, inf, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,20 @@ from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError, warn
-from rocscope.inference.auc import estimate, newcombe, normal_quantile
+from rocscope.inference.auc import estimate, newcombe
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.intervals import mover_difference
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
-from rocscope.inference.placements import AucSample, Folds, WeightKind, sample_of_counts, sample_of_rows
+from rocscope.inference.placements import AucSample, Folds, WeightKind, auc_sample, sample_of_rows
 from rocscope.inference.resampling.differences import differences
+from rocscope.sample import Models, Samples, samples_of
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
 
 def compare(
-    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts],
+    predictions: Models,
     *,
     paired: bool | None = None,
     alternative: Alternative = "two-sided",
@@ -39,9 +41,9 @@ def compare(
 
     Parameters
     ----------
-    predictions : Predictions, or mapping from name to Predictions or ThresholdCounts
-        Predictions hold models of the same rows: the comparison is paired. A mapping holds a sample a model: it is
-        unpaired, unless `paired` says that the rows are the same.
+    predictions : Predictions, or data of each model by name
+        In any form; see `rocscope.sample`. Predictions hold models of the same rows: the comparison is paired. A
+        mapping holds a sample a model: it is unpaired, unless `paired` says that the rows are the same.
     paired : bool, optional
         For a mapping of Predictions of the same rows in the same order.
     alternative : {"two-sided", "greater", "less", "superior", "noninferior"}
@@ -121,62 +123,33 @@ def compare(
     return Comparisons("AUC", estimates, covariance, with_adjusted(pairs, correction), correction)
 
 
-def _arms(
-    predictions: Predictions | Mapping[str, Predictions | ThresholdCounts], paired: bool | None, groups: Any
-) -> tuple[Predictions | dict[str, Predictions | ThresholdCounts], Any]:
-    """Return Predictions of all models where they are paired, or one sample a model; and the groups of either."""
-    if isinstance(predictions, Predictions):
-        if paired is False:
-            hint = "pass a mapping from name to Predictions to treat them as two samples"
-            raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
-        names = predictions.models
-    elif isinstance(predictions, Mapping):
-        names = list(predictions)
-    else:
-        raise InputError("predictions", expected="Predictions, or a mapping", got=type(predictions).__name__)
-    if len(names) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(names)}")
-    if isinstance(predictions, Predictions):
-        return predictions, groups
-    if paired:
-        return join_rows(predictions, groups)
-    arms = {n: only_model(data, n) if isinstance(data, Predictions) else data for n, data in predictions.items()}
-    return arms, _groups_of_arms(arms, groups)
+def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Samples, Any]:
+    """Return the arms, with their rows where they are paired; and the groups of either."""
+    arms = samples_of(predictions, name="predictions")
+    if arms.rows is not None and paired is False:
+        hint = "pass a mapping from name to Predictions to treat them as two samples"
+        raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
+    if len(arms) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(arms)}")
+    if arms.rows is not None:
+        return arms, groups
+    return join_rows(arms, groups) if paired else (arms, _groups_of_arms(arms, groups))
 
 
-def _samples(
-    arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
-    groups: Any,
-    folds: Folds | None,
-    weights: WeightKind,
-) -> AucSample | dict[str, AucSample]:
-    if isinstance(arms, Predictions):
-        return sample_of_rows(arms, groups=groups, folds=folds, weights=weights)
-    return {
-        name: sample_of_counts(data, name)
-        if isinstance(data, ThresholdCounts)
-        else sample_of_rows(data, groups=groups.get(name), folds=folds, weights=weights)
-        for name, data in arms.items()
-    }
+def _samples(arms: Samples, groups: Any, folds: Folds | None, weights: WeightKind) -> AucSample | dict[str, AucSample]:
+    if arms.rows is not None:
+        return sample_of_rows(arms.rows, groups=groups, folds=folds, weights=weights)
+    return {name: auc_sample(arm, groups=groups.get(name), folds=folds, weights=weights) for name, arm in arms.items()}
 
 
-def only_model(predictions: Predictions, name: str) -> Predictions:
-    """Return Predictions that hold one model, or the one of that name."""
-    if len(predictions.models) == 1:
-        return predictions
-    return predictions.select(models=[name])
-
-
-def join_rows(predictions: Mapping[str, Any], groups: Any = None) -> tuple[Predictions, Any]:
-    """Return one Predictions of models that come with their own, and the groups, once all rows prove the same."""
-    arms = list(predictions.items())
-    rowless = [name for name, data in arms if not isinstance(data, Predictions)]
-    if rowless:
-        hint = "counts do not know which rows they came from"
-        raise PairingError("a paired comparison", expected="Predictions", got=f"counts of {rowless[0]!r}", hint=hint)
-    groups = groups if isinstance(groups, Mapping) else dict.fromkeys(predictions, groups)
-    first_name, first = arms[0]
-    for name, data in arms[1:]:
+def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
+    """Return models that come with their own rows as models of the same ones, once all rows prove the same."""
+    rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
+    groups = check.by_name(groups, arms)
+    first_name, *others = rows
+    first = rows[first_name]
+    for name in others:
+        data = rows[name]
         for what, ours, theirs in (
             ("label", first.y_true, data.y_true),
             ("weight", first.sample_weight, data.sample_weight),
@@ -185,9 +158,9 @@ def join_rows(predictions: Mapping[str, Any], groups: Any = None) -> tuple[Predi
             ("group", groups.get(first_name), groups.get(name)),
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
-    scores = {name: only_model(data, name).scores[only_model(data, name).models[0]] for name, data in arms}
+    scores = {name: data.scores[data.models[0]] for name, data in rows.items()}
     joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
-    return joined, groups.get(first_name)
+    return samples_of(joined), groups.get(first_name)
 
 
 def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
@@ -209,7 +182,8 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
 def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str, Any]:
     if groups is None:
         return {}
-    if not isinstance(groups, Mapping):
+    groups = check.by_name(groups, ())
+    if not groups:
         raise InputError("groups", expected="a mapping from the name of each arm to its groups")
     for first, second in combinations([name for name in predictions if name in groups], 2):
         shared = np.intersect1d(groups[first], groups[second])
@@ -257,12 +231,8 @@ def _mover(a: AucSample, i: int, b: AucSample, j: int, level: float) -> Estimate
         f"the variance of the difference of {a.models[i]!r} and {b.models[j]!r} is 0 or undefined; its interval is "
         "put together from Newcombe's intervals of both"
     )
-    first, second = float(a.auc[i]), float(b.auc[j])
-    low_a, high_a = newcombe(first, a.n_pos, a.n_neg, level)
-    low_b, high_b = newcombe(second, b.n_pos, b.n_neg, level)
-    value = second - first
-    low = value - hypot(second - low_b, high_a - first)
-    high = value + hypot(high_b - second, first - low_a)
-    standard_error = (high - low) / (2 * normal_quantile(level))
-    method = "Newcombe's intervals of both areas (MOVER)"
-    return Estimate(value, max(low, -1.0), min(high, 1.0), level, method, a.n if a is b else a.n + b.n, standard_error)
+    first, second = (
+        Estimate(area, *newcombe(area, sample.n_pos, sample.n_neg, level), level, "Newcombe", sample.n)
+        for area, sample in ((float(a.auc[i]), a), (float(b.auc[j]), b))
+    )
+    return mover_difference(first, second, "Newcombe's intervals of both areas (MOVER)", a.n if a is b else a.n + b.n)

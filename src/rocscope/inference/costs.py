@@ -19,6 +19,7 @@ from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.means import MeanSample, sample_of_means
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.inference.placements import WeightKind
+from rocscope.sample import rows_of
 
 
 def compare_costs(
@@ -76,6 +77,7 @@ def compare_costs(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
+    predictions = rows_of(predictions)
     if len(predictions.models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
     context = context or Context()

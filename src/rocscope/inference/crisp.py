@@ -15,9 +15,10 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.ranking import count_at_least
 from rocscope.core.rows import require_distinct
 from rocscope.errors import ColumnError, InputError, WeightError
-from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.intervals import normal_quantile
+from rocscope.sample import point_of, rows_of
 
 Thresholds = float | Mapping[str, float]
 McNemar = Literal["mid-p", "exact", "asymptotic"]
@@ -81,6 +82,7 @@ def mcnemar(
     hypothesis = Hypothesis(alternative, level=level)
     check.check_choice("method", method, ("mid-p", "exact", "asymptotic"))
     check.check_choice("among", among, ("all", "positives", "negatives"))
+    predictions = rows_of(predictions)
     if len(predictions.models) != 2:
         hint = "choose them: predictions.select(models=[first, second])"
         raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
@@ -115,13 +117,10 @@ def _whole_weights(predictions: Predictions) -> Array:
 
 def predict(predictions: Predictions, thresholds: Thresholds) -> dict[str, NDArray[np.bool_]]:
     """Return which rows each model predicts positive; a threshold is compared exactly, not rounded to the scores."""
-    if isinstance(thresholds, Mapping):
-        missing = [model for model in predictions.models if model not in thresholds]
-        if missing:
-            raise ColumnError("thresholds", expected=f"one for each of {predictions.models}", got=f"none for {missing}")
-        of_model = dict(thresholds)
-    else:
-        of_model = dict.fromkeys(predictions.models, thresholds)
+    of_model = check.by_name(thresholds, predictions.models)
+    missing = [model for model in predictions.models if model not in of_model]
+    if missing:
+        raise ColumnError("thresholds", expected=f"one for each of {predictions.models}", got=f"none for {missing}")
     predicted = {}
     for model, score in predictions.scores.items():
         levels = predictions.counts(model).threshold
@@ -182,6 +181,7 @@ def compare_errors(
     Estimate(0.1, 95 % interval -0.02834 to 0.2283, Wald, independent test sets, n=5030)
     """
     hypothesis = Hypothesis(alternative, margin, level)
+    first, second = point_of(first, name="first"), point_of(second, name="second")
     for name, point in (("first", first), ("second", second)):
         if not point.n:
             raise InputError(name, expected="cases", got="none")

@@ -3,20 +3,17 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import encode
 from rocscope.core.result import Result, html_table
-from rocscope.errors import InputError, ScoreError
+from rocscope.errors import ScoreError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.pair_bounds import rounded
-from rocscope.ranges.sketch import CountsSketch
-
-Counted = CountsSketch | BinnedCounts | ThresholdCounts
+from rocscope.sample import Models, samples_of
 
 _FITS = 2**31
 
@@ -63,13 +60,14 @@ class Drift(Result):
         return html_table(self._facts().items())
 
 
-def drift(first: Counted, second: Counted) -> Drift:
+def drift(first: Models, second: Models) -> Drift:
     """Compare two samples: distances of their scores, and difference in AUC.
 
     Parameters
     ----------
-    first, second : CountsSketch, BinnedCounts or ThresholdCounts
-        Such as those of last month and of today; of scores of one type.
+    first, second : data of one model
+        In any form but labels and scores; see `rocscope.sample`. Such as counts of last month and of today, of scores
+        of one type.
 
     Returns
     -------
@@ -89,12 +87,13 @@ def drift(first: Counted, second: Counted) -> Drift:
 
     Examples
     --------
+    >>> from rocscope import ThresholdCounts
     >>> monday = ThresholdCounts([0.9, 0.5, 0.1], pos=[3, 2, 0], neg=[0, 1, 4])
     >>> tuesday = ThresholdCounts([0.9, 0.5, 0.1], pos=[1, 3, 1], neg=[1, 2, 2])
     >>> drift(monday, tuesday)
     Drift(ks 0.1, ks_pos 0.4, ks_neg 0.4, auc_difference -0.38)
     """
-    one, other = _binned(first, "first"), _binned(second, "second")
+    one, other = (samples_of(data, name=name).one(None).bins for name, data in (("first", first), ("second", second)))
     if one.low.dtype != other.low.dtype:
         raise ScoreError("samples", expected="scores of one type", got=f"{one.low.dtype} and {other.low.dtype}")
     everyone, positives, negatives = (_distance(one, other, kind) for kind in ("n", "pos", "neg"))
@@ -104,16 +103,6 @@ def drift(first: Counted, second: Counted) -> Drift:
         (low, high), (other_low, other_high) = (_areas(each) for each in (one, other))
         difference = _outward(other_low - high, other_high - low)
     return Drift(everyone, positives, negatives, difference, other.prevalence - one.prevalence)
-
-
-def _binned(sample: Any, name: str) -> BinnedCounts:
-    if isinstance(sample, CountsSketch):
-        return sample.binned()
-    if isinstance(sample, ThresholdCounts):
-        return BinnedCounts.from_counts(sample)
-    if not isinstance(sample, BinnedCounts):
-        raise InputError(name, expected="a CountsSketch, BinnedCounts or ThresholdCounts", got=type(sample).__name__)
-    return sample
 
 
 def _areas(binned: BinnedCounts) -> tuple[Fraction, Fraction]:

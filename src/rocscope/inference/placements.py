@@ -16,6 +16,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
+from rocscope.sample import Sample
 
 WeightKind = Literal["auto", "frequency", "sampling"]
 Folds = Literal["pooled", "mean"]
@@ -100,6 +101,17 @@ def require_whole(*counts: Array) -> None:
 def _per_class(squares: Any, n: float) -> float:
     """Variance of a mean; NaN for one row, which says nothing about how much rows vary."""
     return float(squares) / ((n - 1) * n) if n > 1 else np.nan
+
+
+def auc_sample(
+    sample: Sample, *, groups: Any = None, folds: Folds | None = None, weights: WeightKind = "auto"
+) -> AucSample:
+    """Return the AUC of one model and its variance, from its rows where they are known."""
+    if groups is not None or folds == "mean":
+        sample.require_rows("groups" if groups is not None else "folds='mean'")
+    if sample.rows is None:
+        return sample_of_counts(sample.counts, sample.name)
+    return sample_of_rows(sample.rows, groups=groups, folds=folds, weights=weights)
 
 
 def sample_of_rows(

@@ -2,20 +2,20 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError
-from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Estimate
-
-Method = Literal["wilson", "clopper-pearson", "jeffreys", "wald"]
+from rocscope.inference.intervals import ShareMethod as Method
+from rocscope.inference.intervals import mover, normal_quantile, of_share
+from rocscope.sample import point_of
 
 METHODS = ("wilson", "clopper-pearson", "jeffreys", "wald")
 _NAMES = {"wilson": "Wilson", "clopper-pearson": "Clopper–Pearson", "jeffreys": "Jeffreys", "wald": "Wald"}
@@ -84,19 +84,7 @@ def proportion_interval(count: Any, n: Any, *, method: Method = "wilson", level:
     if ((count % 1 != 0) | (n % 1 != 0)).any():
         hint = "weighted cases are not binomial trials; use rocscope.bootstrap"
         raise InputError("counts", expected="whole numbers", got="fractions", hint=hint)
-    tail = (1 - level) / 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if method in ("clopper-pearson", "jeffreys"):
-            shift = 0.5 if method == "jeffreys" else 0.0
-            low = stats.beta.ppf(tail, count + shift, n - count + (shift or 1))
-            high = stats.beta.ppf(1 - tail, count + (shift or 1), n - count + shift)
-        else:
-            z, share = normal_quantile(level), count / n
-            pull = z * z if method == "wilson" else 0.0
-            centre = (count + pull / 2) / (n + pull)
-            reach = z * np.sqrt(n * share * (1 - share) + pull / 4) / (n + pull)
-            low, high = np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
-    return np.where(count > 0, low, 0.0), np.where(count < n, high, 1.0)
+    return of_share(count, n, method, level)
 
 
 def rate_intervals(
@@ -106,7 +94,7 @@ def rate_intervals(
 
     Parameters
     ----------
-    point : OperatingPoint
+    point : OperatingPoint, or ConfusionMatrix of two classes
         With whole counts.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         See `proportion_interval`.
@@ -145,8 +133,9 @@ def rate_intervals(
     >>> rate_intervals(OperatingPoint(tp=8, fp=5, fn=2, tn=85), target_prevalence=0.01)["precision"]
     Estimate(0.127, 95 % interval 0.0555 to 0.2647, logit at prevalence 0.01, n=100)
     """
+    point = point_of(point)
     cells = point.tp, point.fp, point.fn, point.tn
-    found = {rate: _share(*share_of(rate, *cells), method, level) for rate in SHARES}
+    found = {rate: proportion(*share_of(rate, *cells), method=method, level=level) for rate in SHARES}
     if target_prevalence is None:
         return found
     if not 0 < target_prevalence < 1:
@@ -166,10 +155,12 @@ def rate_intervals(
     return found | at_target
 
 
-def _share(count: float, n: float, method: Method, level: float) -> Estimate:
+def proportion(count: float, n: float, *, method: Method = "wilson", level: float = 0.95) -> Estimate:
+    """Return a share of n independent cases with its interval and its standard error √(p(1 − p)/n)."""
     low, high = proportion_interval(count, n, method=method, level=level)
     value = count / n if n else float("nan")
-    return Estimate(value, float(low), float(high), level, _NAMES[method], n)
+    error = sqrt(value * (1 - value) / n) if n else float("nan")
+    return Estimate(value, float(low), float(high), level, _NAMES[method], n, error)
 
 
 def _predictive_value(point: OperatingPoint, prevalence: float, level: float) -> Estimate:
@@ -194,10 +185,8 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
 
 def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) -> Estimate:
     """Share of cases at a prevalence, from the rates of both classes and their intervals."""
-    a, b, share, rest = of_positives, of_negatives, prevalence, 1 - prevalence
-    value = share * a.value + rest * b.value
-    low = value - sqrt((share * (a.value - a.low)) ** 2 + (rest * (b.value - b.low)) ** 2)
-    high = value + sqrt((share * (a.high - a.value)) ** 2 + (rest * (b.high - b.value)) ** 2)
+    a, b = of_positives, of_negatives
+    value, low, high = mover([(prevalence, a), (1 - prevalence, b)])
     name = f"{a.method} at prevalence {prevalence:g} (MOVER)"
     return Estimate(value, float(np.fmax(low, 0)), float(np.fmin(high, 1)), a.level, name, a.n + b.n)
 
@@ -234,7 +223,7 @@ def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", l
 
     Parameters
     ----------
-    point : OperatingPoint
+    point : OperatingPoint, or ConfusionMatrix of two classes
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         Of the sides; see `proportion_interval`. The exact one makes the region at least as sure as stated.
     level : float
@@ -263,6 +252,7 @@ def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", l
     >>> (0.05, 0.8) in region, (0.3, 0.8) in region
     (True, False)
     """
+    point = point_of(point)
     check.check_level(level)
     rates = rate_intervals(point, method=method, level=sqrt(level))
     return JointRegion(rates["fpr"], rates["tpr"], level, _NAMES[method])

@@ -9,12 +9,11 @@ from scipy import stats
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct
-from rocscope.curves.curve import as_counts
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.estimate import Comparison
 from rocscope.inference.placements import require_whole
+from rocscope.sample import sample_of
 
 Alternative = Literal["two-sided", "greater", "less"]
 Method = Literal["auto", "exact", "asymptotic"]
@@ -26,17 +25,19 @@ def mann_whitney(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     alternative: Alternative = "two-sided",
     method: Method = "auto",
     level: float = 0.95,
     pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> Comparison:
     """Test whether the AUC is 1/2: do positives and negatives have the same distribution of scores?
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or Predictions of one model
-    y_score : array of n scores
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     alternative : {"two-sided", "greater", "less"}
         What is to be shown of the AUC, compared with 1/2.
     method : {"auto", "exact", "asymptotic"}
@@ -44,7 +45,6 @@ def mann_whitney(
         continuity corrections. "auto" is exact while rows × rows of the rarer class are at most 10,000.
     level : float
         Confidence level of the interval of AUC − 1/2, which is that of `auc_interval`.
-    pos_label : label, optional
 
     Returns
     -------
@@ -75,8 +75,11 @@ def mann_whitney(
     """
     check.check_choice("alternative", alternative, ("two-sided", "greater", "less"))
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
-    require_distinct(y_true, "Wilcoxon–Mann–Whitney test")
-    counts = _counts(y_true, y_score, pos_label)
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    require_distinct(data.rows, "Wilcoxon–Mann–Whitney test")
+    counts = data.counts
+    counts.require_both_classes("Wilcoxon–Mann–Whitney test")
+    require_whole(counts.pos, counts.neg)
     difference = auc_interval(counts, level=level)
     statistic = counts.pairs().auc() * counts.n_pos * counts.n_neg
     if method == "auto":
@@ -84,13 +87,6 @@ def mann_whitney(
     p_value = (_exact if method == "exact" else _asymptotic)(counts, alternative)
     name = f"Wilcoxon–Mann–Whitney, {method}"
     return Comparison("chance", "model", difference.shifted(-0.5), statistic, p_value, name, alternative)
-
-
-def _counts(y_true: Any, y_score: Any, pos_label: Any) -> ThresholdCounts:
-    counts = y_true.counts() if isinstance(y_true, Predictions) else as_counts(y_true, y_score, pos_label=pos_label)
-    counts.require_both_classes("Wilcoxon–Mann–Whitney test")
-    require_whole(counts.pos, counts.neg)
-    return counts
 
 
 def _doubled_ranks(counts: ThresholdCounts) -> tuple[Array, Array]:

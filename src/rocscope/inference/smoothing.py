@@ -9,13 +9,14 @@ from scipy import special
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.curve import Curve, as_counts, interpolate, scalar
+from rocscope.curves.curve import Curve, interpolate, scalar
 from rocscope.errors import InputError
-from rocscope.inference.auc import normal_quantile
 from rocscope.inference.binormal import Binormal, fit_least_squares, fit_maximum_likelihood
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.placements import require_whole
 from rocscope.inference.resampling.bootstrap import bootstrap
+from rocscope.sample import counts_of
 
 _POINTS = 201
 _MOST_SCORES = 2048  # more distinct ones are spread linearly over so many, evenly spaced
@@ -126,6 +127,7 @@ def smooth_roc(
     y_true: Any,
     y_score: Any = None,
     *,
+    model: str | None = None,
     method: Literal["binormal", "kernel"] = "binormal",
     fit: Literal["ml", "ls"] = "ml",
     bandwidth: tuple[float, float] | None = None,
@@ -136,8 +138,8 @@ def smooth_roc(
 
     Parameters
     ----------
-    y_true : array of n labels, ThresholdCounts or OperatingPoint
-    y_score : array of n scores
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
     method : {"binormal", "kernel"}
         Two normal distributions behind the ranks; or a Gaussian kernel around each score, in each class.
     fit : {"ml", "ls"}
@@ -145,7 +147,6 @@ def smooth_roc(
         which takes dependent points for independent ones but always finds a line.
     bandwidth : (positives, negatives), optional
         Standard deviations of the kernels; by default 0.9·min(s, IQR/1.34)·n^(−1/5) of each class.
-    pos_label, sample_weight : see `ThresholdCounts.from_scores`
 
     Returns
     -------
@@ -179,7 +180,7 @@ def smooth_roc(
     """
     check.check_choice("method", method, ("binormal", "kernel"))
     check.check_choice("fit", fit, ("ml", "ls"))
-    counts = as_counts(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     counts.require_both_classes("smoothed ROC curve")
     return _smooth(counts, f"binormal, {fit}" if method == "binormal" else "kernel", bandwidth)
 

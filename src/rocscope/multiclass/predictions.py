@@ -1,7 +1,7 @@
 """MulticlassPredictions: labels of more than two classes and what one or more models predict, row by row."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from rocscope.core.rows import Rows, model_name, row_mask
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
+from rocscope.sample import kind_of
 
 
 class MulticlassPredictions(Rows):
@@ -198,13 +199,27 @@ class MulticlassPredictions(Rows):
         return html_table(rows, ("class", "rows")) + super()._repr_html_()
 
 
+def predictions_of(
+    y_true: Any, proba: Any = None, *, name: str = "predictions", classes: Any = None, sample_weight: Any = None
+) -> MulticlassPredictions:
+    """Return predictions as they are, or those of labels and probabilities; anything else is refused."""
+    columns = {"proba": proba, "classes": classes, "sample_weight": sample_weight}
+    if isinstance(y_true, MulticlassPredictions):
+        for beside in (each for each, column in columns.items() if column is not None):
+            hint = "they hold it already; leave it out"
+            raise InputError(beside, expected="none beside MulticlassPredictions", got="one", hint=hint)
+        return y_true
+    if proba is None:
+        hint = "of labels and probabilities make rocscope.multiclass.MulticlassPredictions(y_true, proba)"
+        raise InputError(name, expected="MulticlassPredictions", got=kind_of(y_true), hint=hint)
+    return MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
+
+
 def _models(proba: Any, labels: Any) -> dict[str, tuple[Any, list[str] | None]]:
     """Return values and column names (of frames) by model."""
-    groups = (
-        (proba if isinstance(proba, Mapping) else {} if proba is None else {"score": proba}),
-        (labels if isinstance(labels, Mapping) else {} if labels is None else {"label": labels}),
-    )
-    given = [(str(name), value) for group in groups for name, value in cast(Mapping[Any, Any], group).items()]
+    groups = (check.by_name(proba, () if proba is None else ("score",)),)
+    groups += (check.by_name(labels, () if labels is None else ("label",)),)
+    given = [(str(name), value) for group in groups for name, value in group.items()]
     if not given:
         raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
     if len(dict(given)) < len(given):
@@ -214,7 +229,7 @@ def _models(proba: Any, labels: Any) -> dict[str, tuple[Any, list[str] | None]]:
 
 def _values(values: Any) -> tuple[Any, list[str] | None]:
     """Return a frame as matrix and column names; anything else as an array."""
-    if hasattr(values, "columns") or hasattr(values, "column_names"):
+    if check.is_frame(values):
         import narwhals as nw
 
         frame = nw.from_native(values, eager_only=True)

@@ -10,20 +10,18 @@ from rocscope.calibration.results import CalibrationCurve
 from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.curves.lift_curves import lift_chart
 from rocscope.curves.roc_curve import roc
-from rocscope.decisions.choosing import by_model
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
 from rocscope.plotting.legends import make_room, place_legend, shared_legend
 from rocscope.plotting.marks import Mark, label_marks
 from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
 from rocscope.plotting.rugs import has_rug
+from rocscope.sample import Models, samples_of
 
 Legend = Literal["inside", "beside", "none"]
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
-Models = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
 
 
 def plot_roc(
@@ -40,7 +38,8 @@ def plot_roc(
 
     Parameters
     ----------
-    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    predictions : data of one or several models
+        In any form; see `rocscope.sample`.
     models : sequence of names, optional
         Which to draw, in this order; all when left out.
     hull : bool
@@ -73,6 +72,7 @@ def plot_roc(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> ax = plot_roc(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
     >>> for text in ax.get_legend().get_texts():
     ...     print(text.get_text())
@@ -124,6 +124,7 @@ def plot_lift_chart(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> ax = plot_lift_chart(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
     >>> ax.get_ylabel(), ax.lines[-1].get_label()
     ('True positives (positives found)', 'threshold 0.5')
@@ -181,6 +182,7 @@ def plot_calibration(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> predictions = Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8])
     >>> ax = plot_calibration(predictions, bins=2, ax=Figure().subplots())
     >>> ax.lines[-1].get_xydata().tolist()
@@ -201,8 +203,7 @@ def plot_calibration(
 def _band(curve: CalibrationCurve, kind: str | None, simultaneous: bool) -> Band | None:
     if kind is None:
         return None
-    if kind not in ("consistency", "confidence"):
-        raise InputError("band", expected="'consistency' or 'confidence'", got=repr(kind))
+    check.check_choice("band", kind, ("consistency", "confidence"))
     make = curve.consistency_band if kind == "consistency" else curve.confidence_band
     return make(simultaneous=simultaneous)
 
@@ -249,6 +250,7 @@ def plot_three(
     Examples
     --------
     >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
     >>> figure = plot_three(Predictions([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8]), figure=Figure(figsize=(12, 5)))
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['ROC curve', 'Lift chart', 'Calibration plot']
@@ -279,7 +281,7 @@ def plot_three(
 
 
 def _select(predictions: Models, models: Sequence[str] | None) -> dict[str, ThresholdCounts]:
-    known = by_model(predictions)
+    known = samples_of(predictions, name="predictions").counts()
     names = list(known) if models is None else list(models)
     if not names:
         raise InputError("models", expected="at least one", got="none")
@@ -297,8 +299,7 @@ def _with_auc(curves: Mapping[str, Any]) -> list[str]:
 def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:
     """Draw on an Axes, or on that of a new figure, with the legend inside or beside it."""
     legend = legend or ("beside" if ax is None else "inside")
-    if legend not in _LEGENDS:
-        raise InputError("legend", expected=check.one_of(legend, _LEGENDS), got=repr(legend))
+    check.check_choice("legend", legend, _LEGENDS)
     ax = theme.new_axes() if ax is None else ax
     marks = draw(ax)
     if legend == "beside":

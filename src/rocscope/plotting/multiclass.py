@@ -13,7 +13,7 @@ from rocscope.core.rows import model_name
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import InputError
 from rocscope.multiclass.areas.auc import MulticlassAuc
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.simplex import CORNERS, regions, to_plane
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.plotting import theme
@@ -138,6 +138,7 @@ def plot_class_rocs(
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['a: AUC 0.500', 'b: AUC 0.500']
     """
+    predictions = predictions_of(predictions)
     chosen = predictions.models if models is None else [model_name(predictions.models, name) for name in models]
     if not chosen:
         raise InputError("models", expected="at least one", got="none")
@@ -208,6 +209,7 @@ def plot_simplex(
     Axes
         Each corner is where one class is certain; points have the colour of their actual class.
     """
+    predictions = predictions_of(predictions)
     proba = predictions.probabilities(model)
     points = to_plane(proba)
     filled = regions(_decider(decision), steps)

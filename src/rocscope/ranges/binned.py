@@ -5,26 +5,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.band import Band
-from rocscope.core.counts import ThresholdCounts, dot
+from rocscope.core.counts import Pairs, ThresholdCounts, dot
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.jsonable import jsonable
-from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, count_at_least, without_signed_zeros
-from rocscope.core.result import Result
 from rocscope.core.text import number
-from rocscope.errors import InexactCountsError, InputError, OneClassError, ScoreError, ShapeError
+from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError
 from rocscope.ranges.envelope import Boxes, envelope
-from rocscope.ranges.pair_bounds import group_sums, product, rounded, total, whole_counts, wins_within
+from rocscope.ranges.pair_bounds import PairsInBins, group_sums, product, rounded, total, whole_counts, wins_within
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinnedCounts(Result):
+class BinnedCounts(CumulativeCounts):
     """How many positives and negatives have scores in each of some ranges, and what that leaves open.
 
     Parameters
@@ -124,13 +123,20 @@ class BinnedCounts(Result):
         wins = tuple(np.concatenate([part.wins[end] for part in ordered]) for end in (0, 1))
         return cls(*columns, wins=wins, holds_hull=holds_hull)
 
-    def __len__(self) -> int:
-        return self.low.size
-
     @property
     def threshold(self) -> Array:
         """The thresholds at which the curve is known: the lowest score of each bin."""
         return self.low
+
+    @cached_property
+    def attained(self) -> ThresholdCounts:
+        """The ends of the bins as if they were all levels: their hull is what is surely attained."""
+        return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg))
+
+    @property
+    def best_case(self) -> ThresholdCounts:
+        """Counts above whose hull the exact curve nowhere is."""
+        return self.attained if self.holds_hull else self.optimistic()
 
     @cached_property
     def cumulative(self) -> tuple[Array, Array]:
@@ -138,46 +144,18 @@ class BinnedCounts(Result):
         tp, fp = Levels(self.low, self.pos, self.neg).cumulative()
         return check.read_only(tp), check.read_only(fp)
 
-    @property
-    def tp(self) -> Array:
-        """Positives at or above each threshold."""
-        return self.cumulative[0][1:]
-
-    @property
-    def fp(self) -> Array:
-        """Negatives at or above each threshold."""
-        return self.cumulative[1][1:]
-
-    @property
-    def n_pos(self) -> int:
-        """Number of positives."""
-        return self.tp[-1].item()
-
-    @property
-    def n_neg(self) -> int:
-        """Number of negatives."""
-        return self.fp[-1].item()
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.n_pos + self.n_neg
-
-    @property
-    def prevalence(self) -> float:
-        """Share of positives."""
-        return self.n_pos / self.n
-
     @cached_property
     def right_bounds(self) -> tuple[int, int]:
         """Bounds of twice the number of pairs ranked right, a tied pair counting one."""
-        if not (self.n_pos and self.n_neg):
-            missing = "negatives" if self.n_pos else "positives"
-            raise OneClassError("AUC", expected="both classes", got=f"no {missing} among {number(self.n)} rows")
-        most = 2 * self.n_pos * self.n_neg
+        self.require_both_classes("AUC")
+        most = self._most
         across = 2 * int(dot(self.neg, self.cumulative[0][:-1], most))
         low, high = (across + total(bound, most) for bound in self.wins)
         return low, high
+
+    @property
+    def _most(self) -> int:
+        return 2 * int(self.n_pos) * int(self.n_neg)
 
     @property
     def auc_bounds(self) -> tuple[float, float]:
@@ -188,9 +166,8 @@ class BinnedCounts(Result):
         >>> BinnedCounts([0.5, 0.1], [0.9, 0.4], pos=[3, 1], neg=[1, 3]).auc_bounds
         (0.5625, 0.9375)
         """
-        most = 2 * self.n_pos * self.n_neg
-        low, high = self.right_bounds
-        return rounded(Fraction(low, most), -inf), rounded(Fraction(high, most), inf)
+        low, high = (Fraction(bound, self._most) for bound in self.right_bounds)
+        return rounded(low, -inf), rounded(high, inf)
 
     @property
     def is_exact_area(self) -> bool:
@@ -207,12 +184,34 @@ class BinnedCounts(Result):
         """
         if not self.is_exact_area:
             raise self.inexact("AUC")
-        return Fraction(self.right_bounds[0], 2 * self.n_pos * self.n_neg)
+        return Fraction(self.right_bounds[0], self._most)
 
-    @property
+    def pairs(self) -> Pairs:
+        """Count the pairs ranked right, where bins do not leave that open."""
+        if not self.is_exact_area:
+            raise self.inexact("AUC")
+        right, _ = self.right_bounds
+        return PairsInBins(right // 2, right % 2, self._most // 2, self.inexact)
+
+    @cached_property
     def is_exact(self) -> bool:
         """Whether every bin holds one distinct score, so that nothing is open."""
         return bool((self.low == self.high).all())
+
+    @property
+    def holds_levels(self) -> bool:
+        """The same, by the name that all counts have for it."""
+        return self.is_exact
+
+    def require_levels(self, what: str) -> ThresholdCounts:
+        """Return the exact statistic, or raise InexactCountsError where a bin holds several scores."""
+        if not self.is_exact:
+            raise self.inexact(what)
+        return self.attained
+
+    def on_hull(self, what: str = "ROC hull") -> ThresholdCounts:
+        """Return the ends of the bins, where all vertices of the hull are among them."""
+        return self.attained if self.holds_hull else self.require_levels(what)
 
     def counts(self) -> ThresholdCounts:
         """Return the exact statistic.
@@ -222,9 +221,7 @@ class BinnedCounts(Result):
         InexactCountsError
             If a bin holds several scores.
         """
-        if not self.is_exact:
-            raise self.inexact("counts of every distinct score")
-        return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg))
+        return self.require_levels("counts of every distinct score")
 
     def inexact(self, what: str) -> InexactCountsError:
         """Return the error that says what is not known exactly, what is known, and how to go on."""
@@ -234,18 +231,7 @@ class BinnedCounts(Result):
         hint = "use .auc_bounds and .envelope(curve), or count the rows exactly (rocscope.ThresholdCounts)"
         return InexactCountsError(what, expected="one score in each bin", got=got, hint=hint)
 
-    def at(self, threshold: float) -> OperatingPoint:
-        """Return the operating point at a threshold that splits no bin.
-
-        Raises
-        ------
-        InexactCountsError
-            If it lies within a bin; the message names the nearest thresholds that are known.
-        """
-        if not check.is_number(threshold):
-            raise ScoreError("threshold", expected="a number", got=repr(threshold))
-        if isinstance(threshold, np.generic):  # whose comparisons would round
-            threshold = cast(float, threshold.item())
+    def _reached(self, threshold: float) -> tuple[float, float]:
         whole, begun = (count_at_least(ends, threshold) for ends in (self.low, self.high))
         if begun > whole:
             above = self.low[whole - 1].item() if whole else inf
@@ -256,7 +242,7 @@ class BinnedCounts(Result):
                 hint=f"the nearest known ones are {self.low[whole].item()!r} and {above!r}",
             )
         tp, fp = (axis[whole].item() for axis in self.cumulative)
-        return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, threshold)
+        return tp, fp
 
     def envelope(self, curve: str = "roc") -> Band:
         """Return between which values the exact curve surely lies.
@@ -283,8 +269,7 @@ class BinnedCounts(Result):
         >>> band.high - band.low
         array([0.  , 0.75, 0.75, 0.  , 0.  , 0.25, 0.25, 0.  ])
         """
-        if not (self.n_pos and self.n_neg):
-            raise OneClassError("envelope", expected="both classes", got=f"one among {number(self.n)} rows")
+        self.require_both_classes("envelope")
         tp, fp = self.cumulative
         return envelope(curve, Boxes(tp, fp, self.low == self.high))
 
@@ -330,7 +315,7 @@ class BinnedCounts(Result):
         group[first[1:]] = 1
         above = self.cumulative[0][:-1] - self.cumulative[0][first][np.cumsum(group)]
         across = 2 * product(self.neg, above)
-        wins = tuple(group_sums(across + bound, first, 2 * self.n_pos * self.n_neg) for bound in self.wins)
+        wins = tuple(group_sums(across + bound, first, self._most) for bound in self.wins)
         last = np.append(first[1:], len(self)) - 1
         pos, neg = (np.add.reduceat(column, first) for column in (self.pos, self.neg))
         return BinnedCounts(self.low[last], self.high[first], pos, neg, wins)
@@ -354,7 +339,7 @@ class BinnedCounts(Result):
         return jsonable(columns | wins)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BinnedCounts):
+        if not isinstance(other, type(self)):
             return NotImplemented
         names = ("low", "high", "pos", "neg")
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]

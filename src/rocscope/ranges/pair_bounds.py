@@ -1,6 +1,7 @@
 """Bounds of the pairs that bins hold, as whole numbers of any size."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import nextafter
 from typing import Any, cast
@@ -8,10 +9,23 @@ from typing import Any, cast
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope._types import Array
-from rocscope.errors import ShapeError, WeightError
+from rocscope._types import Array, Ties
+from rocscope.core.counts import Pairs
+from rocscope.errors import InexactCountsError, ShapeError, WeightError
 
 _INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class PairsInBins(Pairs):
+    """Pairs ranked right, a tied one counting half, of which it is not known which are tied."""
+
+    inexact: Callable[[str], InexactCountsError]
+
+    def _right(self, ties: Ties) -> tuple[float, float]:
+        if ties in ("lower", "upper"):
+            raise self.inexact(f"AUC with ties={ties!r}")
+        return super()._right(ties)
 
 
 def whole_counts(values: Any, name: str, n: int) -> Array:

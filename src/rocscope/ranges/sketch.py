@@ -215,7 +215,7 @@ class CountsSketch(Result):
         self._cells = self._cells.copy()
 
     def __add__(self, other: object) -> "CountsSketch":
-        if not isinstance(other, CountsSketch):
+        if not isinstance(other, type(self)):
             return NotImplemented
         both = CountsSketch(max(self.memory, other.memory), pos_label=self.pos_label)
         both.dtype = other.dtype if self.dtype is None else self.dtype

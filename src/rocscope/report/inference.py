@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.errors import heard
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
+from rocscope.sample import Samples
 
 MOST_COMPARED = 20
 """More models than this are not compared in pairs: there would be more pairs than anyone reads."""
@@ -24,13 +23,13 @@ class Certainty:
     warnings: list[str] = field(default_factory=list)
 
 
-def certainty(predictions: Predictions | Mapping[str, ThresholdCounts], *, compared: bool = True) -> Certainty:
+def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
     """Return the intervals of all models; and if wanted their differences, where they come from the same rows.
 
     Weighted counts have none: they do not tell how many rows a weight stands for.
     """
     with heard() as said:
-        intervals, pairs = _estimates(predictions, compared)
+        intervals, pairs = _estimates(samples, compared)
     return Certainty(
         {name: _interval(estimate) for name, estimate in intervals.items()},
         [_comparison(pair) for pair in pairs],
@@ -38,15 +37,16 @@ def certainty(predictions: Predictions | Mapping[str, ThresholdCounts], *, compa
     )
 
 
-def _estimates(
-    predictions: Predictions | Mapping[str, ThresholdCounts], compared: bool
-) -> tuple[Mapping[str, Estimate], list[Comparison]]:
-    if not isinstance(predictions, Predictions):
-        return {name: auc_interval(counts) for name, counts in predictions.items() if isinstance(counts.n, int)}, []
-    if compared and 2 <= len(predictions.models) <= MOST_COMPARED:
-        tests = compare(predictions)
+def _estimates(samples: Samples, compared: bool) -> tuple[Mapping[str, Estimate], list[Comparison]]:
+    rows = samples.rows
+    if rows is None:
+        return {
+            name: auc_interval(counts) for name, counts in samples.counts().items() if isinstance(counts.n, int)
+        }, []
+    if compared and 2 <= len(rows.models) <= MOST_COMPARED:
+        tests = compare(rows)
         return tests.estimates, list(tests)
-    return {model: auc_interval(predictions, model=model) for model in predictions.models}, []
+    return {model: auc_interval(rows, model=model) for model in rows.models}, []
 
 
 def _interval(estimate: Estimate) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from rocscope import __version__
 from rocscope.core.context import Context
 from rocscope.core.counted import Counted
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
-from rocscope.decisions.choosing import Decision, by_model, choose
+from rocscope.decisions.choosing import Decision, choose
 from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_rows, small_cells
-from rocscope.report.summary import ModelSummary, Sample, summarise
+from rocscope.report.summary import ModelSummary, summarise
+from rocscope.sample import Models, samples_of
 
 SCHEMA_VERSION = 3
 
@@ -87,7 +87,7 @@ NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by
 
 
 def report_data(
-    predictions: Sample,
+    predictions: Models,
     *,
     context: Context | None = None,
     title: str = "",
@@ -98,7 +98,8 @@ def report_data(
 
     Parameters
     ----------
-    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    predictions : data of one or several models
+        In any form; see `rocscope.sample`.
     context : Context, optional
     title, notes : str
     detailed : bool, optional
@@ -116,25 +117,27 @@ def report_data(
 
     Examples
     --------
+    >>> from rocscope import Predictions
     >>> data = report_data(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]))
     >>> data.models[0].auc["half"], data.decision.threshold
     (0.9166666666666666, 0.6)
     """
     context = context or Context()
-    counts = by_model(predictions)
+    data = samples_of(predictions, name="predictions")
+    counts = data.counts()
     for name, levels in counts.items():
         levels.require_both_classes(name)
     decision = choose(counts, context)
     title = title or " · ".join(counts)
-    detailed = (isinstance(predictions, Predictions) or is_small(counts)) if detailed is None else detailed
+    detailed = (data.rows is not None or is_small(counts)) if detailed is None else detailed
     if not detailed:
         figures = [summarise(name, levels, context, calibrated=False) for name, levels in counts.items()]
         provenance = _sizes(counts) | source_of(predictions)
         return ReportData(title, context, figures, decision, provenance, warnings=[LEFT_OUT], notes=notes)
-    sure = certainty(predictions if isinstance(predictions, Predictions) else counts)
+    sure = certainty(data)
     models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
-    slices = by_rows(predictions, context) if isinstance(predictions, Predictions) else Slices(context)
-    data = ReportData(
+    slices = Slices(context) if data.rows is None else by_rows(data.rows, context)
+    report = ReportData(
         title=title,
         context=context,
         models=models,
@@ -145,14 +148,13 @@ def report_data(
         notes=notes,
     )
     unpaired = [NOT_COMPARED] if isinstance(predictions, Counted) and len(counts) > 1 else []
-    return replace(data, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(data.views)])
+    return replace(report, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)])
 
 
-def is_small(predictions: Predictions | Mapping[str, ThresholdCounts]) -> bool:
+def is_small(models: Models) -> bool:
     """Whether intervals and calibration take no longer than anyone waits: up to a million rows, or distinct scores."""
-    if isinstance(predictions, Predictions):
-        return len(predictions) <= MOST_DETAILED
-    return all(len(counts) <= MOST_DETAILED for counts in predictions.values())
+    data = samples_of(models)
+    return all(len(counts) <= MOST_DETAILED for counts in ([data.rows] if data.rows else data.points().values()))
 
 
 def _sizes(counts: Mapping[str, ThresholdCounts]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Report: predictions in, one interactive HTML file out."""
 
 import os
-from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -9,12 +8,11 @@ from typing import Any
 
 from rocscope._output import write_file
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.report.html import render
 from rocscope.report.model import ReportData, report_data
 from rocscope.report.multiclass import MulticlassData, multiclass_report
+from rocscope.sample import Models
 
 
 class Report:
@@ -22,8 +20,9 @@ class Report:
 
     Parameters
     ----------
-    predictions : Predictions, ThresholdCounts, mapping from model name to ThresholdCounts, or MulticlassPredictions
-        Of more than two classes: the reader picks the one that is positive, against all others.
+    predictions : data of one or several models, or MulticlassPredictions
+        In any form; see `rocscope.sample`. Of more than two classes the reader picks the one that is positive,
+        against all others.
     context : Context, optional
         Prevalence and costs; the sample's prevalence and equal costs by default. Costs only, with more than two
         classes: each has a prevalence of its own.
@@ -37,6 +36,7 @@ class Report:
 
     Examples
     --------
+    >>> from rocscope import Predictions
     >>> report = Report(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]), title="five rows")
     >>> report.data.decision.threshold
     0.6
@@ -44,7 +44,7 @@ class Report:
 
     def __init__(
         self,
-        predictions: Predictions | ThresholdCounts | Mapping[str, ThresholdCounts] | MulticlassPredictions,
+        predictions: Models | MulticlassPredictions,
         *,
         context: Context | None = None,
         title: str = "",

@@ -12,6 +12,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.report.inference import certainty
 from rocscope.report.summary import ModelSummary, summarise
+from rocscope.sample import samples_of
 
 SMALL = 10
 """Fewer cases of a class than this are warned about."""
@@ -72,7 +73,7 @@ class Slices:
         if missing := [word for word, n in _classes(predictions) if not n]:
             self._one_class.append(f"{kind} {name} (no {missing[0]}s)")
             return
-        sure = certainty(predictions, compared=compared)
+        sure = certainty(samples_of(predictions), compared=compared)
         models = [
             summarise(
                 model,

@@ -1,13 +1,11 @@
 """ModelSummary: what is known about one model, as plain data."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.curves.det_curve import det
 from rocscope.curves.lift_curves import lift_chart
@@ -19,8 +17,6 @@ from rocscope.report.calibration import calibration_block
 
 MOST_POINTS = 225
 """Enough for a curve as wide as a screen; a report then stays small enough to mail."""
-
-Sample = Predictions | ThresholdCounts | Mapping[str, ThresholdCounts]
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import special
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rocscope import _validation as check
 from rocscope._output import write_file
 from rocscope._types import Array
-from rocscope.calibration.logistic import log_odds, probability
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
 
@@ -79,8 +79,7 @@ class Recalibrator(BaseEstimator):
         >>> even.predict([2, 3]), even.adjust_to(0.1).predict([2, 3])
         (array([0.5, 0.5]), array([0.1, 0.1]))
         """
-        if not 0 < target_prevalence < 1:
-            raise InputError("target_prevalence", expected="a share between 0 and 1", got=repr(target_prevalence))
+        check.check_share(target_prevalence, "target_prevalence")
         self._require_fit()
         other = copy(self)
         odds, odds_of_fit = (share / (1 - share) for share in (target_prevalence, self.prevalence_))
@@ -127,7 +126,7 @@ class Recalibrator(BaseEstimator):
         return check.check_scores(values, name="X").astype(np.float64)
 
     def _shifted(self, chance: Array) -> Array:
-        return chance if self.shift_ == 0 else probability(log_odds(chance) + self.shift_)
+        return chance if self.shift_ == 0 else special.expit(special.logit(chance) + self.shift_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "prevalence_")

@@ -30,6 +30,7 @@ from rocscope.core.text import number
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.splits import Sample, Split
+from rocscope.sample import rows_of
 
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
 
@@ -106,8 +107,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     >>> recalibrator("histogram", bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 4])
     array([0.5, 1. ])
     """
-    if method not in RECALIBRATORS:
-        raise InputError("method", expected=check.one_of(str(method), list(RECALIBRATORS)), got=repr(method))
+    check.check_choice("method", method, list(RECALIBRATORS))
     made = RECALIBRATORS[method]()
     unknown = sorted(set(parameters) - set(made.get_params()))
     if unknown:
@@ -134,7 +134,7 @@ def recalibrate(
         So many folds, each with about the same share of positives; the fold column; any splits that test each row
         once; or no folds: fitted and applied to the same rows, which the result says.
     random_state : int, Generator, RandomState or None
-        Of the folds, where `cv` is a number.
+        Of the folds.
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
@@ -165,6 +165,7 @@ def recalibrate(
     >>> result.recalibrators["score"].predict([0.5]).round(2)
     array([0.26])
     """
+    predictions = rows_of(predictions)
     require_distinct(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
     splits = None if cv is None else _splits(predictions, cv, check.seed_of(random_state))
@@ -200,7 +201,7 @@ def _crossed(
     return result
 
 
-def _splits(predictions: Predictions, cv: Any, seed: int | None) -> list[Split]:
+def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]

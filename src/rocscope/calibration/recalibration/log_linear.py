@@ -4,9 +4,10 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from scipy import special
 
 from rocscope._types import Array
-from rocscope.calibration.logistic import fit_logistic, log_likelihood, log_odds, probability
+from rocscope.calibration.logistic import fit_logistic, log_likelihood
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.calibration.recalibration.base import Recalibrator
 from rocscope.core.counts import ThresholdCounts
@@ -64,7 +65,7 @@ class _LogLinearRecalibrator(Recalibrator):
         linear = self._offset(scores) + self.intercept_
         for slope, column in zip(self.slopes_, self._columns(scores), strict=True):
             linear = linear + slope * column
-        return probability(linear)
+        return special.expit(linear)
 
 
 class PlattRecalibrator(Recalibrator):
@@ -104,7 +105,7 @@ class PlattRecalibrator(Recalibrator):
         self.intercept_ = float(intercept - self.slope_ * centre)
 
     def _map(self, scores: Array) -> Array:
-        return probability(self.intercept_ + self.slope_ * scores)
+        return special.expit(self.intercept_ + self.slope_ * scores)
 
 
 class BetaRecalibrator(_LogLinearRecalibrator):
@@ -158,7 +159,7 @@ class TemperatureRecalibrator(_LogLinearRecalibrator):
     has_intercept = False
 
     def _columns(self, score: Array) -> list[Array]:
-        return [log_odds(score.clip(_CLIP, 1 - _CLIP))]
+        return [special.logit(score.clip(_CLIP, 1 - _CLIP))]
 
 
 class ShiftRecalibrator(_LogLinearRecalibrator):
@@ -179,7 +180,7 @@ class ShiftRecalibrator(_LogLinearRecalibrator):
         return []
 
     def _offset(self, score: Array) -> Array:
-        return log_odds(score.clip(_CLIP, 1 - _CLIP))
+        return special.logit(score.clip(_CLIP, 1 - _CLIP))
 
 
 def _choices(size: int) -> list[tuple[int, ...]]:

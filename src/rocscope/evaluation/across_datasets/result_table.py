@@ -8,13 +8,11 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.predictions import Predictions
+from rocscope.core.rows import Rows
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.folds.fold_scores import fold_scores
 from rocscope.evaluation.measures import Metric
-from rocscope.multiclass.predictions import MulticlassPredictions
-
-_PREDICTIONS = (Predictions, MulticlassPredictions)
+from rocscope.sample import refusal
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +46,15 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
     ScoreError
         If a value is missing or infinite.
     """
-    if not isinstance(results, Mapping):
-        if not (hasattr(results, "columns") or hasattr(results, "column_names")):
-            expected = "a mapping from model to values or from data set to Predictions, or a data frame"
-            raise InputError("results", expected=expected, got=type(results).__name__)
+    if check.is_frame(results):
         import narwhals as nw
 
         frame = nw.from_native(results, eager_only=True)
         results = {name: frame[name].to_numpy() for name in frame.columns}
-    if any(isinstance(value, _PREDICTIONS) for value in results.values()):
+    elif not check.by_name(results, ()):
+        expected = "a mapping from model to values or from data set to Predictions, or a data frame"
+        raise refusal("results", expected, results)
+    if any(isinstance(value, Rows) for value in results.values()):
         table = _of_predictions(results, metric)
     else:
         table = _of_arrays(results)
@@ -92,7 +90,7 @@ def _of_predictions(results: Mapping[Any, Any], metric: Metric) -> ResultTable:
     rows: list[Array] = []
     models, quantity, sign = None, "", 1
     for name, preds in results.items():
-        if not isinstance(preds, _PREDICTIONS):
+        if not isinstance(preds, Rows):
             raise InputError(f"results[{name!r}]", expected="predictions as of the others", got=type(preds).__name__)
         found = fold_scores(preds, metric)
         models, quantity, sign = models or found.models, found.quantity, found.sign

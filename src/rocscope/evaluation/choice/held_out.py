@@ -19,36 +19,48 @@ from rocscope.inference.resampling.draws import Tally
 def held_out(
     predictions: Predictions, rule: Rule, *, folds: int, repeats: int, groups: Any, level: float, seed: int
 ) -> Estimate:
-    """Choose and judge in the folds of the predictions or, where they have none, in folds that are drawn."""
-    tallies = {
-        model: Tally.of_rows(predictions.y_true, score, weight=predictions.sample_weight)
-        for model, score in predictions.scores.items()
-    }
-    if predictions.fold is not None:
-        given = list(masks_of("fold", predictions.fold).values())
-        if len(given) < 2:
-            raise InputError("fold", expected="at least two folds", got="one", hint="leave the fold column out")
-        parts, name = [given], f"cross-validation in the {len(given)} folds given"
-    else:
-        parts = list(_drawn(predictions, folds, repeats, groups, seed))
+    """Choose and judge in the folds of the predictions or, where they have none, in folds that are drawn.
+
+    Each repeat of folds is a cross-validation of its own: their mean is steadier, and no surer, than one.
+    """
+    if predictions.fold is None:
+        tallies = _tallies(predictions)
+        runs = [(predictions, tallies, part) for part in _drawn(predictions, folds, repeats, groups, seed)]
         name = f"cross-validation, {folds} folds, {repeats} repeats"
-    found = [_judge(predictions, tallies, rule, part, level) for part in parts]
+    else:
+        whole = predictions.by_repeat().values() if predictions.repeated else [predictions]
+        runs = [(each, _tallies(each), _given(each)) for each in whole]
+        name = f"cross-validation in the {sum(len(part) for _, _, part in runs)} folds given"
+    found = [_judge(*run, rule, level) for run in runs]
     value = float(np.mean([each.value for each in found]))
     reach = float(np.sqrt(np.mean([(each.high - each.value) ** 2 for each in found])))
     return Estimate(value, value - reach, value + reach, level, f"{name}, jackknife over folds", predictions.n)
 
 
+def _tallies(predictions: Predictions) -> dict[str, Tally]:
+    return {
+        model: Tally.of_rows(predictions.y_true, score, weight=predictions.sample_weight)
+        for model, score in predictions.scores.items()
+    }
+
+
+def _given(predictions: Predictions) -> list[Array]:
+    given = list(masks_of("fold", predictions.fold).values())
+    if len(given) < 2:
+        raise InputError("fold", expected="at least two folds", got="one", hint="leave the fold column out")
+    return given
+
+
 def _judge(
-    predictions: Predictions, tallies: Mapping[str, Tally], rule: Rule, tests: list[Array], level: float
+    predictions: Predictions, tallies: Mapping[str, Tally], tests: list[Array], rule: Rule, level: float
 ) -> across.Across:
     test = np.stack(tests)
-    chosen_on = np.stack([~_with_same_cases(predictions, mask) for mask in tests])
-    for mask in chosen_on:
-        positive = predictions.y_true[mask]
+    for mask in test:
+        positive = predictions.y_true[~mask]
         if not positive.any() or positive.all():
             subject = "cross-validation of the choice"
             raise OneClassError(subject, expected="both classes outside every fold", got="one", hint="take fewer folds")
-    choice = rule.choose({name: tally.counts(chosen_on.astype(np.int64)) for name, tally in tallies.items()})
+    choice = rule.choose({name: tally.counts((~test).astype(np.int64)) for name, tally in tallies.items()})
     cells = np.zeros((4, len(tests)))
     for number, tally in enumerate(tallies.values()):
         tp, fp = map(from_zero, tally.counts(test.astype(np.int64)))
@@ -57,12 +69,6 @@ def _judge(
         cells[:, here] = [pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]
     total = cells.sum(axis=1, keepdims=True)
     return across.jackknife(rule.worth(*total), rule.worth(*(total - cells))[:, None], level)
-
-
-def _with_same_cases(predictions: Predictions, mask: Array) -> Array:
-    """Return the rows of the cases of some rows, for a case may have several, from repeats."""
-    row = predictions.row
-    return mask if row is None or not predictions.repeated else np.isin(row, row[mask])
 
 
 def _drawn(predictions: Predictions, folds: int, repeats: int, groups: Any, seed: int) -> Iterator[list[Array]]:

@@ -1,7 +1,7 @@
 """optimism: what it costs to choose a threshold, and a model, on the rows on which they are judged."""
 
 from math import nan
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import Rows
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.criteria import Function, criterion_of
 from rocscope.decisions.uncertain import UncertainContext
@@ -23,6 +24,7 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.placements import WeightKind
 from rocscope.inference.resampling.bootstrap import BootstrapEstimate, design_of
 from rocscope.inference.resampling.draws import Design
+from rocscope.sample import rows_of
 
 _SEEN = 2 ** (-1 / 3)
 """The part of the optimism of a best point that the bootstrap sees: docs/price-of-choosing.md."""
@@ -162,15 +164,13 @@ def _threshold(sample: Observed, drawn: Replicates, level: float, design: Design
 
 
 def _predictions(data: Any, X: Any, y: Any, cv: Any, seed: int, progress: Progress) -> Predictions:
-    if not isinstance(data, Predictions):
-        if X is None or y is None:
-            hint = "optimism(estimator, X=X, y=y), or rocscope.Predictions(y_true, y_score)"
-            raise InputError(
-                "data", expected="Predictions, or estimators with X and y", got=type(data).__name__, hint=hint
-            )
-        data = evaluate(data, X, y, cv=cv, random_state=seed, progress=progress)
-    elif X is not None or y is not None:
+    if X is None and y is None:
+        if hasattr(data, "fit"):
+            raise InputError("X and y", expected="both beside estimators", got="none", hint="optimism(model, X=X, y=y)")
+        return rows_of(data, name="data")
+    if isinstance(data, Rows):
         raise InputError("X and y", expected="none beside Predictions", got="one", hint="leave them out")
-    if not isinstance(data, Predictions):
+    found = evaluate(data, X, y, cv=cv, random_state=seed, progress=progress)
+    if hasattr(found, "classes"):
         raise InputError("y", expected="two classes", got="more", hint="use predictions.binary(cls)")
-    return data
+    return cast(Predictions, found)

@@ -20,6 +20,7 @@ from rocscope.evaluation.folds.averages import Average, ByBin, ByFalsePositives,
 from rocscope.evaluation.folds.fold_curves import FoldCurves, Kind, fold_curves
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.estimate import Estimate
+from rocscope.sample import rows_of
 
 Method = Literal["pooled", "vertical", "threshold", "false_positives"]
 
@@ -112,6 +113,7 @@ def average_curve(
     """
     check.check_choice("method", method, METHODS)
     check.check_level(level)
+    predictions = rows_of(predictions)
     name = model_name(predictions.models, model)
     found = fold_curves(predictions.select(models=[name]), curve, bins=bins, strategy=strategy)
     if method == "false_positives":

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.predictions import Predictions
+from rocscope.core.rows import Rows
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.measures import Judged, Metric, measure_of
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.sample import refusal
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +86,12 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
     """
     if test_share is not None:
         check.check_share(test_share, "test_share")
-    if isinstance(scores, Predictions | MulticlassPredictions):
-        found = _of_predictions(scores, metric)
-    elif isinstance(scores, Mapping):
-        found = _of_arrays(scores)
+    if isinstance(scores, Rows):
+        found = _of_predictions(cast(Judged, scores), metric)
+    elif by_model := check.by_name(scores, ()):
+        found = _of_arrays(by_model)
     else:
-        raise InputError("scores", expected="Predictions, or a mapping from model to array", got=type(scores).__name__)
+        raise refusal("scores", "Predictions with folds, or a mapping from model to array", scores)
     if len(found.models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(found.models)}")
     if found.values.shape[1] < 2:
@@ -102,8 +102,6 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
 
 def _of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
     arrays = {str(name): np.asarray(values) for name, values in scores.items()}
-    if not arrays:
-        raise InputError("models to compare", expected="two or more", got="0")
     (first, shape), *_ = [(name, values.shape) for name, values in arrays.items()]
     if len(shape) not in (1, 2):
         raise ShapeError(f"scores[{first!r}]", expected="folds, or repeats × folds", got=f"{len(shape)} dimensions")
@@ -125,7 +123,7 @@ def _what_is_wrong(values: Array) -> str:
 
 
 def _of_predictions(preds: Judged, metric: Metric) -> FoldScores:
-    measure = measure_of(metric, several_classes=isinstance(preds, MulticlassPredictions))
+    measure = measure_of(metric, several_classes=hasattr(preds, "classes"))
     responses = getattr(preds.source, "responses", {})
     parts = list(preds.by_fold().items())
     repeats = [_repeat_of(part) for _, part in parts]

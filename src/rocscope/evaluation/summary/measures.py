@@ -1,8 +1,7 @@
 """All numbers of one model on some rows."""
 
-from dataclasses import dataclass, field
 from math import isfinite, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,61 +10,45 @@ from rocscope.calibration.evidence import Evidence, evidence
 from rocscope.calibration.outcomes import Shift
 from rocscope.calibration.report import distance_estimates
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, ScoreError, heard
 from rocscope.evaluation.summary.guidance import MEASURES, NEEDS_PROBABILITIES
 from rocscope.inference.auc import auc_interval, normal_quantile
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import rate_intervals, share_of
+from rocscope.sample import Sample
 
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
 _NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}
 
 
-@dataclass
-class Measured:
+class Measured(NamedTuple):
     """Estimates by name, and what to keep in mind."""
 
     estimates: dict[str, Estimate]
-    notes: list[str] = field(default_factory=list)
+    notes: tuple[str, ...]
 
 
-def measure(
-    data: Predictions | ThresholdCounts,
-    model: str,
-    counts: ThresholdCounts,
-    threshold: float,
-    context: Context,
-    level: float,
-    random_state: int,
-) -> Measured:
+def measure(sample: Sample, threshold: float, context: Context, level: float, random_state: int) -> Measured:
     """Return all measures of a model; what cannot be had has no interval, or no value, and says why."""
+    data = sample.counts if sample.rows is None else sample.rows
+    known, counts = evidence(data, probabilities=False), sample.counts
     one_class = not (counts.n_pos and counts.n_neg)
     target = None if one_class else context.target_prevalence
-    known = evidence(data, model=model if isinstance(data, Predictions) else None, probabilities=False)
     forms = ClosedForms(known, Shift.of(known.outcomes, target), level)
-    found = Measured(dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS)))
+    found = dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS))
     with heard() as said:
         if not one_class:
-            found.estimates["auc"] = _auc(data, model, level)
-        found.estimates |= _at_threshold(known, forms, counts.at(threshold), context, one_class=one_class)
+            found["auc"] = auc_interval(data, level=level)
+        found |= _at_threshold(known, forms, counts.at(threshold), context, one_class=one_class)
         try:
             counts.require_probabilities("scores")
         except ScoreError:
-            found.estimates |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
+            found |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
         else:
-            found.estimates |= _of_probabilities(known, forms, random_state)
-    found.notes += said
-    return found
-
-
-def _auc(data: Predictions | ThresholdCounts, model: str, level: float) -> Estimate:
-    if isinstance(data, Predictions):
-        return auc_interval(data, model=model, level=level)
-    return auc_interval(data, level=level)
+            found |= _of_probabilities(known, forms, random_state)
+    return Measured(found, tuple(said))
 
 
 def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int) -> dict[str, Estimate]:

@@ -1,6 +1,5 @@
 """summary: everything that a validation reports of each model, in one call."""
 
-from collections.abc import Mapping
 from math import nan
 from typing import Any, Literal
 
@@ -8,12 +7,12 @@ from rocscope import __version__
 from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct
-from rocscope.decisions.choosing import by_model, choose
-from rocscope.errors import InputError, OneClassError
+from rocscope.decisions.choosing import choose
+from rocscope.errors import OneClassError
 from rocscope.evaluation.summary.measures import measure
 from rocscope.evaluation.summary.result import Summary, SummaryRow, methods_paragraph
+from rocscope.sample import Models, Sample, sample_of, samples_of
 
 By = Literal["segment", "fold"]
 _FACTS = (
@@ -26,7 +25,7 @@ _FACTS = (
 
 
 def summary(
-    predictions: Predictions | ThresholdCounts | Mapping[str, ThresholdCounts],
+    predictions: Models,
     context: Context | None = None,
     *,
     by: By | None = None,
@@ -37,7 +36,8 @@ def summary(
 
     Parameters
     ----------
-    predictions : Predictions, ThresholdCounts or mapping from model name to ThresholdCounts
+    predictions : data of one or more models
+        In any form; see `rocscope.sample`. Parts need rows.
     context : Context, optional
         Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
         when left out.
@@ -75,37 +75,36 @@ def summary(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> score = rng.random(400)
+    >>> from rocscope import Predictions
     >>> found = summary(Predictions(rng.random(400) < score, {"risk": score}))
     >>> found
-    Summary(risk AUC 0.8328, 20 measures)
+    Summary(risk AUC 0.8511, 20 measures)
     >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
     (True, True, True)
     """
     require_distinct(predictions, "summary")
     check.check_level(level)
-    context = context or Context()
-    counts, seed = by_model(predictions), check.seed_of(random_state)
-    parts = _parts(predictions, by)
-    rows = []
-    for model, levels in counts.items():
-        threshold, notes = _threshold(model, levels, context)
-        for part, data in {"all": predictions, **parts}.items():
-            whole = data is predictions
-            own = levels if whole else data.counts(model)
-            found = measure(data if isinstance(data, Predictions) else own, model, own, threshold, context, level, seed)
-            rows.append(SummaryRow(model, part, own.n, own.n_pos, threshold, found.estimates, (*notes, *found.notes)))
+    context, seed = context or Context(), check.seed_of(random_state)
+    samples, rows = samples_of(predictions, name="predictions"), []
+    for model, sample in samples.items():
+        threshold, notes = _threshold(model, sample.counts, context)
+        for part, data in {"all": sample, **_parts(sample, by)}.items():
+            found = measure(data, threshold, context, level, seed)
+            counts = data.counts
+            rows.append(
+                SummaryRow(model, part, counts.n, counts.n_pos, threshold, found.estimates, notes + found.notes)
+            )
     facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
     return Summary(tuple(rows), context, by, level, methods_paragraph(__version__, context, by, level, facts))
 
 
-def _parts(predictions: Any, by: str | None) -> dict[str, Predictions]:
+def _parts(sample: Sample, by: str | None) -> dict[str, Sample]:
     if by is None:
         return {}
     check.check_choice("by", by, ("segment", "fold"))
-    if not isinstance(predictions, Predictions):
-        raise InputError(f"by={by!r}", expected="rows (Predictions)", got=f"a {type(predictions).__name__}")
-    found = predictions.by_segment() if by == "segment" else predictions.by_fold()
-    return {str(name): part for name, part in found.items()}
+    rows = sample.require_rows(f"by={by!r}")
+    found = rows.by_segment() if by == "segment" else rows.by_fold()
+    return {str(name): sample_of(part) for name, part in found.items()}
 
 
 def _threshold(model: str, counts: ThresholdCounts, context: Context) -> tuple[float, tuple[str, ...]]:

@@ -10,11 +10,7 @@ from scipy import special
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.counts import ThresholdCounts
 from rocscope.core.jsonable import jsonable
-from rocscope.core.point import OperatingPoint
-from rocscope.core.predictions import Predictions
-from rocscope.curves.curve import as_counts
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
@@ -22,6 +18,7 @@ from rocscope.inference.placements import WeightKind
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
 from rocscope.inference.resampling.draws import AREAS, Design, Statistic, counts_of, replicate, tally_all
 from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
+from rocscope.sample import Models, Sample, samples_of
 
 Interval = Literal["percentile", "basic", "bca"]
 
@@ -49,9 +46,10 @@ class BootstrapEstimate(Estimate):
 
 
 def bootstrap(
-    data: Predictions | ThresholdCounts | OperatingPoint,
+    data: Models,
     statistic: Callable[[Any], Any],
     *,
+    model: str | None = None,
     replicates: int = 2000,
     method: Interval = "percentile",
     level: float = 0.95,
@@ -66,7 +64,8 @@ def bootstrap(
 
     Parameters
     ----------
-    data : Predictions, ThresholdCounts or OperatingPoint
+    data, model : data of one model, or Predictions of several
+        In any form; see `rocscope.sample`.
     statistic : function
         Of the ThresholdCounts where there is one model, and of a dict from model name to ThresholdCounts where there
         are several, which come from the same rows in every replicate; returns a number.
@@ -129,6 +128,7 @@ def bootstrap(
 
     Examples
     --------
+    >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts.from_scores([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
     BootstrapEstimate(0.55, 95 % interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
@@ -138,7 +138,7 @@ def bootstrap(
         raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
     check.check_level(level)
     check.check_choice("method", method, INTERVALS)
-    design = design_of(data, stratified=stratified, groups=groups, weights=weights)
+    design = design_of(data, model, stratified=stratified, groups=groups, weights=weights)
     plan = AREAS if statistic is auc and len(design.tallies) == 1 else Statistic(_scalar(statistic, design), 1)
     observed = at_sample(design, plan)
     drawn = replicate(design, plan, replicates, random_state=random_state, threads=threads, progress=progress)
@@ -147,16 +147,22 @@ def bootstrap(
     return interval(observed[0], drawn[:, 0], method, level, design, skew)
 
 
-def design_of(data: Any, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto") -> Design:
-    """Return what is drawn from any kind of data."""
-    if isinstance(data, Predictions):
-        return design_of_rows(data, stratified=stratified, groups=groups, weights=weights)
-    if not isinstance(data, ThresholdCounts | OperatingPoint):
-        hint = "wrap labels and scores: rocscope.Predictions(y_true, y_score)"
-        raise InputError("data", expected="Predictions or ThresholdCounts", got=type(data).__name__, hint=hint)
-    if groups is not None:
-        raise InputError("groups", expected="rows (Predictions)", got=type(data).__name__)
-    return design_of_counts(as_counts(data), stratified=stratified)
+def design_of(
+    data: Any, model: str | None = None, *, stratified: bool, groups: Any = None, weights: WeightKind = "auto"
+) -> Design:
+    """Return what is drawn from any kind of data: the rows of all models, so that they share them, where it can be."""
+    samples = samples_of(data, name="data")
+    if samples.rows is not None and model is None:
+        return design_of_rows(samples.rows, stratified=stratified, groups=groups, weights=weights)
+    return design_of_sample(samples.one(model), stratified=stratified, groups=groups, weights=weights)
+
+
+def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
+    """Return what is drawn from the data of one model."""
+    rows = sample.rows if groups is None else sample.require_rows("groups")
+    if rows is None:
+        return design_of_counts(sample.counts, stratified=stratified)
+    return design_of_rows(rows, stratified=stratified, groups=groups, weights=weights)
 
 
 def _scalar(statistic: Callable[[Any], Any], design: Design) -> Callable[[Any], Any]:

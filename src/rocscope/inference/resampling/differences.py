@@ -1,6 +1,6 @@
 """Differences between models in any statistic, by the bootstrap."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -11,19 +11,20 @@ from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.curves.roc_curve import auc
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Hypothesis
 from rocscope.inference.multiplicity import Correction, with_adjusted
 from rocscope.inference.placements import WeightKind
-from rocscope.inference.resampling.bootstrap import INTERVALS, Interval, at_sample, design_of, interval
+from rocscope.inference.resampling.bootstrap import INTERVALS, Interval, at_sample, design_of_sample, interval
+from rocscope.inference.resampling.design import design_of_rows
 from rocscope.inference.resampling.draws import AREAS, Design, Statistic, replicate
 from rocscope.inference.resampling.jackknife import LeftOut, acceleration, leave_one_out
+from rocscope.sample import Samples
 
 
 def differences(
-    arms: Predictions | Mapping[str, Predictions | ThresholdCounts],
+    arms: Samples,
     statistic: Callable[[ThresholdCounts], float],
     hypothesis: Hypothesis,
     correction: Correction,
@@ -39,16 +40,15 @@ def differences(
 ) -> Comparisons:
     """Compare a statistic between models of the same rows, or between samples that are drawn apart."""
     check.check_choice("method", method, INTERVALS)
-    if isinstance(arms, Predictions):
-        designs = [design_of(arms, stratified=stratified, groups=groups, weights=weights)]
-        names = list(arms.models)
+    if arms.rows is not None:
+        designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups, weights=weights)]
     else:
         groups = groups or {}
         designs = [
-            design_of(data, stratified=stratified, groups=groups.get(name), weights=weights)
-            for name, data in arms.items()
+            design_of_sample(arm, stratified=stratified, groups=groups.get(name), weights=weights)
+            for name, arm in arms.items()
         ]
-        names = list(arms)
+    names = list(arms)
     plans = [_each(statistic, design) for design in designs]
     seed, streams = check.seed_of(random_state), [None] if len(designs) == 1 else range(len(designs))
     values = np.concatenate([at_sample(*pair) for pair in zip(designs, plans, strict=True)])

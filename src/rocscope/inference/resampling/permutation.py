@@ -1,6 +1,5 @@
 """Are two whole ROC curves the same: the permutation tests of Venkatraman and Begg."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from rocscope.errors import InputError, WeightError
 from rocscope.inference.comparing import compare, join_rows
 from rocscope.inference.estimate import Comparison
 from rocscope.inference.resampling.draws import in_chunks
+from rocscope.sample import Models, samples_of
 
 _CHUNK_CELLS = 2**19
 _ROUNDING = 1e-12
@@ -23,7 +23,7 @@ _JITTER = 1e-9  # breaks ties between places, which are no closer than the small
 
 
 def compare_curves(
-    predictions: Predictions | Mapping[str, Predictions],
+    predictions: Models,
     *,
     paired: bool | None = None,
     replicates: int = 2000,
@@ -35,7 +35,7 @@ def compare_curves(
 
     Parameters
     ----------
-    predictions : Predictions of two models, or mapping from two names to Predictions of one model each
+    predictions : Predictions of two models, or Predictions of each of two by name
         The same rows (paired), or two samples (unpaired, unless `paired` says that the rows are the same).
     paired : bool, optional
     replicates : int
@@ -80,13 +80,16 @@ def compare_curves(
     >>> test.difference.value, test.p_value < 0.05
     (0.0, True)
     """
-    if isinstance(predictions, Mapping) and paired:
-        predictions = join_rows(predictions)[0]
-    arms = predictions.models if isinstance(predictions, Predictions) else list(predictions)
+    arms = samples_of(predictions, name="predictions")
+    if paired and arms.rows is None:
+        arms, _ = join_rows(arms)
     if len(arms) != 2:
         raise InputError("models to compare", expected="two", got=f"{len(arms)}")
+    if arms.rows is not None:
+        exchange = _Paired.of(arms.rows)
+    else:
+        exchange = _Unpaired.of(*(arm.require_rows(f"the permutation test of {name!r}") for name, arm in arms.items()))
     areas = compare(predictions, paired=paired, level=level)[0]
-    exchange = _Paired.of(predictions) if isinstance(predictions, Predictions) else _Unpaired.of(*predictions.values())
     seed = check.seed_of(random_state)
     observed = exchange.permuted(np.random.default_rng([seed, 1]), 1, permute=False)[0]
     chunk = int(np.clip(_CHUNK_CELLS // exchange.n, 1, 100))

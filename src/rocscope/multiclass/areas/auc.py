@@ -22,12 +22,19 @@ from rocscope.multiclass.areas.pairwise import (
     row_components,
 )
 from rocscope.multiclass.intervals import by_logit, two_smallest
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import predictions_of
 
 Variant = Literal["hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"]
 ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
 
 VARIANTS = ("hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted")
+
+
+def _average(variant: Variant, doc: str) -> property:
+    def average(self: "MulticlassAuc") -> Average:
+        return self.average(variant)
+
+    return property(average, doc=doc)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,35 +78,12 @@ class MulticlassAuc(Result):
     support: Array
     _rows: ClassColumns
 
-    @property
-    def hand_till(self) -> Average:
-        """Hand & Till's M: mean of A(i|j) over all ordered pairs of classes."""
-        return self.one_vs_one()
-
-    @property
-    def au1u(self) -> Average:
-        """Each class against each other, classes alike: the same as `hand_till`."""
-        return self.one_vs_one()
-
-    @property
-    def au1p(self) -> Average:
-        """Each class against each other, A(i|j) by the share of class i."""
-        return self.average("au1p")
-
-    @property
-    def ovo_weighted(self) -> Average:
-        """Each pair of classes by the share of cases in it."""
-        return self.one_vs_one("prevalence")
-
-    @property
-    def aunu(self) -> Average:
-        """Each class against the rest, classes alike."""
-        return self.one_vs_rest()
-
-    @property
-    def aunp(self) -> Average:
-        """Each class against the rest, by the share of the class."""
-        return self.one_vs_rest("prevalence")
+    hand_till = _average("hand_till", "Hand & Till's M: mean of A(i|j) over all ordered pairs of classes.")
+    au1u = _average("au1u", "Each class against each other, classes alike: the same as `hand_till`.")
+    au1p = _average("au1p", "Each class against each other, A(i|j) by the share of class i.")
+    ovo_weighted = _average("ovo_weighted", "Each pair of classes by the share of cases in it.")
+    aunu = _average("aunu", "Each class against the rest, classes alike.")
+    aunp = _average("aunp", "Each class against the rest, by the share of the class.")
 
     @property
     def against_rest(self) -> Array:
@@ -227,7 +211,7 @@ def multiclass_auc(
     >>> auc.hand_till, auc.aunu
     (Average(0.958333 over 3), Average(0.944444 over 3))
     """
-    preds = as_predictions(y_true, proba, classes=classes, sample_weight=sample_weight)
+    preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
     require_distinct(preds, "multi-class AUC with its interval")
     rows = ClassColumns.of(preds.y_true, preds.probabilities(model), preds.sample_weight)
     support = rows.support
@@ -245,13 +229,6 @@ def auc_estimate(variant: str, value: float, variance: float, support: Array, le
         return by_logit(value, sqrt(variance), level, f"DeLong of {variant}", n)
     first, second = np.sort(support[support > 0])[:2].tolist()
     return two_smallest(value, first, second, level, n)
-
-
-def as_predictions(y_true: Any, proba: Any, *, classes: Any = None, sample_weight: Any = None) -> MulticlassPredictions:
-    """Return predictions as they are, or those of labels and probabilities."""
-    if isinstance(y_true, MulticlassPredictions):
-        return y_true
-    return MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
 
 
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:

@@ -7,14 +7,14 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.core.rows import require_distinct
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.intervals import mover_difference
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
 from rocscope.multiclass.areas.auc import Variant, auc_estimate, coefficients, multiclass_auc, variant_weights
 from rocscope.multiclass.areas.pairwise import ClassColumns, covariance_of_components, row_components
-from rocscope.multiclass.intervals import mover
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
@@ -63,6 +63,7 @@ def compare_multiclass_auc(
     """
     hypothesis = Hypothesis(alternative, margin, level)
     check.check_choice("correction", correction, CORRECTIONS)
+    predictions = predictions_of(predictions)
     require_distinct(predictions, "comparison of multi-class AUCs")
     models = list(predictions.proba)
     if len(models) < 2:
@@ -87,6 +88,8 @@ def compare_multiclass_auc(
         if variance > _ROUNDING * variances:
             difference = hypothesis.wald(values[j] - values[i], sqrt(variance), predictions.n, name, bound=1)
         else:
-            difference = mover(estimates[models[i]], estimates[models[j]], f"{models[j]!r} − {models[i]!r}")
+            warn(f"{models[j]!r} − {models[i]!r}: the variance of the difference is 0 or undefined")
+            both = estimates[models[i]], estimates[models[j]]
+            difference = mover_difference(*both, "intervals of both (MOVER)", both[0].n)
         pairs.append(hypothesis.compare(models[i], models[j], difference, method=name))
     return Comparisons(variant, estimates, covariance, with_adjusted(pairs, correction), correction)

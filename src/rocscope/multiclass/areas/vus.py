@@ -13,7 +13,7 @@ from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.volume import ordinal_volume, sampled_volume, triple_volume
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column
 from rocscope.multiclass.intervals import by_logit, share_of_pairs
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import predictions_of
 
 MOST_TRIOS = 20_000_000
 """Up to so many trios of probability triples are all looked at."""
@@ -113,9 +113,10 @@ def _three_groups(
     y_true: Any, score: Any, model: str | None, classes: Any, sample_weight: Any
 ) -> tuple[list[Array], list[Array]]:
     """Return the scores or triples, and the weights, of each of three classes in their order."""
-    if isinstance(y_true, MulticlassPredictions):
-        names, index, weight = y_true.classes, y_true.y_true, y_true.sample_weight
-        values = y_true.probabilities(model)
+    if score is None:
+        preds = predictions_of(y_true, name="y_true", classes=classes, sample_weight=sample_weight)
+        names, index, weight = preds.classes, preds.y_true, preds.sample_weight
+        values = preds.probabilities(model)
     else:
         actual = label_column(y_true, "y_true")
         names = check_classes(check.distinct(actual) if classes is None else classes)

@@ -9,14 +9,13 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, warn
-from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.intervals import normal_quantile, of_share
 from rocscope.inference.multiplicity import Correction, with_adjusted
 from rocscope.inference.placements import is_frequency
 from rocscope.multiclass.costs.matrix import CostMatrix
-from rocscope.multiclass.intervals import wilson
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.tables.resample import resampled
 
 
@@ -76,6 +75,7 @@ def compare_multiclass_costs(
     >>> compare_multiclass_costs(preds, CostMatrix.errors("abc"))["x", "y"].difference.value
     0.16666666666666666
     """
+    predictions = predictions_of(predictions)
     require_distinct(predictions, "comparison of multi-class costs")
     if len(predictions.models) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
@@ -112,7 +112,7 @@ def _never_certain(estimate: Estimate, possible: float) -> Estimate:
     if estimate.standard_error > 0:
         return estimate
     warn("all rows cost alike, so that the bootstrap does not vary; the interval is Wilson's for rows not seen")
-    reach = possible * (1 - wilson(1.0, estimate.n, estimate.level)[0])
+    reach = possible * (1 - float(of_share(estimate.n, estimate.n, "wilson", estimate.level)[0]))
     ends = estimate.value - reach, estimate.value + reach
     standard_error = reach / normal_quantile(estimate.level)
     return Estimate(estimate.value, *ends, estimate.level, "Wilson for rows not seen", estimate.n, standard_error)

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,7 +188,7 @@ class CostMatrix(Result):
 
 def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name: str = "target_prior") -> Array:
     """Return the share of each class, from a mapping that names every class."""
-    if not isinstance(prior, Mapping) or set(cast(Mapping[Any, float], prior)) != set(classes):
+    if set(check.by_name(prior, ())) != set(classes):
         raise InputError(name, expected=f"a share for each of {check.listing(classes)}", got=repr(prior))
     shares = np.array([prior[cls] for cls in classes], dtype=np.float64)
     if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:

@@ -9,7 +9,7 @@ from rocscope._types import Array
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
 from rocscope.multiclass.costs.matrix import CostMatrix
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
 
 class RejectCurve(Curve):
@@ -83,6 +83,7 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     >>> curve.at(0.3), curve.rejected_at(0.3), curve.at(0.4)
     (0.09999999999999999, 0.3333333333333333, 0.3333333333333333)
     """
+    predictions = predictions_of(predictions)
     proba = predictions.probabilities(model)
     risks = cost.risks(proba)
     decided = risks.argmin(axis=1)

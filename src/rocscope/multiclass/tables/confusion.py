@@ -11,7 +11,7 @@ from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, html_table
-from rocscope.errors import ShapeError, WeightError
+from rocscope.errors import LabelError, ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.average import Average, average
 from rocscope.multiclass.classes import check_classes, class_index, label_column, position
@@ -20,6 +20,20 @@ from rocscope.multiclass.tables.intervals import table_interval
 from rocscope.multiclass.tables.orientation import Rows, rows_actual
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
+
+
+def _cell(index: int, doc: str) -> property:
+    def cell(self: "ConfusionMatrix") -> Array:
+        return tables.one_vs_rest(self.counts)[index]
+
+    return property(cell, doc=doc)
+
+
+def _metric(name: str, doc: str) -> property:
+    def metric(self: "ConfusionMatrix") -> Array:
+        return self.per_class(name)
+
+    return property(metric, doc=doc)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -137,30 +151,38 @@ class ConfusionMatrix(Result):
         """Share of each predicted class that is of each; columns sum to 1, the diagonal is precision."""
         return _shares(self.counts, self.predicted)
 
-    @property
-    def tp(self) -> Array:
-        """True positives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[0]
-
-    @property
-    def fp(self) -> Array:
-        """False positives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[1]
-
-    @property
-    def fn(self) -> Array:
-        """False negatives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[2]
-
-    @property
-    def tn(self) -> Array:
-        """True negatives of each class against the rest."""
-        return tables.one_vs_rest(self.counts)[3]
+    tp = _cell(0, "True positives of each class against the rest.")
+    fp = _cell(1, "False positives of each class against the rest.")
+    fn = _cell(2, "False negatives of each class against the rest.")
+    tn = _cell(3, "True negatives of each class against the rest.")
+    precision = _metric("precision", "Share of true among the cases predicted as each class.")
+    recall = _metric("recall", "Share of each class that is found.")
+    specificity = _metric("specificity", "Share of the other classes that is not taken for each class.")
+    jaccard = _metric("jaccard", "Overlap of each class with the cases predicted as such.")
 
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
         index = position(cls, self.classes)
         return OperatingPoint(*(cell[index].item() for cell in tables.one_vs_rest(self.counts)))
+
+    def as_point(self, pos_label: Any = None) -> OperatingPoint:
+        """Return the counts of a matrix of two classes, as every function takes them that takes a crisp classifier.
+
+        Raises
+        ------
+        LabelError
+            If there are not two classes, or which one is positive is not known.
+
+        Examples
+        --------
+        >>> ConfusionMatrix([[4, 1], [2, 3]], rows="actual").as_point()
+        OperatingPoint(tp=3, fp=1, fn=2, tn=4)
+        """
+        if len(self.classes) != 2:
+            hint = "take one against the rest: matrix.binary(cls)"
+            raise LabelError("classes", expected="two", got=check.listing(self.classes), hint=hint)
+        positive = check.check_labels(np.array(self.classes), pos_label, "classes")
+        return self.binary(self.classes[int(positive.argmax())])
 
     def per_class(self, metric: str, **options: Any) -> Array:
         """Return a metric of `rocscope.metrics` for each class against the rest, such as "jaccard".
@@ -173,26 +195,6 @@ class ConfusionMatrix(Result):
             Those of the metric, such as ``beta=2`` of "f_score".
         """
         return tables.per_class(self.counts, metric, **options)
-
-    @property
-    def precision(self) -> Array:
-        """Share of true among the cases predicted as each class."""
-        return self.per_class("precision")
-
-    @property
-    def recall(self) -> Array:
-        """Share of each class that is found."""
-        return self.per_class("recall")
-
-    @property
-    def specificity(self) -> Array:
-        """Share of the other classes that is not taken for each class."""
-        return self.per_class("specificity")
-
-    @property
-    def jaccard(self) -> Array:
-        """Overlap of each class with the cases predicted as such."""
-        return self.per_class("jaccard")
 
     def f_score(self, beta: float = 1) -> Array:
         """F_β of each class."""
@@ -285,12 +287,12 @@ class ConfusionMatrix(Result):
         return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
-        if not isinstance(other, ConfusionMatrix) or other.classes != self.classes:
+        if not isinstance(other, type(self)) or other.classes != self.classes:
             return NotImplemented
         return ConfusionMatrix(self.counts + other.counts, classes=self.classes, rows="actual")
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConfusionMatrix):
+        if not isinstance(other, type(self)):
             return NotImplemented
         return self.classes == other.classes and np.array_equal(self.counts, other.counts)
 

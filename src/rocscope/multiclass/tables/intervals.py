@@ -9,24 +9,14 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.proportions import proportion, share_of
 from rocscope.multiclass.classes import position
-from rocscope.multiclass.intervals import wilson
 from rocscope.multiclass.tables import statistics as tables
 from rocscope.multiclass.tables.resample import resampled, whole_counts
 
-_CELLS = ("tp", "fp", "fn", "tn")
-_PROPORTIONS = {
-    "recall": ("tp", "fn"),
-    "sensitivity": ("tp", "fn"),
-    "tpr": ("tp", "fn"),
-    "fnr": ("fn", "tp"),
-    "specificity": ("tn", "fp"),
-    "tnr": ("tn", "fp"),
-    "fpr": ("fp", "tn"),
-    "precision": ("tp", "fp"),
-    "npv": ("tn", "fn"),
-}
-"""Metrics of one class that are shares of independent cases: which cells, of which and which others."""
+_ALIASES = {"recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
+_PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
+"""Metrics of one class that are shares of independent cases."""
 
 
 def table_interval(
@@ -48,7 +38,7 @@ def table_interval(
     k = len(classes)
     if of is not None:
         index = position(of, classes)
-        if statistic in _PROPORTIONS:
+        if _ALIASES.get(statistic, statistic) in _PROPORTIONS:
             return _proportion(cells, index, statistic, level)
         return _bootstrap(cells, lambda t: tables.per_class(t, statistic)[..., index], replicates, level, random_state)
     if averaging is not None:
@@ -61,21 +51,16 @@ def table_interval(
             hint=f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging=",
         )
     if statistic in ("accuracy", "error"):
-        return _wilson(float(tables.STATISTICS[statistic](cells)), int(cells.sum()), level)
+        right, n = int(np.trace(cells)), int(cells.sum())
+        return proportion(right if statistic == "accuracy" else n - right, n, level=level)
     return _bootstrap(cells.reshape(k, k), tables.STATISTICS[statistic], replicates, level, random_state)
 
 
 def _proportion(cells: Array, index: int, statistic: str, level: float) -> Estimate:
-    four = tables.one_vs_rest(cells)
-    hits, others = (int(four[_CELLS.index(name)][index]) for name in _PROPORTIONS[statistic])
-    if not hits + others:
+    hits, n = share_of(_ALIASES.get(statistic, statistic), *(int(cell[index]) for cell in tables.one_vs_rest(cells)))
+    if not n:
         raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
-    return _wilson(hits / (hits + others), hits + others, level)
-
-
-def _wilson(share: float, n: int, level: float) -> Estimate:
-    low, high = wilson(share, n, level)
-    return Estimate(share, low, high, level, "Wilson", n, float(np.sqrt(share * (1 - share) / n)))
+    return proportion(hits, n, level=level)
 
 
 def _bootstrap(cells: Array, statistic: Any, replicates: int, level: float, random_state: Any) -> Estimate:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope import metrics
 from rocscope._types import Array
 from rocscope.errors import InputError
@@ -44,9 +45,7 @@ def per_class(counts: Array, metric: str, **options: Any) -> Array:
 def _metric(name: str) -> metrics.Metric:
     alias = {"recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
     name = alias.get(name, name)
-    if name not in metrics.METRICS:
-        raise InputError("metric", expected=f"one of {', '.join([*metrics.METRICS, *alias])}", got=repr(name))
-    return metrics.METRICS[name]
+    return metrics.METRICS[check.check_choice("metric", name, [*metrics.METRICS, *alias])]
 
 
 def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
@@ -59,8 +58,7 @@ def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -
     """
     if averaging == "micro":
         return _metric(metric)(*(cell.sum(axis=-1) for cell in one_vs_rest(counts)), **options)
-    if averaging not in ("macro", "weighted"):
-        raise InputError("averaging", expected="'macro', 'micro' or 'weighted'", got=repr(averaging))
+    check.check_choice("averaging", averaging, ("macro", "micro", "weighted"))
     values = per_class(counts, metric, **options)
     return weighted_mean(values, counts.sum(axis=-1) if averaging == "weighted" else np.ones(values.shape))
 

@@ -9,7 +9,7 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.errors import InputError, ScoreError, warn
 from rocscope.multiclass.costs.matrix import CostMatrix
-from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.multiclass.weights.class_decision import ClassWeights
 from rocscope.multiclass.weights.line_search import Problem
@@ -89,9 +89,7 @@ def class_weights(
     ClassWeights({'a': 0.7311, 'b': 1.368}, accuracy=1 (equal weights: 0.666667), greedy, model='score')
     """
     check.check_choice("method", method, METHODS)
-    preds = y_true
-    if not isinstance(preds, MulticlassPredictions):
-        preds = MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
+    preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
     models = [model] if model is not None or len(preds.models) == 1 else list(preds.proba)
     seed = check.seed_of(random_state)
     found = [_of_model(preds, name, objective, method, min_recall, seed) for name in models]

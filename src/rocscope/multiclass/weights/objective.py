@@ -1,6 +1,6 @@
 """What class weights are chosen for: a value of a confusion matrix, and shares of classes that must be found."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -90,7 +90,7 @@ class Objective:
 def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) -> Array:
     if min_recall is None:
         return np.zeros(support.size)
-    given = min_recall if isinstance(min_recall, Mapping) else dict.fromkeys(classes, min_recall)
+    given = check.by_name(min_recall, classes)
     strange = [cls for cls in given if cls not in classes]
     if strange:
         raise LabelError("min_recall", expected=f"classes among {check.listing(classes)}", got=check.listing(strange))

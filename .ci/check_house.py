@@ -1,0 +1,150 @@
+"""Fail where the house outgrows what one reader can hold: long files, full folders, a fat core, data, import circles.
+
+    python .ci/check_house.py [ROOT]
+
+Every complaint says what to do instead. What is excepted stands below, each with its reason.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+LINES, FILES, CORE_LINES = 400, 20, 2300
+PACKAGE, CORE = "src/rocscope", "src/rocscope/core"
+SOURCE = {".py", ".pyi", ".ts", ".css"}
+DATA = re.compile(r"\.(arrow|csv|db|duckdb|feather|gz|json|npy|npz|parquet|pickle|pkl|png|tsv|xlsx|zip)$")
+HOLD_DATA = ("tests/", "examples/", "docs/")
+EXCEPTED = {
+    "src/rocscope/report/bundles/": "built from client/, and travels in the wheel so that users need no Node",
+    "client/package.json": "npm reads it",
+    "client/package-lock.json": "npm writes it",
+    "client/tsconfig.json": "the compiler reads it",
+}
+
+
+def excepted(name: str) -> bool:
+    """Whether a name is one, or lies in a folder, that the rules of files leave out."""
+    return name.startswith(tuple(EXCEPTED))
+
+
+def long_files(root: Path, names: Iterable[str]) -> Iterator[str]:
+    """Complain of source and test files that are too long."""
+    for name in names:
+        if Path(name).suffix in SOURCE and not excepted(name) and (size := lines(root / name)) > LINES:
+            yield f"{name}: {size} lines, more than {LINES}; split it along the concepts that it holds"
+
+
+def full_folders(names: Iterable[str]) -> Iterator[str]:
+    """Complain of folders with too many files beside each other."""
+    beside: dict[Path, int] = {}
+    for name in names:
+        if not excepted(name):
+            beside[Path(name).parent] = beside.get(Path(name).parent, 0) + 1
+    for folder, count in beside.items():
+        if count > FILES:
+            yield f"{folder.as_posix()}/: {count} files beside each other, more than {FILES}; group them in folders"
+
+
+def fat_core(root: Path, names: Iterable[str]) -> Iterator[str]:
+    """Complain of a core that holds more than the exact statistic."""
+    total = sum(lines(root / name) for name in names if name.startswith(f"{CORE}/") and name.endswith(".py"))
+    if total > CORE_LINES:
+        yield f"{CORE}/: {total} lines, more than {CORE_LINES}; move out what is not the exact statistic"
+
+
+def stray_data(names: Iterable[str]) -> Iterator[str]:
+    """Complain of data files where nobody looks for data."""
+    for name in names:
+        if DATA.search(name) and not name.startswith(HOLD_DATA) and not excepted(name):
+            yield f"{name}: a data file outside {', '.join(HOLD_DATA)}; move it there or leave it out"
+
+
+def import_circles(root: Path, names: Iterable[str]) -> Iterator[str]:
+    """Complain of the first circle of imports that there is, those inside functions included."""
+    inside = [name for name in names if name.startswith(f"{PACKAGE}/")]
+    modules = {module_of(name): name for name in inside if name.endswith(".py")}
+    lazy = {name: module for stub in inside if stub.endswith(".pyi") for name, module in lazy_names(root, stub)}
+    graph = {}
+    for module, name in modules.items():
+        imported = (lazy.get(each, each) for each in imports(parsed(root / name), module, name))
+        graph[module] = {each if each in modules else each.rpartition(".")[0] for each in imported} & modules.keys()
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        yield f"import circle: {' ← '.join(error.args[1])}; move what both need below them"
+
+
+def module_of(name: str) -> str:
+    """Return the module that a file is, such as `rocscope.core` of its __init__.py."""
+    parts = Path(name).relative_to(Path(PACKAGE).parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def lazy_names(root: Path, stub: str) -> Iterator[tuple[str, str]]:
+    """Yield the public names of a topic, `rocscope.auc`, and what they load when they are first used."""
+    for target in imports(parsed(root / stub), module_of(stub), stub):
+        yield f"{module_of(stub)}.{target.rpartition('.')[2]}", target
+
+
+def imports(tree: ast.AST, module: str, name: str) -> Iterator[str]:
+    """Yield what a module imports, `rocscope.core.counts` or `rocscope.core.counts.ThresholdCounts`."""
+    package = module if Path(name).stem == "__init__" else module.rpartition(".")[0]
+    for node in executed(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")[: 1 - node.level or None] if node.level else []
+            base = ".".join([*parts, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from (each.value for each in node.args[:1] if isinstance(each, ast.Constant))
+
+
+def executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes but those under `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            for other in node.orelse:
+                yield from (other, *executed(other))
+            continue
+        yield node
+        yield from executed(node)
+
+
+def lines(path: Path) -> int:
+    """Return how many lines a file has."""
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def complaints(root: Path, names: list[str]) -> list[str]:
+    """Return what is wrong with the files of such names below a folder."""
+    return [
+        *long_files(root, names),
+        *full_folders(names),
+        *fat_core(root, names),
+        *stray_data(names),
+        *import_circles(root, names),
+    ]
+
+
+def main() -> None:
+    """Check what git tracks."""
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    listing = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=True)
+    names = [name for name in listing.stdout.splitlines() if (root / name).is_file()]
+    found = complaints(root, names)
+    print("\n".join([*found, f"{len(names)} files, {len(found)} complaints"]))
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,294 @@
+"""The one door: what may be passed as data, the same for every function.
+
+Data of one model, passed as ``y_true``:
+
+- labels, with scores as ``y_score``: arrays of n entries (lists, columns of data frames). Labels are {0, 1}, {-1, 1},
+  {False, True}, or any two with ``pos_label``; a higher score means more positive; ``sample_weight`` is an array of n
+  weights of at least 0. Scores have to be probabilities where a function says so.
+- `Predictions`: the same, checked, with folds, segments and further models.
+- `ThresholdCounts`: labels counted at each distinct score.
+- `BinnedCounts` and `CountsSketch`: the same in ranges of the score. Where they leave open what is asked, the answer is
+  an InexactCountsError that says what is known.
+- a crisp classifier: an `OperatingPoint`, or a `ConfusionMatrix` of two classes.
+- a mapping of all these by model name.
+
+Where it holds several models, ``model`` names the one that is meant; data without names are called "score". Functions
+of several models take the same, but labels and scores, which make Predictions. A function that needs rows says so and
+takes no counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn, Protocol
+
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.point import OperatingPoint
+from rocscope.core.predictions import Predictions
+from rocscope.core.rows import model_name
+from rocscope.errors import InputError
+from rocscope.ranges.binned import BinnedCounts
+from rocscope.ranges.sketch import CountsSketch
+
+
+class Crisp(Protocol):
+    """A classifier without scores, such as a `ConfusionMatrix`, that may be of two classes."""
+
+    def as_point(self, pos_label: Any = None) -> OperatingPoint:
+        """Return the counts of one class against the other."""
+        ...
+
+
+Counted = ThresholdCounts | BinnedCounts | CountsSketch | OperatingPoint | Crisp
+Models = Predictions | Counted | Mapping[str, Predictions | Counted]
+
+ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"
+NAMELESS = "score"
+_KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Data of one model, whatever they were given as.
+
+    Attributes
+    ----------
+    kind : str
+        What they were given as, in words.
+    """
+
+    name: str
+    kind: str
+    _source: Predictions | CumulativeCounts
+    _model: str | None = None
+
+    @cached_property
+    def rows(self) -> Predictions | None:
+        """The rows of this model, where they are known."""
+        if not isinstance(self._source, Predictions):
+            return None
+        return self._source if len(self._source.models) == 1 else self._source.select(models=[self._model or self.name])
+
+    @cached_property
+    def points(self) -> CumulativeCounts:
+        """What is known of the curve: every level, or the ends of ranges."""
+        return self._source.counts(self._model) if isinstance(self._source, Predictions) else self._source
+
+    @property
+    def counts(self) -> ThresholdCounts:
+        """The counts of every distinct score.
+
+        Raises
+        ------
+        InexactCountsError
+            If they are not known.
+        """
+        return self.points.require_levels(_levels_of(self.name))
+
+    @property
+    def bins(self) -> BinnedCounts:
+        """The counts in ranges of the score: of one score each, where every level is known."""
+        return self.points if isinstance(self.points, BinnedCounts) else BinnedCounts.from_counts(self.counts)
+
+    def require_rows(self, what: str, error: type[InputError] = InputError) -> Predictions:
+        """Return the rows, or refuse counts."""
+        return self.rows if self.rows is not None else _refuse_counts(what, self.kind, error)
+
+
+class Samples(dict[str, Sample]):
+    """Data of several models by name.
+
+    Attributes
+    ----------
+    rows : Predictions or None
+        The rows of all models, where they are known to be the same.
+    kind : str
+        What was given.
+    """
+
+    def __init__(self, samples: Mapping[str, Sample], rows: Predictions | None, kind: str) -> None:
+        super().__init__(samples)
+        self.rows, self.kind = rows, kind
+
+    def one(self, model: str | None) -> Sample:
+        """Return the data of the model named, or of the only one."""
+        return self[model_name(list(self), model)]
+
+    def points(self) -> dict[str, CumulativeCounts]:
+        """Return what is known of each curve."""
+        return {name: sample.points for name, sample in self.items()}
+
+    def counts(self) -> dict[str, ThresholdCounts]:
+        """Return the counts of every distinct score of each model, or raise InexactCountsError."""
+        return {name: sample.counts for name, sample in self.items()}
+
+
+def counts_of(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> ThresholdCounts:
+    """Return the counts of every distinct score of one model.
+
+    Raises
+    ------
+    InputError
+        If the data cannot be used; see also `ThresholdCounts.from_scores`.
+    ColumnError
+        If there are several models and none was named, or there is none of that name.
+    InexactCountsError
+        If ranges of the score leave levels open.
+
+    Examples
+    --------
+    >>> counts_of(Predictions([1, 0, 1], {"a": [3, 2, 1], "b": [1, 2, 3]}), model="b").threshold
+    array([3, 2, 1])
+    >>> counts_of({"crisp": OperatingPoint(tp=3, fp=1, fn=2, tn=4)}).tp
+    array([3, 5])
+    """
+    points = points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    return points.require_levels(_levels_of(model or NAMELESS))
+
+
+def points_of(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> CumulativeCounts:
+    """Return what `counts_of` does; and of ranges that leave levels open, the points that they tell.
+
+    Examples
+    --------
+    >>> points_of(BinnedCounts([0.5, 0.1], [0.9, 0.4], pos=[3, 1], neg=[1, 3])).tp
+    array([3, 4])
+    """
+    if _is_whole(y_true):
+        return sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).points
+    _require_scores(y_true, y_score, model)
+    return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+
+
+def sample_of(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> Sample:
+    """Return the data of one model, with their rows where these are known.
+
+    Examples
+    --------
+    >>> sample_of([1, 0, 1], [3, 2, 1]).rows
+    Predictions(n=3, n_pos=2, n_neg=1, models=['score'])
+    >>> sample_of(OperatingPoint(tp=3, fp=1, fn=2, tn=4)).rows is None
+    True
+    """
+    if not _is_whole(y_true):
+        _require_scores(y_true, y_score, model)
+        rows = Predictions(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+        return Sample(NAMELESS, "labels and scores", rows, NAMELESS)
+    _require_alone(y_true, y_score, pos_label, sample_weight)
+    return samples_of(y_true, name="y_true", pos_label=pos_label).one(model)
+
+
+def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> Samples:
+    """Return the data of each model.
+
+    Examples
+    --------
+    >>> samples = samples_of({"a": ThresholdCounts([2, 1], [1, 1], [0, 1]), "b": OperatingPoint(1, 0, 1, 1)})
+    >>> {name: sample.counts.n for name, sample in samples.items()}, samples.rows
+    ({'a': 3, 'b': 3}, None)
+    """
+    if isinstance(models, Predictions):
+        each = {model: Sample(model, "Predictions", models, model) for model in models.models}
+        return Samples(each, models, "Predictions of several models")
+    if not isinstance(models, Mapping):
+        return Samples({NAMELESS: _sample(NAMELESS, models, name, pos_label)}, None, kind_of(models))
+    if not models:
+        raise InputError(name, expected="at least one model", got="none")
+    each = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
+    return Samples(each, None, "separate samples")
+
+
+def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
+    """Return the rows that all models share, or those of the only one; counts are refused.
+
+    Examples
+    --------
+    >>> rows_of({"a": Predictions([1, 0, 1], [3, 2, 1])})
+    Predictions(n=3, n_pos=2, n_neg=1, models=['score'])
+    """
+    samples = samples_of(predictions, name=name)
+    rows = samples.one(None).rows if samples.rows is None and len(samples) == 1 else samples.rows
+    return rows if rows is not None else _refuse_counts(name, samples.kind)
+
+
+def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
+    """Return the counts of a crisp classifier; what has several thresholds is refused.
+
+    Examples
+    --------
+    >>> point_of(OperatingPoint(tp=3, fp=1, fn=2, tn=4)).n
+    10
+    """
+    if isinstance(point, OperatingPoint):
+        return point
+    if hasattr(point, "as_point"):
+        return point.as_point()
+    hint = "choose a threshold: counts.at(threshold)"
+    raise refusal(name, "an OperatingPoint, or a ConfusionMatrix of two classes", point, hint)
+
+
+def refusal(name: str, expected: str, data: Any, hint: str = "") -> InputError:
+    """Return the error for data that a function cannot take; it says what to pass, or to call, instead."""
+    if hasattr(data, "classes"):
+        hint = "rocscope.multiclass has what takes several classes"
+    elif isinstance(getattr(data, "counts", None), CumulativeCounts):
+        hint = "pass its .counts"
+    return InputError(name, expected=expected, got=kind_of(data), hint=hint)
+
+
+def kind_of(data: Any) -> str:
+    """Return what something is, in words."""
+    kind = type(data).__name__
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
+
+
+def _refuse_counts(name: str, kind: str, error: type[InputError] = InputError) -> NoReturn:
+    hint = "counts do not say which scores belong together: pass rows of labels and scores, in Predictions"
+    raise error(name, expected="rows (Predictions)", got=kind, hint=hint)
+
+
+def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
+    kind = kind_of(data)
+    if isinstance(data, Predictions):
+        return Sample(model, kind, data, model_name(data.models, model if len(data.models) > 1 else None))
+    if isinstance(data, CountsSketch):
+        data = data.binned()
+    elif isinstance(data, OperatingPoint):
+        data = ThresholdCounts.from_point(data)
+    elif hasattr(data, "as_point"):
+        data = ThresholdCounts.from_point(data.as_point(pos_label))
+    if not isinstance(data, CumulativeCounts):
+        raise refusal(name, ANYTHING, data, "of labels and scores make Predictions(y_true, y_score)")
+    return Sample(model, kind, data.attained if data.holds_levels else data)
+
+
+def _is_whole(data: Any) -> bool:
+    return isinstance(data, _KINDS) or hasattr(data, "as_point")
+
+
+def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
+    if y_score is None:
+        raise refusal("y_score", f"scores beside labels, or {ANYTHING} as y_true", y_true)
+    if model is not None:
+        model_name([NAMELESS], model)
+
+
+def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> None:
+    parts: list[Any] = list(counted.values()) if isinstance(counted, Mapping) else [counted]
+    if any(hasattr(part, "as_point") for part in parts):
+        pos_label = None
+    rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
+    for name in (name for name, column in rows.items() if column is not None):
+        hint = "what it holds is counted already; leave it out"
+        raise InputError(name, expected=f"none beside {type(counted).__name__}", got="one", hint=hint)
+
+
+def _levels_of(model: str) -> str:
+    return "counts of every distinct score" + (f" of {model!r}" if model != NAMELESS else "")

@@ -1,0 +1,95 @@
+"""The check of the house: each of its rules can fail, and says where."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / ".ci/check_house.py"
+if not SCRIPT.is_file():
+    pytest.skip("the check is not beside the tests", allow_module_level=True)
+SPEC = importlib.util.spec_from_file_location("check_house", SCRIPT)
+house = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(house)
+
+
+def complaints(root, files):
+    """Return what the check says of a tree of files with such contents."""
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content)
+    return house.complaints(root, list(files))
+
+
+def test_a_house_in_order_has_no_complaints(tmp_path):
+    files = {f"src/rocscope/core/{letter}.py": "x = 1\n" * 115 for letter in "abcdefghijklmnopqrst"}
+    files |= {"client/package.json": "{}", "tests/reference/a.csv": "1", "docs/images/a.png": "", "tests/long.json": ""}
+    files |= {"src/rocscope/b.py": "x = 1\n" * 400, "src/rocscope/report/bundles/report.css": "x\n" * 900}
+    assert complaints(tmp_path, files) == []
+
+
+BROKEN = {
+    "long": ({"tests/a.py": "x = 1\n" * 401}, "tests/a.py: 401 lines, more than 400; split it"),
+    "long client": ({"client/src/a.ts": "\n" * 401}, "client/src/a.ts: 401 lines, more than 400"),
+    "full": ({f"docs/{i}.md": "" for i in range(21)}, "docs/: 21 files beside each other, more than 20; group them"),
+    "full root": ({f"{i}.md": "" for i in range(21)}, "./: 21 files beside each other"),
+    "fat": (
+        {f"src/rocscope/core/a/{i}.py": "x = 1\n" * 330 for i in range(7)},
+        "src/rocscope/core/: 2310 lines, more than 2300; move out",
+    ),
+    "stray": ({"s.parquet": ""}, "s.parquet: a data file outside tests/, examples/, docs/; move it there"),
+    "stray in the package": ({"src/rocscope/datasets/a.csv": ""}, "src/rocscope/datasets/a.csv: a data file outside"),
+}
+INIT = {f"src/rocscope/{folder}__init__.py": "" for folder in ("", "a/")}
+CIRCLES = {
+    "names": {"a/b.py": "from rocscope.c import x", "c.py": "from rocscope.a.b import y"},
+    "modules": {"a/b.py": "import rocscope.c", "c.py": "from rocscope.a import b"},
+    "in a function": {"a/b.py": "from rocscope.c import x", "c.py": "def f():\n    from rocscope.a.b import y"},
+    "relative": {"a/b.py": "from ..c import x", "c.py": "from .a import b"},
+    "beside": {"a/b.py": "from .c import x", "a/c.py": "from . import b"},
+    "three": {"a/b.py": "import rocscope.c", "c.py": "import rocscope.d", "d.py": "import rocscope.a.b"},
+    "by name": {
+        "a/b.py": "import rocscope.c",
+        "c.py": "from importlib import import_module as i\nimport importlib\nimportlib.import_module('rocscope.a.b')",
+    },
+    "lazily": {
+        "a/__init__.pyi": "from .b import y as y",
+        "a/b.py": "import rocscope.c",
+        "c.py": "from rocscope.a import y",
+    },
+    "a topic": {"a/__init__.py": "from rocscope.c import x", "c.py": "from rocscope.a import y"},
+    "when no checker": {
+        "a/b.py": "from rocscope.c import x",
+        "c.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    from rocscope.a.b import y",
+    },
+}
+STRAIGHT = {
+    "for the type checker": {
+        "a/b.py": "from rocscope.c import x",
+        "c.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from rocscope.a.b import y",
+    },
+    "a lazy name of elsewhere": {
+        "__init__.pyi": "from .c import x as x",
+        "a/b.py": "from rocscope import x, __version__",
+        "c.py": "x = 1",
+    },
+}
+
+
+@pytest.mark.parametrize(("files", "message"), BROKEN.values(), ids=BROKEN)
+def test_each_rule_can_fail(tmp_path, files, message):
+    found = complaints(tmp_path, files)
+    assert len(found) == 1
+    assert found[0].startswith(message)
+
+
+@pytest.mark.parametrize("files", CIRCLES.values(), ids=CIRCLES)
+def test_circles_of_imports_are_found(tmp_path, files):
+    found = complaints(tmp_path, INIT | {f"src/rocscope/{name}": text for name, text in files.items()})
+    assert len(found) == 1
+    assert found[0].startswith("import circle: rocscope")
+
+
+@pytest.mark.parametrize("files", STRAIGHT.values(), ids=STRAIGHT)
+def test_what_is_no_circle_is_none(tmp_path, files):
+    assert complaints(tmp_path, INIT | {f"src/rocscope/{name}": text for name, text in files.items()}) == []

@@ -1,0 +1,392 @@
+"""One door: every public function takes data in every form alike, or refuses it in one wording."""
+
+import inspect
+import re
+from types import ModuleType
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import rocscope as rs
+from rocscope.errors import ColumnError, InexactCountsError, InputError, RocscopeError
+from rocscope.multiclass import ConfusionMatrix, CostMatrix, MulticlassPredictions
+from rocscope.ranges import BinnedCounts, CountsSketch
+
+pytestmark = pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning")
+
+RNG = np.random.default_rng(0)
+N = 60
+Y = RNG.random(N) < 0.4
+A = np.round((RNG.random(N) + 0.5 * Y) / 1.5, 2)
+B = np.round((RNG.random(N) + 0.3 * Y) / 1.3, 1)
+FOLD = np.arange(N) % 5
+CRISP = (A >= 0.5).astype(int)
+
+COUNTS = {name: rs.ThresholdCounts.from_scores(Y, score) for name, score in (("a", A), ("b", B))}
+MERGED = BinnedCounts.from_counts(COUNTS["a"]).merge(range(0, len(COUNTS["a"]), 4))
+OPEN = BinnedCounts(MERGED.low, MERGED.high, MERGED.pos, MERGED.neg)
+POINT = COUNTS["a"].at(0.5)
+MATRIX = ConfusionMatrix([[POINT.tn, POINT.fp], [POINT.fn, POINT.tp]], rows="actual")
+BOTH = rs.Predictions(Y, {"a": A, "b": B}, fold=FOLD)
+MULTI = MulticlassPredictions(np.arange(N) % 3, np.full((N, 3), 1 / 3))
+CAMPAIGN = rs.Campaign(population=1000, unit_cost=1, unit_benefit=5)
+
+
+def sketch(score):
+    made = CountsSketch()
+    made.update(Y, score)
+    return made
+
+
+SAME = {
+    "lists": ((Y.astype(int).tolist(), A.tolist()), {}),
+    "labels that are named": ((np.where(Y, "yes", "no"), A), {"pos_label": "yes"}),
+    "weights of one": ((Y, A), {"sample_weight": np.ones(N, int)}),
+    "Predictions of one model": ((rs.Predictions(Y, A),), {}),
+    "Predictions of two models": ((BOTH,), {"model": "a"}),
+    "ThresholdCounts": ((COUNTS["a"],), {}),
+    "exact BinnedCounts": ((BinnedCounts.from_counts(COUNTS["a"]),), {}),
+    "exact CountsSketch": ((sketch(A),), {}),
+    "a mapping of one": (({"a": COUNTS["a"]},), {}),
+    "a mapping of two": (({"a": rs.Predictions(Y, A), "b": COUNTS["b"]},), {"model": "a"}),
+}
+IN_COLUMNS = {"lists", "labels that are named", "weights of one"}
+
+NONSENSE = {
+    "a string": "scores.csv",
+    "None": None,
+    "a number": 0.5,
+    "strings by name": {"a": "scores.csv"},
+    "nothing by name": {},
+    "several classes": MULTI,
+    "a curve": rs.roc(Y, A),
+}
+COUNTED = {"ThresholdCounts": COUNTS["a"], "BinnedCounts": OPEN, "OperatingPoint": POINT, "counts by name": COUNTS}
+REFUSED = re.compile(
+    r"^[\w\[\]' ,=–-]+: expected (.*Predictions|.*OperatingPoint|at least one model|two or more|rows|a mapping|a curve)"
+    r".*, got .+"
+)
+
+inference, calibration, decisions, plotting = rs.inference, rs.calibration, rs.decisions, rs.plotting
+evaluation, multiclass = rs.evaluation, rs.multiclass
+
+
+def total(counts):
+    return counts.at(0.5).accuracy
+
+
+OF_ONE_MODEL = {
+    "auc": rs.auc,
+    "roc": rs.roc,
+    "det": rs.det,
+    "gain": rs.gain,
+    "lift": rs.lift,
+    "lift_chart": rs.lift_chart,
+    "precision_recall": rs.precision_recall,
+    "cost_curve": rs.cost_curve,
+    "net_benefit": rs.net_benefit,
+    "profit": lambda *data, **which: rs.profit(*data, campaign=CAMPAIGN, **which),
+    "calibration_curve": rs.calibration_curve,
+    "auc_interval": rs.auc_interval,
+    "curves.brier_curve": rs.curves.brier_curve,
+    "inference.mann_whitney": inference.mann_whitney,
+    "inference.smooth_roc": inference.smooth_roc,
+    "decisions.h_measure": decisions.h_measure,
+    "calibration.brier": calibration.brier,
+    "calibration.log_loss": calibration.log_loss,
+    "calibration.decompose": calibration.decompose,
+    "calibration.calibration_error": calibration.calibration_error,
+    "calibration.smooth_calibration_error": calibration.smooth_calibration_error,
+    "calibration.calibration_index": calibration.calibration_index,
+    "calibration.cox_calibration": calibration.cox_calibration,
+    "calibration.spiegelhalter_test": calibration.spiegelhalter_test,
+    "calibration.hosmer_lemeshow_test": calibration.hosmer_lemeshow_test,
+    "calibration.miscalibration_test": lambda *data, **which: calibration.miscalibration_test(*data, draws=9, **which),
+    "calibration.calibration_report": lambda *data, **which: calibration.calibration_report(
+        *data, replicates=3, draws=9, **which
+    ),
+}
+OF_COUNTED_DATA = {
+    "bootstrap": lambda data, **which: rs.bootstrap(data, total, replicates=20, **which),
+    "inference.band": lambda data, **which: inference.band(data, metric=rs.metrics.tpr, replicates=20, **which),
+    "decisions.reweight": lambda data, **which: decisions.reweight(data, 0.3, **which),
+}
+BESIDE_OTHER_DATA = {
+    "inference.drift": lambda data: inference.drift(data, COUNTS["a"]),
+    "decisions.estimate_prevalence": lambda data: decisions.estimate_prevalence(
+        A, method="confusion", labelled=data, threshold=0.5
+    ),
+}
+OF_SEVERAL_MODELS = {
+    "hull": rs.hull,
+    "choose": rs.choose,
+    "plan_campaign": lambda data: rs.plan_campaign(data, CAMPAIGN),
+    "compare": lambda data: rs.compare(data).estimates,
+    "Report": lambda data: [model.to_dict() for model in rs.Report(data).data.models],
+    "plotting.plot_roc": lambda data: lines(plotting.plot_roc(data, ax=Figure().subplots())),
+    "plotting.plot_lift_chart": lambda data: lines(plotting.plot_lift_chart(data, ax=Figure().subplots())),
+    "plotting.plot_calibration": lambda data: lines(plotting.plot_calibration(data, ax=Figure().subplots())),
+    "plotting.plot_three": lambda data: lines(*plotting.plot_three(data, figure=Figure()).axes),
+}
+OF_ROWS = {
+    "inference.compare_curves": lambda data: inference.compare_curves(data, replicates=5),
+    "inference.mcnemar": lambda data: inference.mcnemar(data, 0.5),
+    "inference.compare_costs": inference.compare_costs,
+    "calibration.recalibrate": calibration.recalibrate,
+    "evaluation.optimism": lambda data: evaluation.optimism(data, replicates=5),
+    "evaluation.average_curve": evaluation.average_curve,
+}
+OF_RESULTS_OR_ROWS = {
+    "evaluation.compare_folds": evaluation.compare_folds,
+    "evaluation.practical_equivalence": lambda data: evaluation.practical_equivalence(data, 0.01),
+    "evaluation.compare_datasets": evaluation.compare_datasets,
+    "evaluation.friedman": evaluation.friedman,
+}
+OF_A_POINT = {
+    "inference.rate_intervals": inference.rate_intervals,
+    "inference.joint_region": inference.joint_region,
+    "inference.compare_errors": lambda point: inference.compare_errors(point, POINT),
+}
+OF_SEVERAL_CLASSES = {
+    "multiclass.multiclass_auc": multiclass.multiclass_auc,
+    "multiclass.vus": multiclass.vus,
+    "multiclass.class_weights": multiclass.class_weights,
+    "multiclass.compare_multiclass_auc": multiclass.compare_multiclass_auc,
+    "multiclass.compare_multiclass_costs": lambda data: multiclass.compare_multiclass_costs(
+        data, CostMatrix.errors(range(3))
+    ),
+    "multiclass.reject_curve": lambda data: multiclass.reject_curve(data, CostMatrix.errors(range(3))),
+    "plotting.plot_class_rocs": plotting.plot_class_rocs,
+    "plotting.plot_simplex": plotting.plot_simplex,
+}
+TABLES = (
+    OF_ONE_MODEL,
+    OF_COUNTED_DATA,
+    BESIDE_OTHER_DATA,
+    OF_SEVERAL_MODELS,
+    OF_ROWS,
+    OF_RESULTS_OR_ROWS,
+    OF_A_POINT,
+    OF_SEVERAL_CLASSES,
+)
+WITHOUT_DATA = {
+    *(f"engines.{name}" for name in ("read", "read_counts", "read_sketch", "describe")),  # make data of a source
+    *(f"evaluation.{name}" for name in ("evaluate", "from_estimator", "learning_curve", "bootstrap_632")),  # of models
+    "decisions.partial_lift_chart",  # some labels are not known: nothing but columns says so
+    *("decisions.mixture", "decisions.correct_probabilities", "inference.adjust_p_values", "multiclass.shift_prior"),
+    *("calibration.recalibrator", "calibration.load_recalibrator"),
+    *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
+    *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc")),  # draw results
+}
+OF_PLAIN_NUMBERS = {"metrics", "errors", "datasets", "planning", "protocols"}
+
+
+def lines(*axes):
+    return [np.asarray(line.get_xydata(), dtype=float).tolist() for ax in axes for line in ax.get_lines()]
+
+
+def public():
+    """Return the functions, and the classes that take data, by the name under which users find them."""
+    found, seen = {}, set()
+    topics = {name: getattr(rs, name) for name in rs.__all__}
+    for name, thing in topics.items():
+        if not isinstance(thing, ModuleType) and (inspect.isfunction(thing) or thing is rs.Report):
+            found[name] = thing
+            seen.add(thing)
+    for topic, module in topics.items():
+        if isinstance(module, ModuleType) and topic not in OF_PLAIN_NUMBERS:
+            for name in module.__all__:
+                thing = getattr(module, name)
+                if inspect.isfunction(thing) and thing not in seen:
+                    found[f"{topic}.{name}"] = thing
+    return found
+
+
+def facts(result):
+    """Return what a result says, but not the name of its model."""
+    if isinstance(result, dict):
+        return {key: facts(value) for key, value in result.items() if key not in ("model", "models", "name")}
+    if isinstance(result, list | tuple):
+        return [facts(each) for each in result]
+    return facts(result.to_dict()) if hasattr(result, "to_dict") else result
+
+
+def outcome(call, *data, **which):
+    """Return what a call says, or how it is refused; any other error is a failure of the test."""
+    try:
+        return facts(call(*data, **which))
+    except RocscopeError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def assert_alike(found, expected):
+    """Compare nested facts, with numbers to 12 digits."""
+    assert type(found) is type(expected), (found, expected)
+    if isinstance(found, dict):
+        assert found.keys() == expected.keys()
+        for key, value in found.items():
+            assert_alike(value, expected[key])
+    elif isinstance(found, list):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_alike(one, other)
+    else:
+        assert found == expected or found == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+def test_every_public_function_is_in_the_table():
+    named = {name for table in TABLES for name in table}
+    missing = {name.removeprefix("engines.") for name in public()} - named
+    assert missing - {name.removeprefix("engines.") for name in WITHOUT_DATA} - {"evaluate"} == set()
+
+
+@pytest.mark.parametrize("kind", SAME)
+@pytest.mark.parametrize("name", OF_ONE_MODEL)
+def test_data_of_one_model_in_every_form(name, kind):
+    data, which = SAME[kind]
+    found = outcome(OF_ONE_MODEL[name], *data, **which)
+    expected = outcome(OF_ONE_MODEL[name], Y, A)
+    assert not isinstance(expected, str)
+    assert_alike(found, expected)
+
+
+@pytest.mark.parametrize("kind", sorted(SAME.keys() - IN_COLUMNS))
+@pytest.mark.parametrize("name", OF_COUNTED_DATA | BESIDE_OTHER_DATA)
+def test_counted_data_in_every_form(name, kind):
+    (data,), which = SAME[kind]
+    call = (OF_COUNTED_DATA | BESIDE_OTHER_DATA)[name]
+    if name in BESIDE_OTHER_DATA and which:
+        with pytest.raises(ColumnError, match=r"^model: expected one of \['a', 'b'\], got no name; name the model"):
+            call(data)
+        return
+    expected = outcome(call, rs.Predictions(Y, A))
+    assert not isinstance(expected, str)
+    assert_alike(outcome(call, data, **which), expected)
+
+
+@pytest.mark.parametrize("crisp", [POINT, MATRIX, {"a": MATRIX}], ids=["OperatingPoint", "ConfusionMatrix", "mapping"])
+@pytest.mark.parametrize("name", OF_ONE_MODEL | OF_COUNTED_DATA)
+def test_a_crisp_classifier_in_every_form(name, crisp):
+    call = (OF_ONE_MODEL | OF_COUNTED_DATA)[name]
+    columns = (Y, CRISP) if name in OF_ONE_MODEL else (rs.Predictions(Y, CRISP),)
+    assert_alike(outcome(call, crisp), outcome(call, *columns))
+
+
+def test_the_positive_class_of_a_confusion_matrix_is_named():
+    named = ConfusionMatrix(MATRIX.counts, classes=["no", "yes"], rows="actual")
+    assert rs.auc(named, pos_label="yes") == rs.auc({"a": named}, pos_label="yes") == rs.auc(MATRIX)
+    with pytest.raises(InputError, match="pos_label"):
+        rs.auc(named)
+    with pytest.raises(InputError, match=r"classes: expected two, got 0, 1, 2; take one against the rest"):
+        rs.auc(MULTI.confusion())
+
+
+@pytest.mark.parametrize("name", OF_ONE_MODEL | OF_COUNTED_DATA)
+def test_ranges_that_leave_it_open_are_a_result_or_said(name):
+    call = (OF_ONE_MODEL | OF_COUNTED_DATA)[name]
+    for data, which in ((OPEN, {}), ({"a": OPEN, "b": COUNTS["b"]}, {"model": "a"})):
+        try:
+            curve = call(data, **which)
+        except InexactCountsError as error:
+            assert re.search(r"expected one score in each bin, got .*; use .auc_bounds", str(error))
+        else:
+            assert curve.counts is OPEN
+
+
+@pytest.mark.parametrize("name", OF_ONE_MODEL | OF_COUNTED_DATA)
+def test_of_two_models_one_is_named(name):
+    call = (OF_ONE_MODEL | OF_COUNTED_DATA)[name]
+    wanted = r"^model: expected one of \['a', 'b'\], got no name; name the model: model='a'$"
+    for data in (COUNTS, BOTH):
+        if name == "bootstrap" and data is BOTH:
+            continue  # of the same rows: its statistic takes both
+        with pytest.raises(ColumnError, match=wanted):
+            call(data)
+        with pytest.raises(ColumnError, match=r"^model: expected one of .*, got 'c'$"):
+            call(data, model="c")
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL_MODELS)
+@pytest.mark.parametrize("kind", ["rows", "counts", "bins", "sketches"])
+def test_data_of_several_models_in_every_form(name, kind):
+    made = {
+        "rows": {"a": rs.Predictions(Y, A), "b": rs.Predictions(Y, B)},
+        "counts": COUNTS,
+        "bins": {model: BinnedCounts.from_counts(counts) for model, counts in COUNTS.items()},
+        "sketches": {"a": sketch(A), "b": sketch(B)},
+    }
+    call = OF_SEVERAL_MODELS[name]
+    expected = outcome(call, rs.Predictions(Y, {"a": A, "b": B}))
+    assert not isinstance(expected, str)
+    assert_alike(outcome(call, made[kind]), expected)
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL_MODELS.keys() - {"compare"})
+def test_data_of_one_will_do_for_several(name):
+    call = OF_SEVERAL_MODELS[name]
+    expected = outcome(call, rs.Predictions(Y, A))
+    for kind in ("ThresholdCounts", "exact BinnedCounts", "exact CountsSketch"):
+        assert_alike(outcome(call, SAME[kind][0][0]), expected)
+    assert_alike(outcome(call, MATRIX), outcome(call, POINT))
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_rows_are_taken_and_counts_refused(name):
+    rows = BOTH.select(models=["a"]) if name == "evaluation.average_curve" else BOTH
+    assert not isinstance(outcome(OF_ROWS[name], rows), str)
+    for data in [COUNTS] if name == "inference.compare_curves" else COUNTED.values():
+        with pytest.raises(InputError, match=r"expected rows \(Predictions\), got .*; counts do not say which scores"):
+            OF_ROWS[name](data)
+
+
+@pytest.mark.parametrize("name", OF_A_POINT)
+def test_a_point_is_taken_and_several_are_refused(name):
+    assert_alike(outcome(OF_A_POINT[name], MATRIX), outcome(OF_A_POINT[name], POINT))
+    for data in (COUNTS["a"], BOTH, OPEN):
+        with pytest.raises(InputError, match=r"expected an OperatingPoint, .*; choose a threshold"):
+            OF_A_POINT[name](data)
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL_CLASSES)
+def test_two_classes_are_refused_where_several_are_meant(name):
+    for data in (*COUNTED.values(), BOTH, rs.roc(Y, A), "scores.csv", None):
+        with pytest.raises(InputError, match=r"^\w+: expected MulticlassPredictions, got "):
+            OF_SEVERAL_CLASSES[name](data)
+
+
+@pytest.mark.parametrize("kind", NONSENSE)
+@pytest.mark.parametrize("name", [name for table in TABLES[:-1] for name in table])
+def test_nonsense_is_refused_in_one_wording(name, kind):
+    call = next(table[name] for table in TABLES if name in table)
+    if name == "Report" and kind == "several classes":
+        return
+    if (name, kind) in {("decisions.estimate_prevalence", "None"), ("inference.band", "a curve")}:
+        return  # none is given; what the curve was made of
+    with pytest.raises(InputError) as caught:
+        call(NONSENSE[kind])
+    assert name in OF_RESULTS_OR_ROWS or REFUSED.search(str(caught.value)), str(caught.value)
+
+
+@pytest.mark.parametrize("kind", NONSENSE)
+@pytest.mark.parametrize("name", OF_ONE_MODEL)
+def test_nonsense_beside_scores_is_refused(name, kind):
+    with pytest.raises(InputError):
+        OF_ONE_MODEL[name](NONSENSE[kind], A)
+
+
+def test_a_refusal_names_what_to_do_instead():
+    for data, hint in ((MULTI, "rocscope.multiclass has what"), (rs.roc(Y, A), r"pass its \.counts")):
+        with pytest.raises(InputError, match=hint):
+            rs.auc(data)
+        with pytest.raises(InputError, match=hint):
+            rs.hull(data)
+    with pytest.raises(InputError, match=r"of labels and scores make Predictions\(y_true, y_score\)"):
+        rs.hull(A)
+
+
+@pytest.mark.parametrize("name", sorted(OF_ONE_MODEL))
+def test_one_block_documents_the_data(name):
+    documented = inspect.getdoc(public()[name])
+    assert "y_true, y_score, model, pos_label, sample_weight : data of one model\n" in documented
+    assert "\n    In any form; see `rocscope.sample`." in documented
