@@ -1,19 +1,49 @@
-"""How far a long job is: a bar on a terminal, or what the caller makes of it."""
+"""How far a long job is: a bar on stderr where a person looks, or what the caller makes of it."""
 
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Progress = bool | None | Callable[[int, int], Any]
+Report = Callable[[int, int | None], Any]
+"""Called with how much is done, and how much there is in all, None where that is not known."""
+Progress = bool | Report | None
 """None or True: a bar on stderr, where that is a terminal; False: none; a function: called with (done, total)."""
 
 _BAR_AFTER = 1.0  # seconds
 
 
+def unreported(done: int, total: int | None) -> None:
+    """Tell nobody."""
+
+
+@contextmanager
+def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Report]:
+    """Yield what a job tells how far it is; a bar appears if that takes longer than a second.
+
+    Parameters
+    ----------
+    progress : bool, None or function
+        As the user gave it.
+    what, unit : str
+        What is done, and what it is counted in, such as "rows"; with a unit its speed is shown.
+    """
+    if callable(progress):
+        yield progress
+    elif progress is False or not sys.stderr.isatty():  # FORCE_COLOR makes rich take anything for a terminal
+        yield unreported
+    else:
+        bar = _Bar(what, unit)
+        try:
+            yield bar
+        finally:
+            bar.stop()
+
+
 def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iterator[T]:
-    """Pass the parts on as they come; after a second show a bar on stderr, where that is a terminal.
+    """Pass the parts of a job on as they come, and report each.
 
     Examples
     --------
@@ -22,30 +52,44 @@ def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iter
     2 of 2
     ['a', 'b']
     """
-    if callable(progress):
+    with reporting(progress, what) as report:
         for done, part in enumerate(parts, 1):
-            progress(done, total)
+            report(done, total)
             yield part
-        return
-    wanted = progress is not False and sys.stderr.isatty()
-    begin, bar = time.monotonic(), None
-    try:
-        for done, part in enumerate(parts, 1):
-            if wanted and bar is None and time.monotonic() - begin > _BAR_AFTER:
-                bar = _start_bar(total, what)
-            if bar is not None:
-                bar.update(bar.task_ids[0], completed=done)
-            yield part
-    finally:
-        if bar is not None:
-            bar.stop()
 
 
-def _start_bar(total: int, what: str) -> Any:
+class _Bar:
+    """A bar that starts with the first report after a second."""
+
+    def __init__(self, what: str, unit: str) -> None:
+        self.what, self.unit = what, unit
+        self.begin, self.bar = time.monotonic(), None
+
+    def __call__(self, done: int, total: int | None) -> None:
+        seconds = time.monotonic() - self.begin
+        if seconds <= _BAR_AFTER:
+            return
+        if self.bar is None:
+            self.bar = _start_bar(self.what)
+        count = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+        speed = f"{done / seconds:,.0f} {self.unit}/s" if self.unit and seconds else ""
+        self.bar.update(
+            self.bar.task_ids[0], completed=done, total=total, count=f"{count} {self.unit}".rstrip(), speed=speed
+        )
+
+    def stop(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def _start_bar(what: str) -> Any:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-    bar = Progress(console=Console(stderr=True), transient=True)
-    bar.add_task(what, total=total)
+    description = TextColumn("{task.description}", markup=False)
+    numbers = (TextColumn("{task.fields[count]}"), TextColumn("{task.fields[speed]}"))
+    columns = (SpinnerColumn(), description, BarColumn(), *numbers, TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(what, total=None, count="", speed="")
     bar.start()
     return bar

@@ -6,6 +6,7 @@ Nothing behind this module checks its input again.
 import difflib
 import math
 import secrets
+import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, cast
@@ -284,7 +285,7 @@ def check_number(
     value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
 ) -> Any:
     """Return a number that is finite, at least `least` and above `above`; `expected` says so in words."""
-    if not (is_number(value) and math.isfinite(value) and value >= least and value > above):
+    if not (is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above):
         raise InputError(name, expected=expected, got=repr(value))
     return value.item() if isinstance(value, np.generic) else value
 

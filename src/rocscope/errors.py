@@ -74,12 +74,8 @@ class InfeasibleError(InputError):
     """No threshold satisfies all constraints; the message says how close any comes."""
 
 
-class DecisionFileError(InputError):
-    """A decision file is of a newer version, incomplete, or was changed after it was saved."""
-
-
-class SketchError(InputError):
-    """A stored sketch is of another version, incomplete, or was changed after it was stored."""
+class StoredError(InputError):
+    """What was stored, a decision, a recalibrator or a sketch, is of another version, incomplete, or was changed."""
 
 
 class ColumnError(RocscopeError, LookupError):

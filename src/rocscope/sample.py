@@ -9,7 +9,8 @@ Data of one model, passed as ``y_true``:
 - `ThresholdCounts`: labels counted at each distinct score.
 - `BinnedCounts` and `CountsSketch`: the same in ranges of the score. Where they leave open what is asked, the answer is
   an InexactCountsError that says what is known.
-- a crisp classifier: an `OperatingPoint`, or a `ConfusionMatrix` of two classes.
+- a crisp classifier: an `OperatingPoint`, or a `ConfusionMatrix` of two classes. It has the scores 1 and 0, so that its
+  curves have one point between their ends.
 - a mapping of all these by model name.
 
 Where it holds several models, ``model`` names the one that is meant; data without names are called "score". Functions
@@ -40,7 +41,7 @@ class Crisp(Protocol):
         ...
 
 
-Counted = ThresholdCounts | BinnedCounts | CountsSketch | OperatingPoint | Crisp
+Counted = CumulativeCounts | CountsSketch | OperatingPoint | Crisp
 Models = Predictions | Counted | Mapping[str, Predictions | Counted]
 
 ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"

@@ -20,7 +20,9 @@ def table(rows, columns):
 @pytest.fixture
 def shown(monkeypatch, capsys):
     def show(made, width):
-        monkeypatch.setattr(console, "Console", lambda: Console(width=width, force_terminal=True, color_system=None))
+        monkeypatch.setattr(
+            "rich.console.Console", lambda: Console(width=width, force_terminal=True, color_system=None)
+        )
         console.print_table(made)
         return capsys.readouterr().out
 

@@ -13,7 +13,7 @@ import oracle
 import rocscope as rs
 from model_cases import all_points, contexts, several
 from rocscope import Context, Decision, Predictions, ThresholdCounts, choose
-from rocscope.errors import ColumnError, DecisionFileError, InputError, ScoreError
+from rocscope.errors import ColumnError, InputError, ScoreError, StoredError
 
 COUNTS = ThresholdCounts([0.9, 0.6, 0.4], [20, 10, 5], [5, 20, 140])
 CONTEXT = Context(cost_fp=1, cost_fn=20, target_prevalence=0.005)
@@ -185,7 +185,7 @@ def test_no_value_can_be_edited_unseen(tmp_path):
             if new == old and type(new) is type(old):
                 Decision.load(path)
                 continue
-            with pytest.raises(DecisionFileError) as error:
+            with pytest.raises(StoredError) as error:
                 Decision.load(path)
             assert "\n" not in str(error.value)
 
@@ -194,10 +194,10 @@ def test_no_field_can_be_left_out_or_added(tmp_path):
     path, content = saved(tmp_path)
     for name in content:
         path.write_text(json.dumps({key: value for key, value in content.items() if key != name}))
-        with pytest.raises(DecisionFileError):
+        with pytest.raises(StoredError):
             Decision.load(path)
     path.write_text(json.dumps(content | {"comment": "mine"}))
-    with pytest.raises(DecisionFileError, match="comment: expected no such field, got one; make the decision anew"):
+    with pytest.raises(StoredError, match="comment: expected no such field, got one; make the decision anew"):
         Decision.load(path)
 
 
@@ -226,7 +226,7 @@ def test_no_field_can_be_left_out_or_added(tmp_path):
 def test_files_refused(tmp_path, change, message):
     path, content = saved(tmp_path)
     path.write_text(json.dumps(content | change))
-    with pytest.raises(DecisionFileError, match=message):
+    with pytest.raises(StoredError, match=message):
         Decision.load(path)
 
 
@@ -234,10 +234,10 @@ def test_files_refused(tmp_path, change, message):
 def test_what_is_no_decision_at_all(tmp_path, text):
     path = tmp_path / "decision.json"
     path.write_text(text)
-    with pytest.raises(DecisionFileError):
+    with pytest.raises(StoredError):
         Decision.load(path)
-    with pytest.raises(DecisionFileError, match="expected a decision file, got No such file"):
+    with pytest.raises(StoredError, match="expected a decision file, got No such file"):
         Decision.load(tmp_path / "absent.json")
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(DecisionFileError, match="got not UTF-8 text"):
+    with pytest.raises(StoredError, match="got not UTF-8 text"):
         Decision.load(tmp_path / "binary.json")

@@ -374,21 +374,3 @@ def test_summary_of_very_many_levels_says_what_it_leaves_out(run, tmp_path, monk
     assert code == 0, err
     assert "left out beyond" in err
     assert "[" not in out
-
-
-def test_progress_is_shown_on_a_terminal_only():
-    import io
-
-    from rich.console import Console
-
-    from rocscope.engines.progress import progress_bar
-
-    for is_terminal in (True, False):
-        sink = io.StringIO()
-        console = Console(file=sink, force_terminal=is_terminal, width=120)
-        with progress_bar("Reading", console) as report:
-            assert (report is not None) == is_terminal
-            if report is not None:
-                report(1_000, 4_000)
-                report(2_000, 4_000)
-        assert ("2,000 of 4,000 rows" in sink.getvalue()) == is_terminal

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocscope as rs
+from rocscope import _progress
 
 ROWS = 300_000
 
@@ -15,6 +16,11 @@ ROWS = 300_000
 class Screen(io.StringIO):
     def isatty(self):
         return True
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(_progress, "_BAR_AFTER", -1)
 
 
 @pytest.fixture(scope="module")
@@ -47,4 +53,25 @@ def test_nowhere_else_and_not_where_declined(monkeypatch, path, read, kind, prog
     monkeypatch.setattr("sys.stderr", stderr)
     monkeypatch.setenv("FORCE_COLOR", "1")  # makes rich take anything for a terminal
     read(path, label="y", scores="s", progress=progress)
+    assert not stderr.getvalue()
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_of_any_job(monkeypatch, is_terminal):
+    stderr = Screen() if is_terminal else io.StringIO()
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setenv("COLUMNS", "120")
+    with _progress.reporting(None, "Reading", "rows") as report:
+        assert (report is _progress.unreported) != is_terminal
+        report(1_000, 4_000)
+        report(2_000, 4_000)
+    assert ("2,000 of 4,000 rows" in stderr.getvalue()) == is_terminal
+
+
+def test_a_short_job_shows_none(monkeypatch):
+    monkeypatch.setattr(_progress, "_BAR_AFTER", 1.0)
+    stderr = Screen()
+    monkeypatch.setattr("sys.stderr", stderr)
+    with _progress.reporting(True, "Reading", "rows") as report:
+        report(4_000, 4_000)
     assert not stderr.getvalue()

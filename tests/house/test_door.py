@@ -179,7 +179,7 @@ WITHOUT_DATA = {
     *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
     *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc")),  # draw results
 }
-OF_PLAIN_NUMBERS = {"metrics", "errors", "datasets", "planning", "protocols"}
+WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "protocols", "sample"}
 
 
 def lines(*axes):
@@ -195,7 +195,7 @@ def public():
             found[name] = thing
             seen.add(thing)
     for topic, module in topics.items():
-        if isinstance(module, ModuleType) and topic not in OF_PLAIN_NUMBERS:
+        if isinstance(module, ModuleType) and topic not in WITHOUT_FUNCTIONS_OF_DATA:
             for name in module.__all__:
                 thing = getattr(module, name)
                 if inspect.isfunction(thing) and thing not in seen:

@@ -23,7 +23,7 @@ HEAVY = {
     "narwhals",
     "duckdb",
     "matplotlib",
-    "typer",
+    "cyclopts",
     "rich",
     "jinja2",
 }

@@ -284,7 +284,7 @@ def test_paired_mapping_equals_predictions_of_both():
         ({"b": rs.Predictions([1, 0, 1, 0], [4, 2, 3, 1])}, {}, "the same labels, got others in row 1"),
         ({"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])}, {}, "a weight in both"),
         ({"b": PAIR[1]}, {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}}, "the same groups, got others in row 2"),
-        ({"b": PAIR[1].counts()}, {}, r"expected rows \(Predictions\), got ThresholdCounts; counts do not say"),
+        ({"b": PAIR[1].counts()}, {}, r"expected rows \(Predictions\), got a ThresholdCounts; counts do not say"),
     ],
 )
 def test_rows_that_differ_are_never_paired(arms, options, message):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import rocscope as rs
-from rocscope.decisions import decision_file
-from rocscope.errors import DecisionFileError, InputError, LabelError, RocscopeWarning, ScoreError, ShapeError
+from rocscope.errors import InputError, LabelError, RocscopeWarning, ScoreError, ShapeError, StoredError
 from rocscope.multiclass.weights import line_search as search
+from rocscope.multiclass.weights.class_decision import FORMAT
 from rocscope.multiclass.weights.line_search import Problem, line_search
 from rocscope.multiclass.weights.objective import NAMES, Objective
 from rocscope.multiclass.weights.search import MANY_ROWS, best_of_starts, coordinate_ascent, greedy
@@ -350,12 +350,12 @@ def test_a_file_that_was_changed_or_is_none_is_refused(tmp_path):
     y, proba, _ = rows_of(n=80)
     path = rs.multiclass.class_weights(y, proba, classes=range(3)).save(tmp_path / "weights.json")
     path.write_text(path.read_text().replace('"temperature"', '"temperatur"'))
-    with pytest.raises(DecisionFileError, match="changed since"):
+    with pytest.raises(StoredError, match="changed since"):
         rs.multiclass.ClassWeights.load(path)
-    with pytest.raises(DecisionFileError, match="a decision file"):
+    with pytest.raises(StoredError, match="a decision file"):
         rs.multiclass.ClassWeights.load(tmp_path / "nothing.json")
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(DecisionFileError, match="something else"):
+    with pytest.raises(StoredError, match="something else"):
         rs.multiclass.ClassWeights.load(tmp_path / "other.json")
 
 
@@ -363,8 +363,8 @@ def test_a_sealed_file_without_a_field_is_refused(tmp_path):
     y, proba, _ = rows_of(n=80)
     content = rs.multiclass.class_weights(y, proba, classes=range(3)).to_dict()
     del content["weight"]
-    (tmp_path / "part.json").write_text(decision_file.seal(content, "rocscope.class_weights"))
-    with pytest.raises(DecisionFileError, match="weight"):
+    (tmp_path / "part.json").write_text(FORMAT.text(content))
+    with pytest.raises(StoredError, match="weight"):
         rs.multiclass.ClassWeights.load(tmp_path / "part.json")
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import rocscope as rs
 from binning import bands_hold
 from rocscope import ThresholdCounts, kernels
-from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, SketchError, WeightError
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, StoredError, WeightError
 from rocscope.ranges import CountsSketch
 from rocscope.ranges.cells import ROW
 from rocscope.ranges.sketch_bytes import seal
@@ -254,7 +254,7 @@ def test_strange_bytes_are_refused():
         (data + b"x", "cut or changed"),
         (newer, "version 2.*update rocscope"),
     ):
-        with pytest.raises(SketchError, match=words):
+        with pytest.raises(StoredError, match=words):
             CountsSketch.from_bytes(strange)
 
 
@@ -267,7 +267,7 @@ def test_cells_that_no_sketch_has_are_refused(column):
     strange = [np.array(each) for each in sketch._cells.columns()]
     strange[column][3] = 2**62 + 12345 if column in (0, 4, 5) else 77 if column == 1 else -1
     facts = {name: getattr(sketch, name) for name in ("memory", "pos_label", "n_pos", "n_neg")}
-    with pytest.raises(SketchError, match="cells"):
+    with pytest.raises(StoredError, match="cells"):
         CountsSketch.from_bytes(seal(facts | {"light": 0.1, "dtype": "f8"}, strange))
 
 
@@ -278,7 +278,7 @@ def test_no_changed_byte_goes_unnoticed(data):
     stored = bytearray(sketch.to_bytes())
     at = data.draw(st.integers(0, len(stored) - 1))
     stored[at] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(SketchError):
+    with pytest.raises(StoredError):
         CountsSketch.from_bytes(bytes(stored))
 
 

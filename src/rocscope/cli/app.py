@@ -1,10 +1,11 @@
-"""The commands, and where their defaults come from."""
+"""The commands, and where the defaults of their options come from."""
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts.config import Dict, Env
 
 from rocscope import __version__
 from rocscope.cli.calibrate import calibrate
@@ -12,55 +13,57 @@ from rocscope.cli.campaign import campaign
 from rocscope.cli.choose import choose
 from rocscope.cli.compare import compare
 from rocscope.cli.demo import demo
+from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
 from rocscope.cli.validate import validate
 from rocscope.errors import InputError
 
-app = typer.Typer(
+
+def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Fill in what `rocscope.toml`, or else `[tool.rocscope]` in `pyproject.toml`, says: for the command, for all."""
+    for name, *tables in (("rocscope.toml",), ("pyproject.toml", "tool", "rocscope")):
+        settings = _read(Path(name))
+        for table in tables:
+            settings = settings.get(table, {})
+        if settings:
+            Dict(settings, source=name, allow_unknown=True)(app, commands, arguments)
+            Dict(settings, source=name, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
+            return
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(str(path), expected="valid TOML", got=str(error)) from error
+
+
+app = App(
     name="rocscope",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    version=f"rocscope {__version__}",
+    version_flags="--version",
     help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.",
-    epilog="Defaults of options: the command line, then ROCSCOPE_* in the environment, then rocscope.toml, "
-    r"then \[tool.rocscope] in pyproject.toml.",
+    help_epilogue="Defaults of options: the command line, then the environment (ROCSCOPE_LABEL for --label), then "
+    r"rocscope.toml, then \[tool.rocscope] in pyproject.toml.",
+    help_format="rich",
+    default_parameter=Parameter(negative=()),
+    group_arguments=FILES,
+    group_parameters=OPTIONS,
+    config=[Env("ROCSCOPE_", command=False, show=False), _settings, refuse_for_more_classes],
+    print_error=False,
+    exit_on_error=False,
+    result_action="return_value",
 )
 for command in (demo, validate, summary, report, choose, campaign, compare, calibrate):
-    app.command()(command)
+    app.command(command)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"rocscope {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def set_defaults(
-    context: typer.Context,
-    _version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    settings = _settings(Path.cwd())
-    if context.invoked_subcommand:
-        context.default_map = {context.invoked_subcommand: settings | settings.get(context.invoked_subcommand, {})}
-
-
-def _settings(folder: Path) -> dict[str, Any]:
-    """Read `rocscope.toml`, or else `[tool.rocscope]` in `pyproject.toml`."""
-    for name, table in (("rocscope.toml", ()), ("pyproject.toml", ("tool", "rocscope"))):
-        path = folder / name
-        if not path.is_file():
-            continue
-        try:
-            settings = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(str(path), expected="valid TOML", got=str(error)) from error
-        for key in table:
-            settings = settings.get(key, {})
-        if settings:
-            return {key.replace("-", "_"): value for key, value in settings.items()}
-    return {}
+def usage(error: CycloptsError) -> str:
+    """Return what is wrong with a command as it was typed, and where to look."""
+    words = str(error).rstrip(".")
+    if isinstance(error, UnusedCliTokensError):
+        got = " ".join(map(repr, error.unused_tokens or ()))
+        words = f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"
+    command = " ".join(("rocscope", *(error.command_chain or ())))
+    return f"{words}; see {command} --help"

@@ -2,13 +2,14 @@
 
 import json
 import sys
-from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Column, Table
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rocscope import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 JSON_VERSION = 1
 MOST_WIDE = 10_000
@@ -21,8 +22,35 @@ def print_json(command: str, content: dict[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-def print_table(table: Table) -> None:
+def print_rows(
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    left: Collection[str] | None = None,
+    bold: int | None = None,
+) -> None:
+    """Print a table of texts; `left` are the headings of columns that are no numbers, by default the first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, show_header=any(headings))
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in (left or headings[:1]) else "right", overflow="fold")
+    for number, row in enumerate(rows):
+        table.add_row(*(Text(cell, style="bold" if number == bold else "") for cell in row))
+    print_table(table)
+
+
+def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
+    """Print rows that name their cells."""
+    print_rows(title, list(records[0]), (record.values() for record in records))
+
+
+def print_table(table: "Table") -> None:
     """Print a table on stdout, on its side where the terminal is too narrow; its title is one line of its own."""
+    from rich.console import Console
+
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(200, console.width), no_color=True)
@@ -32,10 +60,11 @@ def print_table(table: Table) -> None:
     console.print(_fitting(table, console))
 
 
-def _fitting(table: Table, console: Console) -> Table:
+def _fitting(table: "Table", console: "Console") -> "Table":
     """Return a table whose numbers are not cut: as it is, on its side, or narrow, whichever fits first."""
+    from rich.box import SIMPLE_HEAD
 
-    def fits(candidate: Table) -> bool:
+    def fits(candidate: "Table") -> bool:
         return console.measure(candidate, options=console.options.update(width=MOST_WIDE)).maximum <= console.width
 
     if fits(table):
@@ -48,13 +77,20 @@ def _fitting(table: Table, console: Console) -> Table:
     return table
 
 
-def _on_its_side(table: Table) -> Table:
+def _on_its_side(table: "Table") -> "Table":
+    from rich.table import Column, Table
+
     names, *others = table.columns
     models = (Column(header=name, justify="right", overflow="fold") for name in names.cells)
     turned = Table(Column(header=names.header), *models)
     for column in others:
         turned.add_row(column.header, *column.cells)
     return turned
+
+
+def markdown_records(records: Sequence[Mapping[str, str]]) -> str:
+    """Return a Markdown table of rows that name their cells."""
+    return markdown_table(list(records[0]), [list(record.values()) for record in records])
 
 
 def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
@@ -69,4 +105,4 @@ def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
 
 def note(message: str) -> None:
     """Say something on stderr."""
-    Console(stderr=True, soft_wrap=True).print(message, markup=False, highlight=False)
+    print(message, file=sys.stderr)

@@ -1,53 +1,55 @@
 """rocscope demo: the demonstration of Vuk & Curk (2006), §7, from data to report."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import typer
+from cyclopts import Parameter
 
 from rocscope._output import write_file
-from rocscope._types import Array
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_table
+from rocscope.cli.console import note, print_rows
+from rocscope.cli.files import table_bytes
+
+if TYPE_CHECKING:
+    from rocscope._types import Array
 
 FOLDS = 10
 SETS = ("tic_tac_toe", "wdbc")
 MODELS = ["naive Bayes", "tree"]
 PUBLISHED = {("tic_tac_toe", "naive Bayes"): (0.695, 0.752, 0.403)}
+_HEADINGS = ("data", "model", "AUC", "at 0.5", "at best", "best threshold", "in the paper")
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--folder", "-o", help="Where the files go.")] = Path("demo"),
-    random_state: Annotated[int, typer.Option("--random-state", help="Seed of the folds.")] = 0,
+    *,
+    folder: Annotated[Path, Parameter(alias="-o")] = Path("demo"),
+    random_state: int = 0,
     force: opt.Force = False,
 ) -> None:
-    """Naive Bayes and a decision tree on tic-tac-toe and wdbc: cross-validated predictions, then the report."""
-    from rocscope.engines import read
-    from rocscope.report import Report
+    """Naive Bayes and a decision tree on tic-tac-toe and wdbc: cross-validated predictions, then the report.
+
+    Parameters
+    ----------
+    folder
+        Where the files go.
+    random_state
+        Seed of the folds.
+    """
+    import pyarrow as pa
+
+    from rocscope import Report, read
     from rocscope.report.model import report_data
 
     folder.mkdir(parents=True, exist_ok=True)
-    table = _table()
+    rows = []
     for name in SETS:
-        source = folder / f"{name}.parquet"
-        _write_parquet(source, cross_validated(name, random_state), force)
+        content = table_bytes(pa.table(cross_validated(name, random_state)), "parquet")
+        source = write_file(folder / f"{name}.parquet", content, force=force)
         predictions = read(source, label="label", scores=MODELS, fold="fold")
-        data = report_data(predictions, title=name)
-        for model in data.models:
-            table.add_row(*_row(name, model))
+        rows += [_row(name, model) for model in report_data(predictions, title=name).models]
         page = Report(predictions, title=f"{name}: ten-fold cross-validated")
         note(f"Predictions: {source}   Report: {page.save(folder / f'{name}.html', force=force)}")
-    print_table(table)
-
-
-def _table() -> Any:
-    from rich.table import Table
-
-    table = Table(title="Accuracy at threshold 0.5 and at the best threshold")
-    for heading in ("data", "model", "AUC", "at 0.5", "at best", "best threshold", "in the paper"):
-        table.add_column(heading)
-    return table
+    print_rows("Accuracy at threshold 0.5 and at the best threshold", _HEADINGS, rows, left=_HEADINGS)
 
 
 def _row(name: str, model: Any) -> list[str]:
@@ -63,8 +65,9 @@ def _row(name: str, model: Any) -> list[str]:
     ]
 
 
-def cross_validated(name: str, random_state: int) -> dict[str, Array]:
+def cross_validated(name: str, random_state: int) -> "dict[str, Array]":
     """Return labels, folds and the out-of-fold probabilities of both models."""
+    import numpy as np
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     from rocscope.datasets import load
@@ -99,14 +102,3 @@ def _learners(numeric: bool, random_state: int) -> dict[str, Any]:
         bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
         return {"naive Bayes": make_pipeline(bins, bayes), "tree": tree}
     return {"naive Bayes": bayes, "tree": make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree)}
-
-
-def _write_parquet(path: Path, columns: dict[str, Array], force: bool) -> None:
-    import io
-
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    buffer = io.BytesIO()
-    parquet.write_table(pa.table(columns), buffer)
-    write_file(path, buffer.getvalue(), force=force)

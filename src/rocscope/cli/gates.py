@@ -4,11 +4,12 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rocscope.core.jsonable import jsonable
 from rocscope.errors import InputError
-from rocscope.inference.estimate import Estimate
+
+if TYPE_CHECKING:
+    from rocscope.inference.estimate import Estimate
 
 _TERM = r"(?P<{0}_quantity>[a-z]+)\((?P<{0}_model>[^()]+)\)"
 _NUMBER = r"[-+−]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
@@ -33,6 +34,7 @@ class Gate:
 
     Examples
     --------
+    >>> from rocscope.inference.estimate import Estimate
     >>> gate = parse_gate("auc(b)-auc(a) < -0.01 at 95%")
     >>> gate.quantity, gate.model, gate.minus, gate.bound, gate.level
     ('auc', 'b', 'a', -0.01, 0.95)
@@ -48,15 +50,17 @@ class Gate:
     bound: float
     level: float | None
 
-    def fails(self, estimate: Estimate) -> bool:
+    def fails(self, estimate: "Estimate") -> bool:
         """Say whether an estimate fails the gate; one that is undefined does."""
         judged = estimate.value
         if self.level is not None:
             judged = estimate.high if self.sign.startswith("<") else estimate.low
         return judged != judged or _SIGNS[self.sign](judged, self.bound)
 
-    def to_dict(self, estimate: Estimate) -> dict[str, Any]:
+    def to_dict(self, estimate: "Estimate") -> dict[str, Any]:
         """Return the gate and its outcome, safe for JSON."""
+        from rocscope.core.jsonable import jsonable
+
         return jsonable({"condition": self.text, "failed": self.fails(estimate), "estimate": estimate.to_dict()})
 
 

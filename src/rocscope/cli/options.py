@@ -1,197 +1,206 @@
-"""Options that several commands share, each with one name, one help text and one environment variable."""
+"""Options that several commands share: each declared once, with its help and its panel, and what is made of them."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
 
-import typer
+from cyclopts import App, ArgumentCollection, Group, Parameter
 
+from rocscope._output import check_writable
+from rocscope.engines.sources.finding import find_files
 from rocscope.errors import InputError
 
-_COLUMNS = "Columns"
-_CONTEXT = "Costs and class mix"
+FILES, COLUMNS, CONTEXT, OPTIONS = (
+    Group.create_ordered(name) for name in ("Arguments", "Columns and rows", "Costs and class mix", "Options")
+)
+TWO_CLASS_COSTS = ("--cost-fp", "--cost-fn", "--cost-tp", "--cost-tn", "--target-prevalence")
+
+
+def _refuse_option(_type: Any, value: str) -> None:
+    if value.startswith("-") and value != "-":
+        raise ValueError(f"{value} is no option of this command")
+
 
 File = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Arrow; a pattern such as 'part-*.parquet'; - for stdin."
+    Parameter(
+        allow_leading_hyphen=True,
+        validator=_refuse_option,
+        help="CSV, TSV, JSON lines, Parquet or Arrow; a pattern such as 'part-*.parquet'; - for stdin.",
     ),
 ]
-Label = Annotated[
-    str | None,
-    typer.Option("--label", "-l", envvar="ROCSCOPE_LABEL", help="Column of the true labels.", rich_help_panel=_COLUMNS),
+Flag = Annotated[bool, Parameter(show_default=False)]
+Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
+Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
+Output = Annotated[
+    str | None, Parameter(alias="-o", allow_leading_hyphen=True, help="File to write; - for stdout.", show_default=True)
 ]
-Scores = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--score",
-        "-s",
-        envvar="ROCSCOPE_SCORE",
-        help="Column of a model's scores; repeat it for several models.",
-        rich_help_panel=_COLUMNS,
-    ),
-]
-Proba = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--proba",
-        envvar="ROCSCOPE_PROBA",
-        help="For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class; "
-        "with a name, as in 'tree=p_*', repeat it for several models.",
-        rich_help_panel=_COLUMNS,
-    ),
-]
-Predicted = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--predicted",
-        envvar="ROCSCOPE_PREDICTED",
-        help="For more than two classes: column of a model's predicted classes; repeat it for several models.",
-        rich_help_panel=_COLUMNS,
-    ),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option("--weight", envvar="ROCSCOPE_WEIGHT", help="Column of row weights.", rich_help_panel=_COLUMNS),
-]
-Fold = Annotated[
-    str | None,
-    typer.Option("--fold", envvar="ROCSCOPE_FOLD", help="Column of the fold.", rich_help_panel=_COLUMNS),
-]
-Segment = Annotated[
-    str | None,
-    typer.Option(
-        "--segment",
-        envvar="ROCSCOPE_SEGMENT",
-        help="Column of the segment, such as a region.",
-        rich_help_panel=_COLUMNS,
-    ),
-]
-PosLabel = Annotated[
-    str | None,
-    typer.Option(
-        "--pos-label",
-        envvar="ROCSCOPE_POS_LABEL",
-        help="The positive label, where labels are not 0/1, -1/1 or true/false.",
-        rich_help_panel=_COLUMNS,
-    ),
-]
-Where = Annotated[
-    str | None,
-    typer.Option("--where", help="Keep the rows for which this SQL condition holds.", rich_help_panel=_COLUMNS),
-]
-Missing = Annotated[
-    str,
-    typer.Option("--missing", help="What to do with rows that lack a value: error or drop.", rich_help_panel=_COLUMNS),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format", help="Format of stdin or of a file without a telling name: csv, tsv, jsonl, parquet, arrow."
-    ),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        "--memory",
-        envvar="ROCSCOPE_MEMORY",
-        help="Count without holding rows, as is done by itself beyond 5 million rows of Parquet or 250 MB of other "
-        "files; ranks beyond so much memory, such as '2 GB', go to a temporary file. By default half of what is free.",
-    ),
-]
-CostFp = Annotated[
-    float,
-    typer.Option("--cost-fp", envvar="ROCSCOPE_COST_FP", help="Cost of a false positive.", rich_help_panel=_CONTEXT),
-]
-CostFn = Annotated[
-    float,
-    typer.Option("--cost-fn", envvar="ROCSCOPE_COST_FN", help="Cost of a false negative.", rich_help_panel=_CONTEXT),
-]
-CostTp = Annotated[
-    float,
-    typer.Option(
-        "--cost-tp",
-        envvar="ROCSCOPE_COST_TP",
-        help="Cost of a true positive; a gain is negative.",
-        rich_help_panel=_CONTEXT,
-    ),
-]
-CostTn = Annotated[
-    float,
-    typer.Option(
-        "--cost-tn",
-        envvar="ROCSCOPE_COST_TN",
-        help="Cost of a true negative; a gain is negative.",
-        rich_help_panel=_CONTEXT,
-    ),
-]
-TargetPrevalence = Annotated[
-    float | None,
-    typer.Option(
-        "--target-prevalence",
-        envvar="ROCSCOPE_TARGET_PREVALENCE",
-        help="Share of positives where the classifier will be used; the sample's own by default.",
-        rich_help_panel=_CONTEXT,
-    ),
-]
-Plot = Annotated[str | None, typer.Option("--plot", help="Also draw it: a file whose name ends in .svg, .png or .pdf.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one versioned JSON object.")]
-Output = Annotated[str, typer.Option("--output", "-o", help="File to write; - for stdout.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
+Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png or .pdf.")]
+Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold.")]
+_MEMORY = (
+    "Count without holding rows, as is done by itself beyond 5 million rows of Parquet or 250 MB of other files; ranks "
+    "beyond so much memory, such as '2 GB', go to a temporary file. By default half of what is free."
+)
+_PROBA = (
+    "For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class; with a name, "
+    "as in 'tree=p_*', repeat it for several models."
+)
 
 
-def read_predictions(file: str, *, label: str | None, scores: list[str] | None, **options: Any) -> Any:
-    """Read the predictions that the shared options describe."""
-    from rocscope.engines import read
+@Parameter(name="*", group=COLUMNS)
+@dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """Which rows and columns of a file are meant."""
 
-    return read(file, label=label, scores=scores or None, **options)
+    label: Annotated[str | None, Parameter(alias="-l")] = None
+    """Column of the true labels."""
+    score: Annotated[list[str] | None, Parameter(alias="-s")] = None
+    """Column of a model's scores; repeat it for several models."""
+    where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    """Keep the rows for which this SQL condition holds."""
+    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None
+    """Format of stdin, or of a file without a telling name."""
 
+    def require(self, file: str) -> None:
+        """Refuse a file that is not there, before any library is loaded."""
+        if file != "-":
+            find_files(file, self.format)
 
-def read_sample(file: str, *, label: str | None, scores: list[str] | None, memory: str | None, **options: Any) -> Any:
-    """Read the predictions; of a large file, only their counts, which are exact too."""
-    from rocscope.engines.sources.size import is_large
-
-    if memory is None and not is_large(file, format=options.get("format")):
-        return read_predictions(file, label=label, scores=scores, **options)
-    from rocscope.engines.counting import read_counts
-
-    return read_counts(file, label=label, scores=scores or None, memory=memory, **options)
-
-
-def read_multiclass(
-    file: str, *, label: str | None, proba: list[str] | None, predicted: list[str] | None, **options: Any
-) -> Any:
-    """Read predictions of more than two classes."""
-    from rocscope.engines import read
-
-    return read(file, label=label, proba=_patterns(proba), predicted=predicted or None, **options)
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What readers of any kind take."""
+        return {"label": self.label, "where": self.where, "format": self.format}
 
 
-def _patterns(proba: list[str] | None) -> dict[str, str] | str | None:
-    if not proba:
-        return None
-    named = [text.rpartition("=")[::2] for text in proba]
-    if len(named) == 1 and not named[0][0]:
-        return named[0][1]
-    models = {name or pattern: pattern for name, pattern in named}
-    if len(models) < len(named):
-        raise InputError("--proba", expected="a different name for each model, as in 'tree=p_*'", got=", ".join(proba))
-    return models
+@Parameter(name="*", group=COLUMNS)
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(RowOptions):
+    """What makes a sample of the rows."""
+
+    weight: str | None = None
+    """Column of row weights."""
+    pos_label: str | None = None
+    """The positive label, where labels are not 0/1, -1/1 or true/false."""
+    missing: Literal["error", "drop"] = "error"
+    """What to do with rows that lack a value."""
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return super().arguments | {"weight": self.weight, "missing": self.missing}
+
+    def predictions(self, file: str, **columns: str | None) -> Any:
+        """Read the rows of two classes."""
+        from rocscope.engines import read
+
+        return read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns)
 
 
-def require_defaults(context: typer.Context, names: Sequence[str], instead: str) -> None:
-    """Refuse options that mean nothing with more than two classes.
+@Parameter(name="*", group=COLUMNS)
+@dataclass(frozen=True, kw_only=True)
+class CountOptions(SampleOptions):
+    """A sample of which the rows may be too many to be held."""
+
+    memory: Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)] = None
+
+    def sample(self, file: str) -> Any:
+        """Read the predictions; of a large file, only their counts, which are exact too."""
+        from rocscope.engines.sources.size import is_large
+
+        if self.memory is None and not is_large(file, format=self.format):
+            return self.predictions(file)
+        from rocscope.engines import read_counts
+
+        return read_counts(file, scores=self.score, pos_label=self.pos_label, memory=self.memory, **self.arguments)
+
+
+@Parameter(name="*", group=COLUMNS)
+@dataclass(frozen=True, kw_only=True)
+class ClassOptions(CountOptions):
+    """A sample of two classes, or of more."""
+
+    proba: Annotated[list[str] | None, Parameter(help=_PROBA)] = None
+    predicted: list[str] | None = None
+    """For more than two classes: column of a model's predicted classes; repeat it for several models."""
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether there are more than two."""
+        return bool(self.proba or self.predicted)
+
+    def classes(self, file: str, **columns: str | None) -> Any:
+        """Read the rows of more than two classes."""
+        from rocscope.engines import read
+
+        return read(file, proba=self._patterns(), predicted=self.predicted, **self.arguments, **columns)
+
+    def _patterns(self) -> dict[str, str] | str | None:
+        if not self.proba:
+            return None
+        named = [text.rpartition("=")[::2] for text in self.proba]
+        if len(named) == 1 and not named[0][0]:
+            return named[0][1]
+        models = {name or pattern: pattern for name, pattern in named}
+        if len(models) < len(named):
+            got = ", ".join(self.proba)
+            raise InputError("--proba", expected="a different name for each model, as in 'tree=p_*'", got=got)
+        return models
+
+
+@Parameter(name="*", group=CONTEXT)
+@dataclass(frozen=True, kw_only=True)
+class CostOptions:
+    """What errors cost, and how many positives there will be."""
+
+    cost_fp: float = 1
+    """Cost of a false positive."""
+    cost_fn: float = 1
+    """Cost of a false negative."""
+    cost_tp: float = 0
+    """Cost of a true positive; a gain is negative."""
+    cost_tn: float = 0
+    """Cost of a true negative; a gain is negative."""
+    target_prevalence: float | None = None
+    """Share of positives where the classifier will be used; the sample's own by default."""
+
+    def context(self) -> Any:
+        """Return the Context that they describe."""
+        from rocscope.core.context import Context
+
+        return Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
+
+
+ROWS, SAMPLE, COUNTS, CLASSES, COSTS = RowOptions(), SampleOptions(), CountOptions(), ClassOptions(), CostOptions()
+
+
+def require_output(path: str | None, *, force: bool) -> None:
+    """Refuse a file that could not be written, before any work is spent on it."""
+    if path not in (None, "-"):
+        check_writable(path, force=force)
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def for_two_classes(*options: str, instead: str) -> Callable[[Command], Command]:
+    """Declare which options of a command mean nothing with more than two classes, and what to do instead."""
+
+    def declare(command: Command) -> Command:
+        command.for_two_classes = (options, instead)  # pyright: ignore[reportFunctionMemberAccess]
+        return command
+
+    return declare
+
+
+def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Refuse what was typed for two classes where there are more; settings and the environment may stay.
 
     Raises
     ------
     InputError
-        If one was given on the command line.
+        If such an option was given on the command line.
     """
-    given = [name for name in names if _was_typed(context, name)]
-    if given:
-        options = ", ".join("--" + name.replace("_", "-") for name in given)
-        raise InputError(options, expected="none with --proba or --predicted", hint=instead)
-
-
-def _was_typed(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+    given = {argument.name: {token.source for token in argument.tokens} for argument in arguments}
+    options, instead = getattr(app.default_command, "for_two_classes", ((), ""))
+    typed = [name for name in options if "cli" in given[name]]
+    if typed and (given["--proba"] or given["--predicted"]):
+        raise InputError(", ".join(typed), expected="none with --proba or --predicted", hint=instead)

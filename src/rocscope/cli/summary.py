@@ -2,11 +2,10 @@
 
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 from rocscope.cli import options as opt
-from rocscope.cli.console import markdown_table, note, print_json, print_table
-from rocscope.cli.multiclass import COSTS_INSTEAD, TWO_CLASS_COSTS, summarise
+from rocscope.cli.console import markdown_records, markdown_table, note, print_json, print_records, print_rows
 from rocscope.errors import InputError
 
 MOST_DETAILED = 1_000_000
@@ -30,53 +29,38 @@ _COLUMNS = {
 }
 
 
+@opt.for_two_classes("--score", "--pos-label", *opt.TWO_CLASS_COSTS, instead="rocscope choose takes --cost-matrix")
 def summary(
-    command: typer.Context,
     file: opt.File,
-    label: opt.Label = None,
-    score: opt.Scores = None,
-    proba: opt.Proba = None,
-    predicted: opt.Predicted = None,
-    weight: opt.Weight = None,
-    pos_label: opt.PosLabel = None,
-    where: opt.Where = None,
-    missing: opt.Missing = "error",
-    file_format: opt.Format = None,
-    memory: opt.Memory = None,
-    cost_fp: opt.CostFp = 1,
-    cost_fn: opt.CostFn = 1,
-    cost_tp: opt.CostTp = 0,
-    cost_tn: opt.CostTn = 0,
-    target_prevalence: opt.TargetPrevalence = None,
-    detail: Annotated[
-        bool | None,
-        typer.Option(
-            "--detail/--no-detail",
-            help="Intervals and calibration too; by default up to a million rows.",
-            show_default=False,
-        ),
-    ] = None,
+    /,
+    *,
+    rows: opt.ClassOptions = opt.CLASSES,
+    costs: opt.CostOptions = opt.COSTS,
+    detail: Annotated[bool | None, Parameter(negative="--no-detail")] = None,
     json: opt.Json = False,
-    markdown: Annotated[bool, typer.Option("--md", help="Print a Markdown table.")] = False,
+    markdown: Annotated[opt.Flag, Parameter(name="--md")] = False,
 ) -> None:
     """Show how good each model is, the best threshold, and what the default of 0.5 would give.
 
     Example: rocscope summary scores.parquet --label y --score a --score b
-    """
-    from rocscope.core.context import Context
-    from rocscope.report.model import LEFT_OUT, is_small, report_data
 
+    Parameters
+    ----------
+    detail
+        Intervals and calibration too; by default up to a million rows.
+    markdown
+        Print a Markdown table.
+    """
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
-    columns = {"label": label, "weight": weight, "where": where, "missing": missing, "format": file_format}
-    if proba or predicted:
-        opt.require_defaults(command, ("score", "pos_label", *TWO_CLASS_COSTS), COSTS_INSTEAD)
-        several = opt.read_multiclass(file, proba=proba, predicted=predicted, **columns)
-        detailed = len(several) <= MOST_DETAILED if detail is None else detail
-        summarise(several, title=file, detailed=detailed, json=json, markdown=markdown)
+    rows.require(file)
+    if rows.has_classes:
+        _of_classes(file, rows, detail, json, markdown)
         return
-    context = Context(target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn)
-    predictions = opt.read_sample(file, scores=score, pos_label=pos_label, memory=memory, **columns)
+    context = costs.context()
+    predictions = rows.sample(file)
+    from rocscope.report.model import LEFT_OUT, is_small, report_data
+
     detailed = is_small(predictions) if detail is None else detail
     data = report_data(predictions, context=context, title=file, detailed=detailed)
     if json:
@@ -94,28 +78,15 @@ def _rows(data: Any) -> list[list[str]]:
 
 
 def _print(data: Any) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from rocscope.report.calibration import calibration_table
 
     first = data.models[0]
-    table = Table(title=f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives")
-    table.add_column("model", overflow="fold")
-    for heading in _COLUMNS:
-        table.add_column(heading, justify="right")
-    for model, row in zip(data.models, _rows(data), strict=True):
-        chosen = model.name == data.decision.model
-        table.add_row(*(Text(cell, style="bold" if chosen else "") for cell in row))
-    print_table(table)
-    rows = calibration_table(data.models)
-    if rows:
-        shown = Table(title="Calibration")
-        for heading in rows[0]:
-            shown.add_column(heading, justify="left" if heading == "model" else "right", overflow="fold")
-        for row in rows:
-            shown.add_row(*(Text(cell) for cell in row.values()))
-        print_table(shown)
+    chosen = [model.name for model in data.models].index(data.decision.model)
+    title = f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives"
+    print_rows(title, ["model", *_COLUMNS], _rows(data), bold=chosen)
+    calibration = calibration_table(data.models)
+    if calibration:
+        print_records("Calibration", calibration)
     note(data.verdict)
 
 
@@ -123,7 +94,30 @@ def _markdown(data: Any) -> str:
     from rocscope.report.calibration import calibration_table
 
     tables = [markdown_table(["model", *_COLUMNS], _rows(data))]
-    rows = calibration_table(data.models)
-    if rows:
-        tables.append(markdown_table(list(rows[0]), [list(row.values()) for row in rows]))
+    calibration = calibration_table(data.models)
+    if calibration:
+        tables.append(markdown_records(calibration))
     return "\n\n".join(tables)
+
+
+def _of_classes(file: str, rows: opt.ClassOptions, detail: bool | None, json: bool, markdown: bool) -> None:
+    """Print how good each model of more than two classes is, and each class by the best one."""
+    predictions = rows.classes(file)
+    from rocscope.report.multiclass import by_class, multiclass_data, overview
+
+    detailed = len(predictions) <= MOST_DETAILED if detail is None else detail
+    data = multiclass_data(predictions, title=file, detailed=detailed)
+    if json:
+        print_json("summary", data.to_dict())
+        return
+    tables = {f"{predictions.n:,g} cases of {len(predictions.classes)} classes": overview(data)}
+    tables |= {f"Classes, by {model.name}": by_class(model) for model in data.models}
+    if markdown:
+        print("\n\n".join(map(markdown_records, tables.values())))
+        return
+    for heading, records in tables.items():
+        print_records(heading, records)
+    undefined = data.best.undefined
+    if undefined:
+        note(f"Without cases, and left out of averages: {', '.join(map(str, undefined))}")
+    note(data.verdict)

@@ -3,43 +3,26 @@
 from typing import Any
 
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_json, print_table
+from rocscope.cli.console import note, print_json, print_rows
 
 
-def validate(
-    file: opt.File,
-    label: opt.Label = None,
-    score: opt.Scores = None,
-    where: opt.Where = None,
-    file_format: opt.Format = None,
-    json: opt.Json = False,
-) -> None:
+def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Json = False) -> None:
     """Show what a file holds: rows, classes, missing values, distinct scores and ties, probabilities or not.
 
     Example: rocscope validate scores.csv
     """
+    rows.require(file)
     from rocscope.engines import describe
 
-    description = describe(file, label=label, scores=score or None, where=where, format=file_format)
+    description = describe(file, scores=rows.score, **rows.arguments)
     if json:
         print_json("validate", description.to_dict())
         return
-    _print(file, description)
+    headings = ("column", "type", "missing", "distinct", "tied", "from", "to", "could be")
+    left = ("column", "type", "from", "to", "could be")
+    print_rows(f"{file}: {description.rows:,} rows", headings, map(_cells, description.columns), left=left)
     for problem in description.problems:
         note(f"Problem: {problem}")
-
-
-def _print(file: str, description: Any) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=f"{file}: {description.rows:,} rows")
-    counted = {"missing", "distinct", "tied"}
-    for heading in ("column", "type", "missing", "distinct", "tied", "from", "to", "could be"):
-        table.add_column(heading, overflow="fold", justify="right" if heading in counted else "left")
-    for column in description.columns:
-        table.add_row(*(Text(cell) for cell in _cells(column)))
-    print_table(table)
 
 
 def _cells(column: Any) -> list[str]:

@@ -162,7 +162,7 @@ class ThresholdCounts(CumulativeCounts):
         return Levels(*(check.read_only(array) for array in (levels.threshold, levels.pos, levels.neg)))
 
     @cached_property
-    def threshold(self) -> Array:
+    def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The k distinct scores, strictly decreasing, in the type they came in."""
         return check.read_only(self._ranking.thresholds())
 
@@ -177,13 +177,13 @@ class ThresholdCounts(CumulativeCounts):
         return self._levels.neg
 
     @cached_property
-    def cumulative(self) -> tuple[Array, Array]:
+    def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """True and false positives from (0, 0) on: one point more than there are levels."""
         tp, fp = self._ranking.cumulative()
         return check.read_only(tp), check.read_only(fp)
 
     @cached_property
-    def _totals(self) -> tuple[float, float]:
+    def _totals(self) -> tuple[float, float]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self._ranking.totals()
 
     @property
@@ -209,11 +209,14 @@ class ThresholdCounts(CumulativeCounts):
             last_tp, last_fp = tp[-1], fp[-1]
 
     @property
-    def attained(self) -> "ThresholdCounts":
+    def attained(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
         """The counts as they are: every level is one of the curve."""
         return self
 
-    best_case = attained
+    @property
+    def best_case(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The counts as they are: no point is missing."""
+        return self
 
     def require_levels(self, what: str) -> "ThresholdCounts":  # noqa: ARG002
         """Return the counts as they are: every level is known."""

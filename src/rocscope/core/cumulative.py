@@ -42,6 +42,7 @@ class CumulativeCounts(Result):
     holds_hull: bool
     attained: "ThresholdCounts"
     best_case: "ThresholdCounts"
+    _totals: tuple[float, float]
 
     def __len__(self) -> int:
         return self.threshold.size
@@ -65,10 +66,6 @@ class CumulativeCounts(Result):
     def tn(self) -> Array:
         """Negatives below each threshold."""
         return self.n_neg - self.fp
-
-    @property
-    def _totals(self) -> tuple[float, float]:
-        return self.cumulative[0][-1].item(), self.cumulative[1][-1].item()
 
     @property
     def n_pos(self) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.curves.curve import CountCurve
 from rocscope.sample import points_of
 
@@ -22,7 +22,7 @@ class DetCurve(CountCurve):
     x_name = "fpr"
     y_name = "fnr"
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         counts.require_both_classes(self.title)
         super().__init__(counts)
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts, dot
+from rocscope.core.counts import dot
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.text import number
 from rocscope.curves.curve import CountCurve, scalar
@@ -107,7 +108,7 @@ class GainCurve(CountCurve):
     x_name = "depth"
     y_name = "tpr"
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         _require_positives(counts, self.title)
         super().__init__(counts)
 
@@ -126,7 +127,7 @@ class LiftCurve(CountCurve):
     x_name = "depth"
     y_name = "lift"
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         _require_positives(counts, self.title)
         super().__init__(counts)
 
@@ -144,7 +145,7 @@ class LiftCurve(CountCurve):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 
 
-def _require_positives(counts: ThresholdCounts, what: str) -> None:
+def _require_positives(counts: CumulativeCounts, what: str) -> None:
     if not counts.n_pos:
         raise OneClassError(what, expected="positives", got=f"none among {number(counts.n)} rows")
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.text import number
 from rocscope.curves.curve import CountCurve, cumulative, scalar
 from rocscope.errors import OneClassError
@@ -25,7 +25,7 @@ class PrecisionRecallCurve(CountCurve):
     x_name = "recall"
     y_name = "precision"
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         if not counts.n_pos:
             raise OneClassError(self.title, expected="positives", got=f"none among {number(counts.n)} rows")
         super().__init__(counts)

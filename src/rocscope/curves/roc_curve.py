@@ -7,7 +7,7 @@ import numpy as np
 
 from rocscope._types import Array, Ties
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.curve import CountCurve, interpolate
 from rocscope.errors import InputError
@@ -26,7 +26,7 @@ class RocCurve(CountCurve):
     x_name = "fpr"
     y_name = "tpr"
 
-    def __init__(self, counts: ThresholdCounts) -> None:
+    def __init__(self, counts: CumulativeCounts) -> None:
         counts.require_both_classes("ROC curve")
         super().__init__(counts)
 

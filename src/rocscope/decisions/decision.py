@@ -202,7 +202,7 @@ class Decision(Result):
 
     def to_json(self) -> str:
         """Return the text of the file that `save` writes."""
-        return decision_file.seal(self.to_dict())
+        return decision_file.FORMAT.text(self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":
@@ -210,14 +210,13 @@ class Decision(Result):
 
         Raises
         ------
-        DecisionFileError
+        StoredError
             If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
         """
-        source = str(path)
-        content = decision_file.unseal(decision_file.read(path), source)
-        decision = cls(**decision_file.fields(content, source))
-        decision_file.require_same(decision.to_dict(), content, source)
-        decision_file.require_seal(content, source)
+        fields = decision_file.FORMAT.read(path)
+        decision = cls(**decision_file.arguments(fields))
+        fields.require_same(decision.to_dict())
+        fields.require_seal()
         return decision
 
     def to_dict(self) -> dict[str, Any]:

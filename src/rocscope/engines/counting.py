@@ -6,9 +6,9 @@ from os import PathLike
 from typing import Any, Literal
 
 from rocscope import _validation as check
+from rocscope._progress import Progress, reporting
 from rocscope.core.counted import Counted
-from rocscope.engines.progress import reporting
-from rocscope.engines.question import Progress, Question
+from rocscope.engines.question import Question, bar_of
 from rocscope.engines.sources.roles import MISSING, Scores
 from rocscope.engines.stream.memory import memory_limit
 
@@ -48,7 +48,7 @@ def read_counts(
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: int | str | None = None,
-    progress: bool | Progress | None = None,
+    progress: Progress = None,
     tol: float | None = None,
 ) -> Counted:
     """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
@@ -62,8 +62,8 @@ def read_counts(
         What ranked rows may take, in bytes or as in ``"2 GB"``; half of what is free by default. Beyond it they go to
         a temporary file and stay there, part by part, as long as the counts are used. The rest takes some 300 MB.
     progress : bool, None or function
-        None or True: a bar on stderr with rows, rows a second and the time left, where that is a terminal. A function
-        is called now and then with the rows done and the rows in all, None where that is not known.
+        None or True: after a second a bar on stderr, where that is a terminal, with rows, rows a second and the time
+        left; False: none; a function is called now and then with (rows done, rows in all or None where not known).
     tol : float, optional
         For tables of a database and lazy frames with very many distinct scores: count them in ranges that leave at
         most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.
@@ -105,7 +105,7 @@ def read_counts(
     check.check_choice("missing", missing, MISSING)
     limit = None if memory is None else memory_limit(memory)
     count = import_module(f"rocscope.engines.{_engine(source)}").count
-    with reporting(source, progress) as report:
+    with reporting(progress, bar_of(source), "rows") as report:
         asked = Question(label, scores, weight, where, segment, pos_label, missing, format, limit, report, tol)
         return count(source, asked)
 

@@ -1,13 +1,12 @@
 """Question: what `read_counts` was asked, for whichever engine answers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import Any
 
+from rocscope._progress import Report, unreported
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError
-
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -17,7 +16,7 @@ class Question:
     Attributes
     ----------
     memory : bytes, or None where nothing was said
-    progress : function of the rows done and of all rows (None where unknown), or None
+    progress : function of the rows done and of all rows (None where unknown)
     """
 
     label: str | None
@@ -29,7 +28,7 @@ class Question:
     missing: str = "error"
     format: str | None = None
     memory: int | None = None
-    progress: Progress | None = None
+    progress: Report = unreported
     tol: float | None = None
 
     def refuse(self, origin: str, **hints: str) -> None:
@@ -45,3 +44,8 @@ class Question:
             given = getattr(self, name)
             if given is not None:
                 raise InputError(name, expected=f"none for a {origin}", got=repr(given), hint=hint)
+
+
+def bar_of(source: Any) -> str:
+    """Return what a bar says of reading a source."""
+    return f"Reading {fspath(source)}" if isinstance(source, str | PathLike) else "Reading"

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
+from rocscope._progress import Progress, reporting
 from rocscope.core.counted import Counted
-from rocscope.engines.progress import reporting
-from rocscope.engines.question import Progress, Question
+from rocscope.engines.question import Question, bar_of
 from rocscope.engines.sources.roles import MISSING, Scores
 from rocscope.engines.stream.batches import Batch, Reader, Tally
 from rocscope.engines.stream.piles import Packed
@@ -33,7 +33,7 @@ def read_sketch(
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: float = 16e6,
-    progress: bool | Progress | None = None,
+    progress: Progress = None,
 ) -> Counted:
     """Sketch of each model's counts, from rows read once and never held.
 
@@ -68,7 +68,7 @@ def read_sketch(
     check.check_choice("missing", missing, MISSING)
     question = Question(label, scores, weight, where, segment, pos_label, missing, format)
     with (
-        reporting(source, progress) as report,
+        reporting(progress, bar_of(source), "rows") as report,
         reading(source, question) as (reader, stream),
         closing(in_order(stream.pieces, _Ranker(reader))) as batches,
     ):
@@ -81,8 +81,7 @@ def read_sketch(
                 for sketch, rows in zip(own, parts, strict=True):
                     if rows.size:
                         sketch.add_levels(rows.dtype, _levels(rows))
-            if report is not None:
-                report(tally.rows, stream.rows)
+            report(tally.rows, stream.rows)
         tally.check(where)
     found = tally.provenance(where)
     of_segment = {

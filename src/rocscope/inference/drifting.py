@@ -107,7 +107,7 @@ def drift(first: Models, second: Models) -> Drift:
 
 def _areas(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
     low, high = binned.right_bounds
-    total = 2 * binned.n_pos * binned.n_neg
+    total = 2 * int(binned.n_pos) * int(binned.n_neg)
     return Fraction(low, total), Fraction(high, total)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rocscope.core.band import Band
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.curves.lift_curves import LiftChart
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
@@ -77,7 +77,7 @@ def _draw_thresholds(
     return marks
 
 
-def _thresholds(counts: ThresholdCounts, wanted: Sequence[float] | None) -> Sequence[float]:
+def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Sequence[float]:
     if wanted is not None:
         return wanted
     are_shares = counts.threshold[0] <= 1 and counts.threshold[-1] >= 0

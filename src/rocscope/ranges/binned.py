@@ -124,22 +124,22 @@ class BinnedCounts(CumulativeCounts):
         return cls(*columns, wins=wins, holds_hull=holds_hull)
 
     @property
-    def threshold(self) -> Array:
+    def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The thresholds at which the curve is known: the lowest score of each bin."""
         return self.low
 
     @cached_property
-    def attained(self) -> ThresholdCounts:
+    def attained(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The ends of the bins as if they were all levels: their hull is what is surely attained."""
         return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg))
 
     @property
-    def best_case(self) -> ThresholdCounts:
+    def best_case(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Counts above whose hull the exact curve nowhere is."""
         return self.attained if self.holds_hull else self.optimistic()
 
     @cached_property
-    def cumulative(self) -> tuple[Array, Array]:
+    def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """True and false positives from (0, 0) on: one point more than there are bins."""
         tp, fp = Levels(self.low, self.pos, self.neg).cumulative()
         return check.read_only(tp), check.read_only(fp)
@@ -152,6 +152,10 @@ class BinnedCounts(CumulativeCounts):
         across = 2 * int(dot(self.neg, self.cumulative[0][:-1], most))
         low, high = (across + total(bound, most) for bound in self.wins)
         return low, high
+
+    @cached_property
+    def _totals(self) -> tuple[int, int]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.cumulative[0][-1].item(), self.cumulative[1][-1].item()
 
     @property
     def _most(self) -> int:
@@ -199,7 +203,7 @@ class BinnedCounts(CumulativeCounts):
         return bool((self.low == self.high).all())
 
     @property
-    def holds_levels(self) -> bool:
+    def holds_levels(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The same, by the name that all counts have for it."""
         return self.is_exact
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._stored import Fields
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import decode
@@ -24,6 +25,7 @@ _FILLED = 0.7
 _GROWTH = 4
 _HEAVIER = 1.25
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
+_DTYPES = ("b1", "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 class CountsSketch(Result):
@@ -265,7 +267,7 @@ class CountsSketch(Result):
 
         Raises
         ------
-        SketchError
+        StoredError
             If the bytes are not a sketch, of another version, incomplete, or were changed.
 
         Examples
@@ -276,9 +278,12 @@ class CountsSketch(Result):
         CountsSketch(n_pos=1, n_neg=1, auc=1)
         """
         facts, columns = unseal(data)
-        sketch = cls(facts["memory"], pos_label=facts["pos_label"])
-        sketch.dtype = None if facts["dtype"] is None else np.dtype(facts["dtype"])
-        sketch._n_pos, sketch._n_neg, sketch._light = (facts[name] for name in ("n_pos", "n_neg", "light"))
+        label = facts.content.get("pos_label")
+        if isinstance(label, dict | list):
+            facts.refuse("pos_label", "a text, a number or a boolean")
+        sketch = facts.make("memory", cls, facts.whole("memory"), pos_label=label)
+        sketch.dtype = _dtype(facts)
+        sketch._n_pos, sketch._n_neg, sketch._light = facts.whole("n_pos"), facts.whole("n_neg"), facts.number("light")
         sketch._placed += (sketch._n_pos, sketch._n_neg)
         sketch._cells = Cells(*columns)
         return sketch
@@ -292,6 +297,13 @@ class CountsSketch(Result):
     def __repr__(self) -> str:
         area = self.binned().area_fact if self.n else ""
         return f"CountsSketch(n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)}{area})"
+
+
+def _dtype(facts: Fields) -> np.dtype[Any] | None:
+    name = facts.content.get("dtype", "")
+    if name is None or name in _DTYPES:
+        return None if name is None else np.dtype(name)
+    return facts.refuse("dtype", "a type of numbers")
 
 
 def _running_sums(counts: Array) -> Array:

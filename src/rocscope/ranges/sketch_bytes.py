@@ -8,9 +8,10 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from rocscope._stored import Fields, parse, require_version
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
-from rocscope.errors import InputError, SketchError
+from rocscope.errors import InputError, StoredError
 
 MAGIC = b"rocscope.sketch\n"
 VERSION = 1
@@ -18,6 +19,7 @@ _HEAD = struct.Struct("<16sIQ")
 _CHECKSUM = 32
 _WIDEST = 63
 _COLUMNS = ("<u8", "u1", "<i8", "<i8", "<u8", "<u8")
+_CELL = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
 _ANEW = "count the rows anew"
 
 
@@ -35,30 +37,25 @@ def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
     return content + hashlib.sha256(content).digest()
 
 
-def unseal(data: Any) -> tuple[dict[str, Any], list[Array]]:
-    """Return what `seal` was given, or raise SketchError."""
+def unseal(data: Any) -> tuple[Fields, list[Array]]:
+    """Return what `seal` was given, or raise StoredError."""
     content = bytes(cast(bytes, data)) if isinstance(data, bytes | bytearray | memoryview) else b""
     if len(content) < _HEAD.size or not content.startswith(MAGIC):
         _refuse("the bytes of a sketch", "something else")
     _, version, length = _HEAD.unpack_from(content)
-    if version != VERSION:
-        raise SketchError(
-            "sketch",
-            expected=f"version {VERSION}",
-            got=f"version {version}",
-            hint="update rocscope" if version > VERSION else _ANEW,
-        )
+    require_version(version, VERSION, "sketch", "a sketch", _ANEW)
     content, checksum = content[:-_CHECKSUM], content[-_CHECKSUM:]
     if hashlib.sha256(content).digest() != checksum:
         _refuse("the bytes that were stored", "bytes that were cut or changed")
-    facts = json.loads(content[_HEAD.size : _HEAD.size + length])
     begin, columns = _HEAD.size + length, list[Array]()
+    facts = parse(content[_HEAD.size : begin], "sketch", "a sketch", _ANEW)
+    cells, rows = facts.whole("cells"), [facts.whole("n_pos"), facts.whole("n_neg")]
+    if begin + cells * _CELL != len(content):
+        _refuse(f"{begin + cells * _CELL} bytes of content", str(len(content)))
     for kind in _COLUMNS:
-        columns.append(np.frombuffer(content, kind, facts["cells"], begin).astype(np.dtype(kind).newbyteorder("=")))
+        columns.append(np.frombuffer(content, kind, cells, begin).astype(np.dtype(kind).newbyteorder("=")))
         begin += columns[-1].nbytes
-    if begin != len(content):
-        _refuse(f"{begin} bytes of content", str(len(content)))
-    if not _are_cells(*columns) or [int(column.sum()) for column in columns[2:4]] != [facts["n_pos"], facts["n_neg"]]:
+    if not _are_cells(*columns) or [int(column.sum()) for column in columns[2:4]] != rows:
         _refuse("cells in order that hold all rows", "others")
     return facts, columns
 
@@ -75,4 +72,4 @@ def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, h
 
 
 def _refuse(expected: str, got: str) -> NoReturn:
-    raise SketchError("sketch", expected=expected, got=got, hint=_ANEW)
+    raise StoredError("sketch", expected=expected, got=got, hint=_ANEW)

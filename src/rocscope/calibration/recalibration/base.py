@@ -1,6 +1,5 @@
 """Recalibrator: scores in, probabilities out; fitted on labels and scores, saved as JSON."""
 
-import json
 import math
 import os
 from copy import copy
@@ -13,13 +12,17 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rocscope import _validation as check
-from rocscope._output import write_file
+from rocscope._stored import Fields, Format
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.errors import InputError
 
-FORMAT = "rocscope recalibrator"
-VERSION = 1
+FORMAT = Format(
+    "rocscope recalibrator",
+    1,
+    "a recalibrator",
+    "make one by Recalibrator.save or `rocscope calibrate`",
+    sealed=False,
+)
 
 
 class Recalibrator(BaseEstimator):
@@ -90,7 +93,7 @@ class Recalibrator(BaseEstimator):
         """Return everything needed to use it again, safe for JSON."""
         self._require_fit()
         state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
-        header = {"format": FORMAT, "version": VERSION, "method": self.method}
+        header = {"format": FORMAT.name, "version": FORMAT.version, "method": self.method}
         return header | {"parameters": self.get_params(), "state": state}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -101,17 +104,12 @@ class Recalibrator(BaseEstimator):
         InputError
             If the file exists and `force` is not set, or cannot be written.
         """
-        return write_file(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", force=force)
+        return FORMAT.save(path, self.to_dict(), force=force)
 
-    def restore(self, state: dict[str, Any], name: str = "state") -> Self:
+    def restore(self, state: Fields) -> Self:
         """Take over what a fit has found, as `to_dict` gives it under "state"."""
         for key in ("prevalence_", "shift_", *self._state):
-            try:
-                value = np.asarray(state[key], dtype=np.float64)
-            except (KeyError, TypeError, ValueError) as error:
-                raise InputError(name, expected=f"numbers under {key!r}", got=repr(state.get(key))) from error
-            if not np.isfinite(value).all():
-                raise InputError(name, expected=f"finite numbers under {key!r}", got=repr(state[key]))
+            value = state.array(key)
             setattr(self, key, value.item() if value.ndim == 0 else value)
         return self
 

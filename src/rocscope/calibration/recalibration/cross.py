@@ -1,17 +1,15 @@
 """recalibrate: probabilities for rows that the recalibrator has not seen; and recalibrators from a file."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.calibration.recalibration.base import FORMAT, VERSION, Recalibrator
+from rocscope.calibration.recalibration.base import FORMAT, Recalibrator
 from rocscope.calibration.recalibration.log_linear import (
     BetaRecalibrator,
     PlattRecalibrator,
@@ -227,7 +225,7 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
 
     Raises
     ------
-    InputError
+    StoredError
         If the file cannot be read, or is not a recalibrator of a version that this one understands.
 
     Examples
@@ -235,28 +233,11 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     >>> from tempfile import TemporaryDirectory
     >>> fitted = recalibrator("isotonic").fit([1, 2, 3, 4], [0, 1, 0, 1])
     >>> with TemporaryDirectory() as folder:
-    ...     loaded = load_recalibrator(fitted.save(Path(folder) / "calibrator.json"))
+    ...     loaded = load_recalibrator(fitted.save(f"{folder}/calibrator.json"))
     >>> loaded.predict([1, 2.5, 4])
     array([0. , 0.5, 1. ])
     """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(str(path), expected="a recalibrator file", got=error.strerror or str(error)) from error
-    except ValueError as error:
-        raise InputError(str(path), expected="a recalibrator as JSON", got=f"no JSON ({error})") from error
-    return recalibrator_of(content, name=str(path))
-
-
-def recalibrator_of(content: Any, *, name: str = "recalibrator") -> Recalibrator:
-    """Return the recalibrator whose `to_dict` this is."""
-    hint = "make one with Recalibrator.save or `rocscope calibrate`"
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(name, expected="a recalibrator of rocscope", got="something else", hint=hint)
-    if content.get("version") != VERSION:
-        raise InputError(name, expected=f"version {VERSION}", got=repr(content.get("version")), hint="update rocscope")
-    parameters, state = content.get("parameters"), content.get("state")
-    if not isinstance(parameters, dict) or not isinstance(state, dict):
-        raise InputError(name, expected="parameters and state", got=", ".join(content), hint=hint)
-    made = recalibrator(content.get("method"), **parameters)  # pyright: ignore[reportArgumentType]
-    return made.restore(state, name)
+    fields = FORMAT.read(path)
+    parameters = fields.take("parameters", dict, "the parameters of its method")
+    made = fields.make("method", recalibrator, fields.content.get("method"), **parameters)
+    return made.restore(fields.inner("state", "what its fit has found"))

@@ -1,9 +1,8 @@
-"""Files as a Source: which ones are meant, what format they have, and how each format is opened.
+"""Files as a Source: which format they have, and how each is opened.
 
 CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet in `parquet`.
 """
 
-import glob
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,23 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
+from rocscope.engines.sources.finding import format_of
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError
 
-_FORMAT_OF = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
 _MAGIC_SUFFIX = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
@@ -44,46 +30,6 @@ def open_files(paths: Sequence[str], format: str | None = None, *, origin: Seque
             raise EngineError(f"{name}: the file is empty")
     module, opener = _OPENERS[format or _common_format(paths)]
     return getattr(import_module(f"rocscope.engines.sources.{module}"), opener)(list(paths), origin)
-
-
-def find_files(place: str, format: str | None = None) -> list[str]:
-    """Return the files that a path, a glob or a folder stands for, in alphabetical order."""
-    with one_line_errors(place):
-        return _find(place, Path(place).expanduser(), format)
-
-
-def _find(place: str, path: Path, format: str | None) -> list[str]:
-    if path.is_dir():
-        found = sorted(str(file) for file in path.rglob("*") if _is_data(file.relative_to(path), format, file))
-        if not found:
-            raise EngineError(f"{place}: no data file in this folder", hint=f"known suffixes: {', '.join(_FORMAT_OF)}")
-        return found
-    if path.exists():
-        return [str(path)]
-    if not glob.has_magic(place):
-        hint = "only local files are read" if "://" in place else ""
-        raise EngineError(f"{place}: no such file or folder", hint=hint)
-    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    found = sorted(match for match in matches if Path(match).is_file())
-    if not found:
-        raise EngineError(f"{place}: no file matches this pattern")
-    return found
-
-
-def _is_data(inside: Path, format: str | None, file: Path) -> bool:
-    """Tell data from what writers of data sets leave beside it: _SUCCESS, .crc files, a README."""
-    if any(part.startswith((".", "_")) for part in inside.parts) or not file.is_file():
-        return False
-    known = format_of(inside)
-    return known is not None if format is None else known in (format, None)
-
-
-def format_of(path: Path) -> str | None:
-    """Return the format that the name of a file tells, if it does."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".zst"):
-        suffixes.pop()
-    return _FORMAT_OF.get(suffixes[-1]) if suffixes else None
 
 
 def _common_format(paths: Sequence[str]) -> str:

@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any, cast
 
+from rocscope.engines.sources.finding import FORMATS, find_files
 from rocscope.engines.sources.source import Source
 from rocscope.errors import InputError
-
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 
 @contextmanager
@@ -24,7 +23,7 @@ def open_source(source: Any, *, format: str | None = None) -> Iterator[Source]:
         from rocscope.engines.sources import files
 
         places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
-        found = [path for place in places for path in files.find_files(fspath(place), format)]
+        found = [path for place in places for path in find_files(fspath(place), format)]
         yield files.open_files(found, format)
     elif callable(getattr(source, "read", None)):
         from rocscope.engines.sources import files

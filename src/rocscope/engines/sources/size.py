@@ -5,8 +5,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from rocscope.engines.sources import files
-from rocscope.engines.sources.opening import FORMATS
+from rocscope.engines.sources.finding import FORMATS, find_files, format_of
 
 MOST_ROWS = 5_000_000
 """More rows than this, where their number is known: in Parquet files."""
@@ -24,8 +23,8 @@ def is_large(source: Any, *, format: str | None = None) -> bool:
     """
     if not isinstance(source, str | PathLike) or fspath(source) == "-" or format not in (None, *FORMATS):
         return False
-    found = files.find_files(fspath(source), format)
-    if (format or files.format_of(Path(found[0]))) == "parquet":
+    found = find_files(fspath(source), format)
+    if (format or format_of(Path(found[0]))) == "parquet":
         return _exceeds(_rows(found), MOST_ROWS)
     return _exceeds((Path(path).stat().st_size for path in found), MOST_BYTES)
 

@@ -68,11 +68,10 @@ def answer(data: Input, question: Question, session: Any) -> Counted:
     try:
         facts, found = _survey(runs, data)
         _check(facts, data, question.pos_label)
+        question.progress(facts.rows, facts.rows)
         by_group = _count_groups(runs, found, session)
     finally:
         runs.unpersist()
-    if question.progress is not None:
-        question.progress(facts.rows, facts.rows)
     where = None if question.where is None else str(question.where)
     return _named(by_group, found, data, Provenance((ORIGIN,), facts.rows, facts.dropped, where))
 

@@ -64,8 +64,7 @@ def count(source: Any, question: Question) -> Counted:
     rows, dropped = _complete_rows(table, roles, drop=question.missing == "drop")
     prepared = _prepare(table, roles, question.pos_label)
     provenance = Provenance(table.origin, rows, dropped)
-    if question.progress is not None:
-        question.progress(rows, rows)
+    question.progress(rows, rows)
     if question.segment is None:
         return Counted(_by_model(table, prepared, roles, question), provenance)
     return _by_segment(table, prepared, roles, question, provenance)

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
+from rocscope._progress import Report
 from rocscope.core.counted import Counted
 from rocscope.core.counts import ThresholdCounts
-from rocscope.engines.question import Progress, Question
+from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
@@ -107,15 +108,14 @@ def _new_pile(packed: Packed) -> Pile:
     return RowPile(packed.dtype) if packed.weighted else KeyPile(packed.dtype)
 
 
-def _read(reader: Reader, stream: Stream, limit: int, progress: Progress | None) -> tuple[Tally, _Piles]:
+def _read(reader: Reader, stream: Stream, limit: int, report: Report) -> tuple[Tally, _Piles]:
     tally, piles = Tally(reader), _Piles(limit)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)
             if not tally.failed:
                 piles.add(batch)
-            if progress is not None:
-                progress(tally.rows, stream.rows)
+            report(tally.rows, stream.rows)
     return tally, piles
 
 

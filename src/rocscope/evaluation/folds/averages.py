@@ -202,7 +202,7 @@ class ByFalsePositives:
     def _most(self) -> int:
         largest = max(curve.counts.n_neg for curve in self.curves)
         for curve in self.curves:
-            _require_whole(curve.counts)
+            _require_whole(curve.counts.require_levels("an average of counts"))
         return int(largest)
 
     def at(self, x: Array) -> Array:

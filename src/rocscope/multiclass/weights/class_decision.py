@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._output import write_file
+from rocscope._stored import Fields, Format
 from rocscope._types import Array
 from rocscope.core.jsonable import jsonable
 from rocscope.core.result import Result, html_table
-from rocscope.decisions import decision_file
-from rocscope.errors import DecisionFileError, InputError
+from rocscope.errors import InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.costs.matrix import REJECTED, CostMatrix
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.multiclass.weights.smooth import recalibrate
 
-_FORMAT = "rocscope.class_weights"
-_PLAIN = ("temperature", "objective", "method", "value", "value_at_one", "model")
+FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,10 +125,14 @@ class ClassWeights(Result):
         InputError
             If the file cannot be written, or a class is neither text nor a number.
         """
+        return write_file(path, self.to_json(), force=force)
+
+    def to_json(self) -> str:
+        """Return the text of the file that `save` writes."""
         odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
         if odd:
             raise InputError("classes", expected="text or numbers, which JSON can hold", got=check.listing(odd))
-        return write_file(path, decision_file.seal(self.to_dict(), _FORMAT), force=force)
+        return FORMAT.text(self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
@@ -137,26 +140,31 @@ class ClassWeights(Result):
 
         Raises
         ------
-        DecisionFileError
+        StoredError
             If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
         """
-        source = str(path)
-        content = decision_file.unseal(decision_file.read(path), source, _FORMAT)
-        decision_file.require_seal(content, source)
-        try:
-            return cls._from_dict(content)
-        except (KeyError, TypeError, InputError) as error:
-            raise DecisionFileError(source, expected="a complete decision", got=str(error)) from error
-
-    @classmethod
-    def _from_dict(cls, content: dict[str, Any]) -> "ClassWeights":
-        classes = check_classes(content["classes"])
-        matrix = ConfusionMatrix(content["confusion"], classes=classes, rows="actual")
-        cost = content["cost"]
-        if cost is not None:
-            cost = CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
-        same = {name: content[name] for name in _PLAIN}
-        return cls(classes=classes, weight=content["weight"], cost=cost, confusion=matrix, **same)
+        fields = FORMAT.read(path)
+        fields.require_seal()
+        classes = fields.make("classes", check_classes, fields.take("classes", list, "a list of names"))
+        weight, temperature = fields.array("weight"), fields.number("temperature")
+        if weight.shape != (len(classes),) or not (weight > 0).all():
+            fields.refuse("weight", "a weight above 0 for each class")
+        if temperature <= 0:
+            fields.refuse("temperature", "a number above 0")
+        return cls(
+            classes=classes,
+            weight=weight,
+            temperature=temperature,
+            cost=_cost(fields, classes),
+            objective=fields.text("objective"),
+            method=fields.text("method"),
+            value=fields.number("value"),
+            value_at_one=fields.number("value_at_one"),
+            confusion=fields.make(
+                "confusion", ConfusionMatrix, fields.array("confusion"), classes=classes, rows="actual"
+            ),
+            model=fields.text("model"),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision, safe for JSON."""
@@ -171,3 +179,10 @@ class ClassWeights(Result):
     def _repr_html_(self) -> str:
         rows = [(cls, f"{weight:.4g}") for cls, weight in zip(self.classes, self.weight, strict=True)]
         return super()._repr_html_() + html_table(rows, ("class", "weight"))
+
+
+def _cost(fields: Fields, classes: tuple[Hashable, ...]) -> CostMatrix | None:
+    if fields.content.get("cost", ...) is None:
+        return None
+    known = {"classes": classes, "rows": "actual", "allow_rewarded_errors": True}
+    return fields.make("cost", CostMatrix, fields.array("cost"), **known)

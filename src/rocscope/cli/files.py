@@ -1,4 +1,4 @@
-"""Files of figures: checked before any work is done, drawn after it."""
+"""Files that commands write, figures and tables: checked before any work is done."""
 
 import io
 from collections.abc import Callable
@@ -33,3 +33,12 @@ def write_figure(path: str, draw: Callable[[Any], Any], *, title: str, force: bo
     stream = io.BytesIO()
     figure.savefig(stream, format=Path(path).suffix[1:].lower(), dpi=150)
     return write_file(path, stream.getvalue(), force=force)
+
+
+def table_bytes(table: Any, kind: str) -> bytes:
+    """Return an Arrow table as CSV or Parquet."""
+    from pyarrow import csv, parquet
+
+    stream = io.BytesIO()
+    (parquet.write_table if kind == "parquet" else csv.write_csv)(table, stream)
+    return stream.getvalue()

@@ -1,0 +1,163 @@
+"""What is typed: options of every command, faults in them, answered at once, and where defaults come from."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate")
+OF_A_FILE = COMMANDS[1:]
+CAMPAIGN = ("--population", "9", "--unit-cost", "1", "--unit-benefit", "2")
+LIBRARIES = {"numpy", "pyarrow", "duckdb", "scipy", "sklearn", "matplotlib", "narwhals"}
+SCRIPT = """
+import sys
+from rocscope.cli import main
+try:
+    main()
+finally:
+    print(*{name.partition(".")[0] for name in sys.modules})
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_on_a_terminal_and_says_something_of_every_option(run, monkeypatch, command):
+    code, out, err = run(command, "--help", COLUMNS="80")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert ("Example: " in out) == (command != "demo")
+    options = [line for line in lines if line.startswith(("│ --", "│ *  "))]
+    assert options
+    assert all(len(line.strip("│ ").split("  ")) > 1 for line in options), "an option without words"
+
+
+def test_help_names_every_command(run):
+    code, out, _ = run("--help", COLUMNS="80")
+    assert code == 0
+    assert run(COLUMNS="80")[:2] == (0, out)
+    for command in COMMANDS:
+        assert f"│ {command} " in out
+
+
+def test_version(run):
+    import rocscope
+
+    assert run("--version") == (0, f"rocscope {rocscope.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("summary",), "FILE requires an argument; see rocscope summary --help"),
+        (("sumary", "f.csv"), 'Unknown command "sumary". Did you mean "summary"?'),
+        (("summary", "f.csv", "--lable", "y"), "--lable. Did you mean --label?"),
+        (("summary", "--lable", "y"), "--lable is no option of this command"),
+        (("summary", "a.csv", "b.csv"), "got also 'b.csv'; a pattern such as 'part-*.csv' belongs in quotes"),
+        (("summary", "f.csv", "--label"), "--label requires an argument"),
+        (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop"'),
+        (("summary", "f.csv", "--format", "xls"), '"xls" for --format'),
+        (("summary", "f.csv", "--cost-fp", "much"), 'for --cost-fp: unable to convert "much" into float'),
+        (("summary", "f.csv", "--json", "--md"), "--json and --md: expected one of them"),
+        (("campaign", "f.csv"), "--population requires an argument"),
+        (("campaign", "f.csv", *CAMPAIGN, "--steps", "0"), "--steps"),
+        (("choose", "f.csv", "--cost-rows", "columns"), '"columns" for --cost-rows'),
+        (("calibrate", "f.csv", "--score", "s", "-o", "-"), "--output: expected the name of a file"),
+        (("summary", "no*.csv"), "no*.csv: no file matches this pattern"),
+        (("summary", "s3://bucket/f.csv"), "only local files are read"),
+    ],
+)
+def test_a_fault_is_one_line_and_exit_code_2(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("rocscope: ")
+    assert message in err
+
+
+def answer(folder, *arguments):
+    run = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, cwd=folder)
+    return run.returncode, run.stderr, set(run.stdout.split())
+
+
+@pytest.mark.parametrize("fault", ["path", "option"])
+def test_a_wrong_path_or_option_is_answered_before_any_library_is_loaded(tmp_path, fault):
+    for command in OF_A_FILE:
+        required = CAMPAIGN if command == "campaign" else ("--score", "s") if command == "calibrate" else ()
+        wrong = () if fault == "path" else ("--scroe", "s")
+        code, err, loaded = answer(tmp_path, command, "missing.csv", "--label", "y", *required, *wrong)
+        assert (code, err.count("\n")) == (2, 1), err
+        assert ("missing.csv: no such file" if fault == "path" else "--scroe") in err
+        assert not loaded & LIBRARIES
+
+
+def test_any_option_may_stand_in_the_environment_or_in_the_settings(run, scores, tmp_path):
+    columns = ("summary", scores, "--label", "y", "--score", "a", "--json")
+
+    def threshold(*extra, **environment):
+        return json.loads(run(*columns, *extra, **environment)[1])["decision"]["threshold"]
+
+    assert threshold() == 0.6
+    (tmp_path / "rocscope.toml").write_text("cost-fn = 10\nfolder = 'of another command'\n")
+    assert threshold() == 0.4
+    (tmp_path / "rocscope.toml").write_text("cost_fn = 10\n[summary]\ncost_fn = 1\n[report]\ntitle = 'x'\n")
+    assert threshold() == 0.6
+    assert threshold(ROCSCOPE_COST_FN="10") == 0.4
+    assert threshold("--cost-fn", "1", ROCSCOPE_COST_FN="10") == 0.6
+
+
+def test_several_columns_in_the_environment(run, scores):
+    out = run("summary", scores, "--json", ROCSCOPE_LABEL="y", ROCSCOPE_SCORE="a b")[1]
+    assert [model["name"] for model in json.loads(out)["models"]] == ["a", "b"]
+
+
+def test_settings_that_are_no_toml_are_named(run, scores, tmp_path):
+    (tmp_path / "rocscope.toml").write_text("label = y")
+    code, _, err = run("summary", scores)
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("rocscope: rocscope.toml: expected valid TOML, got ")
+
+
+def test_settings_for_two_classes_may_stay_where_there_are_more(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("y,p_a,p_b,p_c\na,.6,.2,.2\nb,.2,.6,.2\nc,.3,.3,.4\na,.5,.4,.1\n")
+    (tmp_path / "rocscope.toml").write_text("cost_fn = 5\nscore = ['s']\n")
+    arguments = ("summary", "rows.csv", "--label", "y", "--proba", "p_*", "--json", "--no-detail")
+    assert run(*arguments)[0] == 0
+    assert run(*arguments, ROCSCOPE_COST_FP="5")[0] == 0
+    code, _, err = run(*arguments, "--cost-fn", "5")
+    assert (code, "--cost-fn: expected none with --proba" in err) == (2, True)
+
+
+def test_a_minus_reads_stdin(run, scores, monkeypatch):
+    class Stdin:
+        buffer = io.BytesIO(scores.read_bytes())
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    code, out, err = run("summary", "-", "--format", "csv", "-l", "y", "-s", "a", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["decision"]["threshold"] == 0.6
+
+
+def test_values_may_begin_with_a_minus(run, scores):
+    columns = ("--label", "y", "--score", "a", "--json")
+    assert run("summary", scores, *columns, "--where", "-a < 0")[0] == 0
+    assert json.loads(run("choose", scores, *columns, "--cost-tp", "-2")[1])["context"]["cost_tp"] == -2
+
+
+def test_no_color_is_honoured(run, scores, monkeypatch):
+    arguments = ("summary", scores, "--label", "y", "--score", "a")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert "\x1b[1m" in run(*arguments, FORCE_COLOR="1", TERM="xterm")[1]
+    plain = run(*arguments, NO_COLOR="1")[1]
+    assert "\x1b[3" not in plain
+
+
+def test_a_reader_that_leaves_is_no_fault(scores):
+    script = "from rocscope.cli import main; main()"
+    command = [sys.executable, "-c", script, "summary", str(scores), "-l", "y", "-s", "a", "--json"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        run = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
+    assert "rocscope: internal" not in run.stderr
