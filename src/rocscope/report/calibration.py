@@ -1,11 +1,10 @@
 """The calibration block of a report: curves by bins and LOESS, the rug, and numbers."""
 
-from collections.abc import Sequence
-from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 
+from rocscope.calibration.goodness import miscalibration_test
 from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.report import calibration_report
 from rocscope.calibration.results import BinnedCalibrationCurve
@@ -14,19 +13,7 @@ from rocscope.errors import ScoreError
 
 RUG_STEPS = 40
 SMOOTH_POINTS = 40
-NUMBERS = {
-    "Brier": "brier",
-    "log loss": "log_loss",
-    "miscalibration": "brier_miscalibration",
-    "discrimination": "brier_discrimination",
-    "ECE": "ece",
-    "smooth ECE": "smooth_ece",
-    "ICI": "ici",
-    "in the large": "in_the_large",
-    "slope": "slope",
-    "p (calibrated)": "p_value",
-}
-"""What a table of calibration shows, by the name of the number."""
+DRAWS = 99
 
 
 def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
@@ -35,28 +22,15 @@ def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
         counts.require_probabilities("scores")
     except ScoreError:
         return None
-    report = calibration_report(counts)
+    report = calibration_report(counts, draws=0)
     numbers = {name: estimate.value for name, estimate in report.estimates.items()}
+    test = miscalibration_test(counts, draws=DRAWS)
     return {
         "bins": _bins(calibration_curve(counts)),
         "smooth": _smooth(counts),
         "rug": _rug(counts),
-        "numbers": numbers | {"p_value": report.tests["miscalibration"].p_value},
+        "numbers": numbers | {"p_value": test.p_value},
     }
-
-
-def calibration_table(models: Sequence[Any]) -> list[dict[str, str]]:
-    """Return one row of text for each ModelSummary whose scores are probabilities."""
-    return [
-        {"model": model.name}
-        | {heading: _text(model.calibration["numbers"][name]) for heading, name in NUMBERS.items()}
-        for model in models
-        if model.calibration
-    ]
-
-
-def _text(value: float) -> str:
-    return f"{value:.4f}" if isfinite(value) else "undefined" if isnan(value) else "infinite"
 
 
 def _bins(curve: Any) -> list[dict[str, float]]:

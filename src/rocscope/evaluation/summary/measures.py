@@ -1,6 +1,6 @@
 """All numbers of one model on some rows."""
 
-from math import isfinite, nan
+from math import isfinite, isnan, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,8 @@ def measure(sample: Sample, threshold: float, context: Context, level: float, ra
     with heard() as said:
         if not one_class:
             found["auc"] = auc_interval(data, level=level)
-        found |= _at_threshold(known, forms, counts.at(threshold), context, one_class=one_class)
+        if not isnan(threshold):
+            found |= _at_threshold(known, forms, counts.at(threshold), context, one_class=one_class)
         try:
             counts.require_probabilities("scores")
         except ScoreError:

@@ -119,6 +119,16 @@ class Summary(Result, Sequence[SummaryRow]):
         shown = {name: m.heading for name, m in MEASURES.items() if domain in (None, m.domain)}
         return [self._named(row) | {shown[name]: cell(row[name]) for name in shown} for row in self.rows]
 
+    def sheet(self, domain: str) -> list[dict[str, str]]:
+        """Return a line of text for each measure of a domain that is defined for some row, and a cell for each row."""
+        check.check_choice("domain", domain, DOMAINS)
+        names = [row.model if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
+        return [
+            {domain: measure.heading} | dict(zip(names, (cell(row[name]) for row in self.rows), strict=True))
+            for name, measure in MEASURES.items()
+            if measure.domain == domain and not all(isnan(row[name].value) for row in self.rows)
+        ]
+
     def _named(self, row: SummaryRow) -> dict[str, str]:
         part = {} if self.by is None else {self.by: row.part}
         return {"model": row.model} | part | {"n": number(row.n), "events": number(row.n_pos)}

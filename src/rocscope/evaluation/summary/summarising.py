@@ -90,10 +90,10 @@ def summary(
         threshold, notes = _threshold(model, sample.counts, context)
         for part, data in {"all": sample, **_parts(sample, by)}.items():
             found = measure(data, threshold, context, level, seed)
-            counts = data.counts
-            rows.append(
-                SummaryRow(model, part, counts.n, counts.n_pos, threshold, found.estimates, notes + found.notes)
-            )
+            n, n_pos, said = data.counts.n, data.counts.n_pos, notes + found.notes
+            if not isinstance(n, int) and data.rows is None:
+                said += ("weights are taken as numbers of rows: pass Predictions where they are not",)
+            rows.append(SummaryRow(model, part, n, n_pos, threshold, found.estimates, said))
     facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
     return Summary(tuple(rows), context, by, level, methods_paragraph(__version__, context, by, level, facts))
 
