@@ -15,3 +15,4 @@ from .report import calibration_report as calibration_report
 from .scores import brier as brier
 from .scores import decompose as decompose
 from .scores import log_loss as log_loss
+from .val_prob import val_prob as val_prob

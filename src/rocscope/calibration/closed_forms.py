@@ -189,11 +189,12 @@ class ClosedForms:
 
     def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:
         """Return an estimate on the rows of the evidence."""
-        return Estimate(float(value), float(low), float(high), self.level, method, self.evidence.counts.n, float(error))
+        ends = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
+        return Estimate(*ends, self.level, method, self.evidence.counts.n, float(error))
 
     def without(self, value: float, reason: str) -> Estimate:
         """Return a value that has no interval, and why."""
-        return Estimate(float(value), nan, nan, self.level, f"no interval: {reason}", self.evidence.counts.n)
+        return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", self.evidence.counts.n)
 
 
 def _why_no_slope(sample: Outcomes, cox: CoxCalibration, name: str) -> str:

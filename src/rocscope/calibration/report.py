@@ -152,6 +152,8 @@ def distance_estimates(
         "ece_equal_mass": calibration_error(sample, bins=bins, strategy="quantile"),
         "mce": calibration_error(sample, bins=bins, norm="max"),
     }
+    farthest = float(np.maximum(sample.score, 1 - sample.score).max())  # LOESS may go farther than chances can be
+    values = {name: min(value, farthest) for name, value in values.items()}
     if not draws:
         return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, float("nan")
     if not 0 < sample.prevalence < 1:
