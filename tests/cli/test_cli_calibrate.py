@@ -9,8 +9,8 @@ import pytest
 from pyarrow import csv, parquet
 
 import rocscope as rs
-from rocscope.evaluation.summary.result import cell
 from rocscope.cli import main
+from rocscope.evaluation.summary.result import cell
 
 
 @pytest.fixture
@@ -121,6 +121,6 @@ def test_summary_and_report_show_the_calibration_block(run, tmp_path):
     assert ">Calibration</h2>" in page.html
     found = rs.summary(preds)["m"]
     for name in ("ici", "slope", "observed_over_expected"):
-        assert f"<td dir=\"auto\">{cell(found[name])}</td>" in page.html
+        assert f'<td dir="auto">{cell(found[name])}</td>' in page.html
     logits = rs.Predictions(preds.y_true, preds.scores["m"] * 10)
     assert ">Calibration</h2>" not in rs.Report(logits).html

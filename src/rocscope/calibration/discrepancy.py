@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.bins import Strategy, binned, sums
-from rocscope.calibration.distances import quantiles
+from rocscope.calibration.intervals.distances import quantiles
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, loess_fit
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result

@@ -9,8 +9,8 @@ from scipy.special import chdtrc, ndtr
 
 from rocscope import _validation as check
 from rocscope.calibration.bins import binned
-from rocscope.calibration.distances import DRAWS, grouped, miscalibration
-from rocscope.calibration.evidence import evidence
+from rocscope.calibration.intervals.distances import DRAWS, grouped, miscalibration
+from rocscope.calibration.intervals.evidence import evidence
 from rocscope.calibration.outcomes import Shift, outcomes
 from rocscope.core.result import Result
 from rocscope.core.rows import require_distinct

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from rocscope._types import Array
 from rocscope.calibration.bands.smooth import loess_limits
 from rocscope.calibration.bins import Strategy, binned
-from rocscope.calibration.evidence import evidence
+from rocscope.calibration.intervals.evidence import evidence
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
 from rocscope.calibration.outcomes import Shift, outcomes
 from rocscope.calibration.pav import pav_blocks, pav_fit

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope.calibration.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.discrepancy import calibration_error, calibration_index, smooth_calibration_error
-from rocscope.calibration.distances import DRAWS, INDEX, Distances, grouped, miscalibration
-from rocscope.calibration.evidence import Evidence, evidence
 from rocscope.calibration.goodness import CalibrationTest, hosmer_lemeshow_test, miscalibration_test, spiegelhalter_test
+from rocscope.calibration.intervals.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.intervals.distances import DRAWS, INDEX, Distances, grouped, miscalibration
+from rocscope.calibration.intervals.evidence import Evidence, evidence
 from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.scores import decompose
 from rocscope.core.result import Result, html_table
@@ -104,8 +104,8 @@ def calibration_report(
     Notes
     -----
     Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
-    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.inversion`), and 0 is in the
-    interval of miscalibration exactly where its test does not reject. The other intervals are closed forms: Wilson for
+    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals.inversion`), and 0 is
+    in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
     influence functions for scores. Coverage by simulation is in docs/calibration.md.
 

@@ -10,8 +10,8 @@ from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 from rocscope._types import Array
 from rocscope.calibration.cox import cox_calibration
 from rocscope.calibration.discrepancy import calibration_index
-from rocscope.calibration.evidence import evidence
 from rocscope.calibration.goodness import spiegelhalter_test
+from rocscope.calibration.intervals.evidence import evidence
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.calibration.scores import brier
 from rocscope.core.result import Result

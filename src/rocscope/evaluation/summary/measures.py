@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocscope.calibration.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
-from rocscope.calibration.evidence import Evidence, evidence
+from rocscope.calibration.intervals.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.intervals.evidence import Evidence, evidence
 from rocscope.calibration.outcomes import Shift
 from rocscope.calibration.report import distance_estimates
 from rocscope.core.context import Context

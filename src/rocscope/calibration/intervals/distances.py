@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.bins import binned
-from rocscope.calibration.inversion import Direction, Inverted, invert
+from rocscope.calibration.intervals.inversion import Direction, Inverted, invert
 from rocscope.calibration.loess import DEFAULT_SPAN, LoessFit, loess_fit
 from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.pav import pav_values

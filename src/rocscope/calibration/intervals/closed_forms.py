@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from rocscope._types import Array
 from rocscope.calibration.cox import CoxCalibration, cox_calibration
-from rocscope.calibration.evidence import Evidence
+from rocscope.calibration.intervals.evidence import Evidence
 from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.results import share_limits
 from rocscope.inference.auc import normal_quantile
