@@ -110,7 +110,8 @@ class MiscalibrationCostCurve(Curve):
         sample, shift = grouped(self._known.outcomes), self._shift
         self._known.outcomes.require_both_classes(f"an interval of the {self.title}")
         options = {"level": level, "draws": draws, "draws_along": DRAWS_ALONG}
-        way = Direction(shift.of_chance(pav_values(sample)), _costs(sample, shift, at), _true_costs(sample, shift, at))
+        curve = shift.of_chance(pav_values(sample))
+        way = Direction(curve, _costs(sample, shift, at), _true_costs(sample, shift, at), reach=("cost",))
         found = invert(sample, shift, [way], rng=check.check_random_state(random_state), **options)
         return found.low["cost"], found.high["cost"]
 
