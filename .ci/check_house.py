@@ -140,7 +140,7 @@ def main() -> None:
     """Check what git tracks."""
     root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     listing = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=True)
-    names = [name for name in listing.stdout.splitlines() if (root / name).is_file()]
+    names = [name for name in sorted(set(listing.stdout.splitlines())) if (root / name).is_file()]
     found = complaints(root, names)
     print("\n".join([*found, f"{len(names)} files, {len(found)} complaints"]))
     sys.exit(bool(found))

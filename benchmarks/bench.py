@@ -25,6 +25,7 @@ from machine import environment
 from memory import growth
 from sklearn.exceptions import UndefinedMetricWarning
 from tasks import TASKS, Task
+from timing import took
 
 SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
 SHORTEST = 0.02  # seconds that one turn lasts at least
@@ -98,9 +99,7 @@ def import_seconds(statement: str, turns: int = 5) -> float:
     """Return the seconds by which a statement makes a fresh interpreter's life longer."""
 
     def life(script: str) -> float:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", script], check=True)
-        return time.perf_counter() - start
+        return took(lambda: subprocess.run([sys.executable, "-c", script], check=True)).seconds
 
     life(statement)
     return median(life(statement) - life("pass") for _ in range(turns))

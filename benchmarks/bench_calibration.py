@@ -5,21 +5,19 @@ Run with ``python benchmarks/bench_calibration.py [rows]``. The aim is 5 s after
 
 import sys
 from collections.abc import Callable
-from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from timing import took
 
 import rocscope as rs
 
 
 def timed(name: str, function: Callable[[], Any]) -> float:
     """Print how long a call takes, by the clock and of the processor, and return the latter in seconds."""
-    start, start_cpu = perf_counter(), process_time()
-    result = function()
-    elapsed, cpu = perf_counter() - start, process_time() - start_cpu
-    print(f"{name:32s} {elapsed:7.3f} s, processor {cpu:7.3f} s   {str(result)[:80]}")
-    return cpu
+    found = took(function)
+    print(f"{name:32s} {found.seconds:7.3f} s, processor {found.processor:7.3f} s   {str(found.answer)[:80]}")
+    return found.processor
 
 
 def main(rows: int) -> None:

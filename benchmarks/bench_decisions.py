@@ -6,12 +6,10 @@ most 0.5 s after ranking and `choose` on it at most 50 ms.
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
 from statistics import median
-from typing import Any
 
 import numpy as np
+from timing import took
 
 import rocscope as rs
 
@@ -29,30 +27,20 @@ def predictions(models: int, rows: int) -> rs.Predictions:
     return rs.Predictions(label, scores)
 
 
-def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds of one call, and its answer."""
-    start = time.perf_counter()
-    answer = call()
-    return time.perf_counter() - start, answer
-
-
 def turn(preds: rs.Predictions) -> dict[str, float]:
     """Time each task once, from rows that have not been ranked."""
     fresh = preds.select()
-    ranking, counts = seconds_of(lambda: {name: fresh.counts(name) for name in fresh.models})
-    hull, across = seconds_of(lambda: rs.hull(counts))
-    first, _ = seconds_of(lambda: rs.choose(across, CONTEXT))
-    constrained, _ = seconds_of(lambda: rs.choose(across, CONTEXT, subject_to="tpr >= .9"))
-    criterion, _ = seconds_of(lambda: rs.choose(across, criterion="mcc"))
+    ranking = took(lambda: {name: fresh.counts(name) for name in fresh.models})
+    hull = took(lambda: rs.hull(ranking.answer))
+    across = hull.answer
     uncertain = rs.decisions.UncertainContext(cost_ratio=(0.01, 0.2), target_prevalence=rs.decisions.Beta(2, 38))
-    integral, _ = seconds_of(lambda: across.expected_cost(uncertain))
     return {
-        "ranking": ranking,
-        "hull of all models": hull,
-        "choose on the hull": first,
-        "choose under a constraint": constrained,
-        "choose by a criterion": criterion,
-        "cost in an uncertain context": integral,
+        "ranking": ranking.seconds,
+        "hull of all models": hull.seconds,
+        "choose on the hull": took(lambda: rs.choose(across, CONTEXT)).seconds,
+        "choose under a constraint": took(lambda: rs.choose(across, CONTEXT, subject_to="tpr >= .9")).seconds,
+        "choose by a criterion": took(lambda: rs.choose(across, criterion="mcc")).seconds,
+        "cost in an uncertain context": took(lambda: across.expected_cost(uncertain)).seconds,
     }
 
 

@@ -7,15 +7,13 @@ figures are medians.
 """
 
 import argparse
-from collections.abc import Callable
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from timing import in_turns
 
 import rocscope as rs
 
@@ -24,18 +22,6 @@ def simulate(n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     x = rng.integers(0, 4, (n, 12))
     return x, (x[:, 0] + rng.normal(size=n) > 2).astype(int)
-
-
-def seconds(functions: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
-    taken: dict[str, list[float]] = {name: [] for name in functions}
-    for function in functions.values():
-        function()
-    for _ in range(turns):
-        for name, function in functions.items():
-            start = perf_counter()
-            function()
-            taken[name].append(perf_counter() - start)
-    return {name: median(times) for name, times in taken.items()}
 
 
 def main() -> None:
@@ -55,7 +41,7 @@ def main() -> None:
                 clone(model).fit(x, y)
 
             tuned = rs.estimators.ThresholdClassifier(model).fit(x, y)
-            took = seconds(
+            took = in_turns(
                 {
                     "bare": bare,
                     "ours": lambda tuned=tuned, x=x, y=y: tuned.fit(x, y),
@@ -70,7 +56,7 @@ def main() -> None:
     for n in args.rows:
         x, y = np.random.default_rng(0).normal(size=(n, 10)), simulate(n)[1]
         trees = {"gini": DecisionTreeClassifier(max_depth=6), "auc": rs.estimators.AUCTreeClassifier(max_depth=6)}
-        took = seconds({name: lambda t=t, x=x, y=y: t.fit(x, y) for name, t in trees.items()}, args.turns)
+        took = in_turns({name: lambda t=t, x=x, y=y: t.fit(x, y) for name, t in trees.items()}, args.turns)
         print(f"{n:>6}  {1e3 * took['auc']:.1f} ms, {took['auc'] / took['gini']:.1f} times")
 
 

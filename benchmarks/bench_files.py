@@ -16,11 +16,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 from peers import duckdb_sql, polars_group_by
+from timing import took
 
 BYTES_A_ROW = 4.6
 GROUP = 1 << 20
@@ -67,33 +67,33 @@ def task(name: str, path: str) -> None:
         small = Path(folder, "small.parquet")
         write(small, 100_000)
         TASKS[name](str(small))
-    begin, cpu = time.perf_counter(), time.process_time()
-    area = TASKS[name](path)
-    took = {"auc": area, "wall": time.perf_counter() - begin, "cpu": time.process_time() - cpu}
+    found = took(lambda: TASKS[name](path))
     unit = 1 if sys.platform == "darwin" else 1024
-    print(json.dumps(took | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    print(json.dumps({"auc": found.answer, "wall": found.seconds, "cpu": found.processor, "peak": peak}))
 
 
 def run(name: str, path: Path, memory: int) -> dict[str, float]:
     """Run one contender in a process of its own."""
-    begin = time.perf_counter()
     command = [sys.executable, __file__, "--task", name, "--keep", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"BENCH_MEMORY": str(memory)})
+    environment = os.environ | {"BENCH_MEMORY": str(memory)}
+    process = took(lambda: subprocess.run(command, capture_output=True, text=True, env=environment))
+    done = process.answer
     if done.returncode:
         print(f"{name}: failed\n{done.stderr[-2000:]}")
         return {}
-    return json.loads(done.stdout) | {"process": time.perf_counter() - begin}
+    return json.loads(done.stdout) | {"process": process.seconds}
 
 
 def show(results: dict[str, dict[str, float]]) -> None:
     """Print a table; ratios are to rocscope's own."""
     first = results["rocscope"]
     print(f"{'':26}{'wall':>9}{'process':>10}{'CPU':>9}{'peak':>11}{'times rocscope':>17}")
-    for name, took in results.items():
-        if took:
-            assert abs(took["auc"] - first["auc"]) < 1e-9, (name, took["auc"], first["auc"])
-            numbers = f"{took['wall']:8.2f}s{took['process']:9.2f}s{took['cpu']:8.2f}s{took['peak'] / 1e6:8.0f} MB"
-            print(f"{name:26}{numbers}{took['wall'] / first['wall']:17.1f}")
+    for name, found in results.items():
+        if found:
+            assert abs(found["auc"] - first["auc"]) < 1e-9, (name, found["auc"], first["auc"])
+            numbers = f"{found['wall']:8.2f}s{found['process']:9.2f}s{found['cpu']:8.2f}s{found['peak'] / 1e6:8.0f} MB"
+            print(f"{name:26}{numbers}{found['wall'] / first['wall']:17.1f}")
     print(f"AUC {first['auc']:.9f}, the same for all")
 
 

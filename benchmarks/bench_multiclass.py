@@ -7,10 +7,10 @@ Each time is the best of three, after a first call that compiles.
 
 import argparse
 from collections.abc import Callable
-from time import perf_counter, process_time
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
+from timing import took
 
 import rocscope as rs
 from rocscope.multiclass.areas.auc import VARIANTS
@@ -30,13 +30,8 @@ def simulate(n: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def timed(function: Callable[[], object], repeats: int = REPEATS) -> tuple[float, float]:
     """Return the shortest elapsed time, and the shortest processor time."""
-    elapsed, busy = [], []
-    for _ in range(repeats):
-        start, start_busy = perf_counter(), process_time()
-        function()
-        elapsed.append(perf_counter() - start)
-        busy.append(process_time() - start_busy)
-    return min(elapsed), min(busy)
+    found = [took(function) for _ in range(repeats)]
+    return min(each.seconds for each in found), min(each.processor for each in found)
 
 
 def main() -> None:

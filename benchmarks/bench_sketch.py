@@ -9,12 +9,12 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from timing import took
 
 KINDS = ("smooth", "skewed", "tied")
 _GROUP = 1_000_000
@@ -41,23 +41,24 @@ def write(path, kind, rows):
 
 def decode(path):
     """Print the processor time of reading both columns and keeping nothing, as a floor."""
-    used = time.process_time()
-    with pq.ParquetFile(path) as file:
-        sum(batch.num_rows for batch in file.iter_batches(2**18, use_threads=False))
-    print(time.process_time() - used)
+
+    def read():
+        with pq.ParquetFile(path) as file:
+            sum(batch.num_rows for batch in file.iter_batches(2**18, use_threads=False))
+
+    print(took(read).processor)
 
 
 def measure(path, floor):
     import rocscope as rs
 
-    started, used = time.perf_counter(), time.process_time()
-    sketch = rs.engines.read_sketch(path, label="label", scores="score", memory=_MEMORY)["score"]
-    wall, processor = time.perf_counter() - started, time.process_time() - used
+    reading = took(lambda: rs.engines.read_sketch(path, label="label", scores="score", memory=_MEMORY)["score"])
+    sketch = reading.answer
     low, high = sketch.binned().auc_bounds
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(
         f"{Path(path).stem:<8}{sketch.n:>12,}{high - low:>10.1e}{len(sketch.to_bytes()) / 1e6:>9.1f}"
-        f"{peak / 1e6:>9.0f}{wall:>9.2f}{processor:>9.2f}{processor / floor:>9.1f}",
+        f"{peak / 1e6:>9.0f}{reading.seconds:>9.2f}{reading.processor:>9.2f}{reading.processor / floor:>9.1f}",
         flush=True,
     )
 

@@ -7,9 +7,7 @@ exits with 1 unless rocscope is at least 6 times faster than MLlib without bins 
 import argparse
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", F
 
 from peers import mllib, spark_session  # noqa: E402
 from pyspark.sql import DataFrame  # noqa: E402
+from timing import took  # noqa: E402
 
 import rocscope as rs  # noqa: E402
 
@@ -49,13 +48,6 @@ def write(table: pa.Table, folder: Path) -> None:
         pq.write_table(table.slice(i * size, size), folder / f"part-{i}.parquet")
 
 
-def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds of one call, and its answer."""
-    start = time.perf_counter()
-    answer = call()
-    return time.perf_counter() - start, answer
-
-
 def exact(table: pa.Table, model: str) -> Fraction:
     """Return the AUC from the arrays themselves."""
     counts = rs.ThresholdCounts.from_scores(table["label"].to_numpy(), table[model].to_numpy())
@@ -75,27 +67,28 @@ def area(counts: Any, table: pa.Table, model: str) -> str:
 def measure(frame: DataFrame, table: pa.Table, bins: list[int]) -> tuple[float, bool]:
     """Print a table; return how many times faster than MLlib, and whether every AUC is exact."""
     models = [f"m{i}" for i in range(MODELS)]
-    first, counts = seconds_of(lambda: ours(frame, ["m0"]))
-    areas = [area(counts["m0"], table, "m0")]
+    begin = took(lambda: ours(frame, ["m0"]))
+    first, areas = begin.seconds, [area(begin.answer["m0"], table, "m0")]
     print(f"{'':44} {'seconds':>8} {'of first':>9}  AUC beside the exact one")
 
     def show(name: str, seconds: float, found: str = "") -> None:
         print(f"{name:44} {seconds:8.2f} {seconds / first:9.2f}  {found}", flush=True)
 
     show("rocscope: curve, hull, AUC", first, areas[0])
-    slowest, auc = seconds_of(lambda: mllib(frame, "m0", "label"))
-    show("MLlib: AUC", slowest, f"off by {abs(auc - float(exact(table, 'm0'))):.0e}")
+    slowest = took(lambda: mllib(frame, "m0", "label"))
+    show("MLlib: AUC", slowest.seconds, f"off by {abs(slowest.answer - float(exact(table, 'm0'))):.0e}")
     for number in bins:
-        seconds, auc = seconds_of(lambda number=number: mllib(frame, "m0", "label", number))
-        show(f"MLlib: AUC from {number:,} bins", seconds, f"off by {abs(auc - float(exact(table, 'm0'))):.0e}")
-    seconds, counts = seconds_of(lambda: ours(frame, models))
-    areas += [area(counts[model], table, model) for model in models]
-    show(f"rocscope: {MODELS} models in one job", seconds, areas[-1])
-    seconds, counts = seconds_of(lambda: ours(frame, ["skewed"]))
-    areas.append(area(counts["skewed"], table, "skewed"))
-    show("rocscope: half of all rows with one score", seconds, areas[-1])
-    show("rocscope: 4 segments in one job", seconds_of(lambda: ours(frame, ["m0"], "segment"))[0])
-    return slowest / first, set(areas) == {"equal"}
+        binned = took(lambda number=number: mllib(frame, "m0", "label", number))
+        off = f"off by {abs(binned.answer - float(exact(table, 'm0'))):.0e}"
+        show(f"MLlib: AUC from {number:,} bins", binned.seconds, off)
+    several = took(lambda: ours(frame, models))
+    areas += [area(several.answer[model], table, model) for model in models]
+    show(f"rocscope: {MODELS} models in one job", several.seconds, areas[-1])
+    skewed = took(lambda: ours(frame, ["skewed"]))
+    areas.append(area(skewed.answer["skewed"], table, "skewed"))
+    show("rocscope: half of all rows with one score", skewed.seconds, areas[-1])
+    show("rocscope: 4 segments in one job", took(lambda: ours(frame, ["m0"], "segment")).seconds)
+    return slowest.seconds / first, set(areas) == {"equal"}
 
 
 def main() -> int:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from memory import Watch, resident
 from peers import PEERS, Peer
+from timing import took
 
 
 @dataclass(frozen=True)
@@ -84,25 +84,19 @@ def run(peer: Peer, rows: int, folder: Path, small: Path, limits: Limits, **envi
     return Outcome(peer, rows, "" if turns else note, start, tuple(turns))
 
 
-def _timed(call: Any, *arguments: Any) -> tuple[float, Any]:
-    begin = time.perf_counter()
-    answer = call(*arguments)
-    return time.perf_counter() - begin, answer
-
-
 def main(name: str, folder: str, small: str, turns: str, enough: str) -> None:
     peer = next(peer for peer in PEERS if peer.name == name)
-    imported, _ = _timed(lambda: [import_module(module) for module in peer.modules])
-    first, _ = _timed(lambda: peer.answer(peer.given(Path(small))))
+    imported = took(lambda: [import_module(module) for module in peer.modules]).seconds
+    first = took(lambda: peer.answer(peer.given(Path(small)))).seconds
     print(json.dumps({"import": imported, "first": first, "resident": resident()}), flush=True)
     given = peer.given(Path(folder))
     watch = Watch()
     begin = time.perf_counter()
-    for turn in range(int(turns)):
-        if turn and time.perf_counter() - begin > float(enough):
+    for number in range(int(turns)):
+        if number and time.perf_counter() - begin > float(enough):
             break
-        seconds, answer = _timed(peer.answer, given)
-        print(json.dumps({"seconds": seconds, "answer": answer, "growth": watch.growth()}), flush=True)
+        turn = took(lambda: peer.answer(given))
+        print(json.dumps({"seconds": turn.seconds, "answer": turn.answer, "growth": watch.growth()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 import { fileName } from "./chart/export";
 import { ratiosOf } from "./charts/winners";
 import { download } from "./dom";
-import { alwaysRight, expectedCost, prevalenceOf } from "./math/context";
+import { expectedCost, prevalenceOf, trivial } from "./math/context";
 import { bestLevel, cheapest } from "./math/hull";
-import { type Levels, ratesAt, samplePrevalence } from "./math/levels";
+import { type Levels, ratesAt, samplePrevalence, thresholdAt } from "./math/levels";
 import { cellsAt, pointDict } from "./math/point";
 import { capacityGap, costOf } from "./panels/verdict";
 import type { State } from "./state";
@@ -24,13 +24,13 @@ export function decisionOf(state: State): Fields {
   const share = prevalenceOf(context, samplePrevalence(levels));
   const costAt = (tpr: number, fpr: number): number => expectedCost(context, tpr, fpr, samplePrevalence(levels));
   const chosen = level === state.best.value.level && state.current.value.model === state.best.value.model;
-  const always = chosen ? alwaysRight(context) : null;
-  const threshold = always === "all positive" ? -Infinity : (levels.threshold[level] ?? Infinity);
+  const limit = state.within.value < 1 ? state.capacity.value : null;
+  const always = chosen && limit === null ? trivial(context) : "";
+  const threshold = thresholdAt(levels, level);
   const [tpr, fpr] = ratesAt(levels, level);
   const cost = costAt(tpr, fpr);
   const free = lowestCost(state);
   const defaultCost = costAt(atHalf[0] / levels.nPos, atHalf[1] / levels.nNeg);
-  const limit = state.within.value < 1 ? state.capacity.value : null;
   const population = limit === null ? null : state.population.value;
   const cells = (n: number): Fields => pointDict(cellsAt(tpr, fpr, share, n), threshold);
   return {
@@ -46,7 +46,7 @@ export function decisionOf(state: State): Fields {
     regret: cost - free,
     criterion: chosen ? "min_cost" : "chosen by hand",
     criterion_value: chosen ? cost : null,
-    ...intervals(state, chosen && always === null && limit === null),
+    ...intervals(state, chosen && !always && limit === null),
     prevalence: share,
     subject_to: limit === null ? [] : [`at most ${limit} of ${state.population.value} cases`],
     population,
@@ -69,11 +69,11 @@ export function decisionOf(state: State): Fields {
 }
 
 /** What a reader of the file has to know besides the numbers. */
-function notesOf(state: State, always: string | null): string[] {
+function notesOf(state: State, always: string): string[] {
   const { kind, name } = state.rows.value;
   const gap = capacityGap(state);
   return [
-    ...(always ? [`trivial: at these costs ${always} is right whatever the scores`] : []),
+    ...(always ? [`trivial: ${always}`] : []),
     ...(kind === "all" ? [] : [kind === "class" ? `positive: class ${name}, negative: all others` : `of the rows of ${kind} ${name}`]),
     ...(gap > 0 ? [`of the thresholds kept in the report: at most ${gap.toPrecision(3)} per case from the best of all`] : []),
   ];

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { column, type PackedColumn } from "../src/data";
-import { type Context, expectedCost, probabilityThreshold, slope } from "../src/math/context";
-import { bestLevel, cheapest, touchingLevel } from "../src/math/hull";
-import { type Levels, makeLevels, rates, samplePrevalence } from "../src/math/levels";
+import { alwaysRight, type Context, expectedCost, probabilityThreshold, slope } from "../src/math/context";
+import { bestLevel, cheapest } from "../src/math/hull";
+import { type Levels, makeLevels, rates, samplePrevalence, thresholdAt } from "../src/math/levels";
 import { netBenefit, profit } from "../src/math/profit";
 import { regions } from "../src/math/regions";
 
@@ -22,7 +22,7 @@ interface Answer {
   model: string;
   point: [number, number];
   expected_cost: number;
-  touching: [number, number][];
+  alone: [number, number][];
   slope: (number | null)[];
   probability_threshold: number | null;
 }
@@ -58,7 +58,9 @@ function contextOf(answer: Answer["context"]): Context {
 
 const counts = (levels: Levels, i: number): [number, number] => [levels.tp[i] ?? NaN, levels.fp[i] ?? NaN];
 
-for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json"))) {
+const BEST_POINTS = "best_points.json";
+
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json") && name !== BEST_POINTS)) {
   const fixture = JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as Fixture;
   const models = fixture.models.map(levelsOf);
   const names = fixture.models.map((model) => model.name);
@@ -79,11 +81,11 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json")))
   for (const answer of fixture.contexts) {
     test(`${file}: best point in ${JSON.stringify(answer.context)}`, () => {
       const context = contextOf(answer.context);
-      const touching = models.map((levels) => touchingLevel(levels, context));
-      touching.forEach((level, m) => assert.deepEqual(counts(models[m]!, level), answer.touching[m]));
+      const alone = models.map((levels) => bestLevel(levels, context));
+      alone.forEach((level, m) => assert.deepEqual(counts(models[m]!, level), answer.alone[m]));
       models.forEach((levels, m) => close(slope(context, samplePrevalence(levels)), answer.slope[m], "slope"));
       close(probabilityThreshold(context), answer.probability_threshold, "probability threshold");
-      const best = cheapest(models, models.map((levels) => bestLevel(levels, context)), context);
+      const best = cheapest(models, alone, context);
       assert.ok(best);
       const levels = models[best.model]!;
       assert.deepEqual(counts(levels, best.level), answer.point);
@@ -113,3 +115,27 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json")))
     });
   });
 }
+
+interface Sample {
+  /** Of each model thresholds, true and false positives, and the vertices of the hull. */
+  models: [number[], number[], number[], number[]][];
+  /** Of each context prevalence and costs, then the model, threshold and counts that are best, and whether it is trivial. */
+  best: [[number | null, number, number, number, number], [number, number | string, number, number], boolean][];
+}
+
+(JSON.parse(readFileSync(join(FOLDER, BEST_POINTS), "utf8")) as Sample[]).forEach((sample, s) => {
+  const models = sample.models.map(([threshold, tp, fp, hull]) =>
+    makeLevels(Float64Array.of(Infinity, ...threshold), Float64Array.from(tp), Float64Array.from(fp), Int32Array.from(hull)),
+  );
+  for (const [[prevalence, costFp, costFn, costTp, costTn], [model, threshold, ...cells], trivial] of sample.best) {
+    const context: Context = { prevalence, costFp, costFn, costTp, costTn };
+    test(`sample ${s}: the model, threshold and counts that Python chooses in ${JSON.stringify(context)}`, () => {
+      const best = cheapest(models, models.map((levels) => bestLevel(levels, context)), context);
+      assert.ok(best);
+      const levels = models[best.model]!;
+      const found = [best.model, thresholdAt(levels, best.level), ...counts(levels, best.level)];
+      assert.deepEqual(found, [model, typeof threshold === "string" ? Number(threshold.replace("inf", "Infinity")) : threshold, ...cells]);
+      assert.equal(alwaysRight(context) !== null, trivial);
+    });
+  }
+});

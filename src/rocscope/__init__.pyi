@@ -12,7 +12,6 @@ from . import multiclass as multiclass
 from . import plotting as plotting
 from . import protocols as protocols
 from . import ranges as ranges
-from . import sample as sample
 from .calibration.methods import calibration_curve as calibration_curve
 from .core.campaign import Campaign as Campaign
 from .core.context import Context as Context

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Report = Callable[[int, int | None], Any]
+Tell = Callable[[int, int | None], Any]
 """Called with how much is done, and how much there is in all, None where that is not known."""
-Progress = bool | Report | None
+Progress = bool | Tell | None
 """None or True: a bar on stderr, where that is a terminal; False: none; a function: called with (done, total)."""
 
 _BAR_AFTER = 1.0  # seconds
@@ -20,7 +20,7 @@ def unreported(done: int, total: int | None) -> None:
 
 
 @contextmanager
-def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Report]:
+def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
     """Yield what a job tells how far it is; a bar appears if that takes longer than a second.
 
     Parameters

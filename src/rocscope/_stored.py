@@ -16,7 +16,6 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from rocscope._output import write_file
 from rocscope._types import Array
 from rocscope.errors import InputError, StoredError
 
@@ -51,10 +50,6 @@ class Format:
         if self.sealed:
             header["checksum"] = _checksum(content)
         return json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-
-    def save(self, path: str | os.PathLike[str], content: dict[str, Any], *, force: bool) -> Path:
-        """Write a file, whole or not at all; an existing one is kept unless `force` is set."""
-        return write_file(path, self.text(content), force=force)
 
     def read(self, path: str | os.PathLike[str]) -> "Fields":
         """Return the fields of a file, or raise StoredError."""
@@ -135,12 +130,14 @@ class Fields:
 
     def number(self, name: str) -> float:
         """Return a finite number."""
-        value = self.content.get(name)
-        return value if is_number(value) else self.refuse(name, "a number")
+        value: Any = self.content.get(name)
+        if not is_number(value):
+            self.refuse(name, "a number")
+        return value
 
     def optional_number(self, name: str) -> float | None:
         """Return a finite number, or None where null stands."""
-        return None if name in self.content and self.content[name] is None else self.number(name)
+        return None if self.content.get(name, ...) is None else self.number(name)
 
     def whole(self, name: str) -> int:
         """Return a whole number of at least 0."""

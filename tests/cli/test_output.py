@@ -1,9 +1,12 @@
 """Files are written whole or not at all."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
+import rocscope
 from rocscope._output import check_writable, write_file
 from rocscope.errors import InputError
 
@@ -39,3 +42,10 @@ def test_a_failed_write_leaves_no_half_file(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="could not be written: got No space left on device"):
         write_file(tmp_path / "a.txt", "text")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_else_writes_files():
+    package = Path(rocscope.__file__).parent
+    writes = re.compile(r"""\.write_(text|bytes)\(|open\([^)]*["'][wax]""")
+    found = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if writes.search(path.read_text())}
+    assert found == {"_output.py", "engines/sources/files.py"}  # the second spools a stream to a temporary file

@@ -173,5 +173,6 @@ def test_shown_as_facts():
     assert repr(preds) == "Predictions(n=4, n_pos=2, n_neg=2, models=['<b>'])"
     assert "&lt;b&gt;" in preds._repr_html_()
     assert "<b>" not in preds._repr_html_()
-    assert preds.to_dict() == {"n": 4, "n_pos": 2, "n_neg": 2, "prevalence": 0.5, "models": ["<b>"], "source": None}
+    totals = {"n": 4, "n_pos": 2, "n_neg": 2, "prevalence": 0.5, "models": ["<b>"]}
+    assert preds.to_dict() == totals | {"n_groups": None, "source": None}
     assert rs.Predictions is Predictions

@@ -106,10 +106,10 @@ def test_net_benefit_counts_rows(sample, threshold):
     standardized = rs.net_benefit(sample.counts(), standardized=True)
     assert standardized.at(threshold) == pytest.approx(float(benefit / share), abs=1e-12)
     treat_all = share - (1 - share) * odds
-    exact = rs.net_benefit(sample.counts(), threshold=[threshold])
+    exact = rs.net_benefit(sample.counts(), grid=[threshold])
     assert exact.treat_all.y[0] == pytest.approx(float(treat_all), abs=1e-12)
     spared = 100 * (benefit - treat_all) / odds
-    for each in (exact, rs.net_benefit(sample.counts(), threshold=[threshold], standardized=True)):
+    for each in (exact, rs.net_benefit(sample.counts(), grid=[threshold], standardized=True)):
         assert each.interventions_avoided.y[0] == pytest.approx(float(spared), abs=1e-9)
 
 
@@ -148,8 +148,8 @@ def test_the_default_grid_and_columns():
         ),
         (lambda: rs.net_benefit([1, 0], [-0.2, 0.1]), ScoreError, "decision curve: expected probabilities .*-0.2"),
         (lambda: rs.net_benefit([1, 1], [0.2, 0.1]), OneClassError, "decision curve: expected both classes"),
-        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.2, 0.1]), InputError, "expected increasing"),
-        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0, 0.1]), InputError, "expected increasing"),
+        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], grid=[0.2, 0.1]), InputError, "expected increasing"),
+        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], grid=[0, 0.1]), InputError, "expected increasing"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], target_prevalence=5), InputError, "write 5 % as 0.05"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1]).area(), InputError, "has no area that means anything"),
         (lambda: rs.cost_curve([1, 1], [1, 2]), OneClassError, "cost curve: expected both classes"),

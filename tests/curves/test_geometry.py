@@ -13,7 +13,7 @@ import rocscope as rs
 from extremes import TABLES
 from rocscope import Context, ThresholdCounts
 from rocscope.errors import InputError, OneClassError
-from rocscope.geometry import Line, pool, thin, touching_point, vertex
+from rocscope.geometry import Line, all_choices, best_point, pool, thin
 from strategies import both_paths, costs, float_weights, prevalences, samples, taking, whole_weights
 
 
@@ -131,13 +131,13 @@ def cost_of(context, point, cases):
 
 @both_paths
 @given(sample=samples(score=st.integers(-9, 9), weight=whole_weights), context=contexts)
-def test_no_threshold_is_better_than_the_touching_point(path, sample, context):
+def test_no_threshold_is_better_than_the_best_point(path, sample, context):
     cases = oracle.rows(sample.y, sample.score, sample.weight)
     cheapest = oracle.best(oracle.points(cases), lambda point: -cost_of(context, point, cases))
     with taking(path):
-        found = touching_point(pool(sample.counts()), context)
-    assert found.threshold == cheapest[0].threshold  # of equally good ones the fewest positive predictions
-    assert (found.tp, found.fp) == (cheapest[0].tp, cheapest[0].fp)
+        found = best_point(sample.counts(), context)
+    assert (found.tp, found.fp) == (cheapest[0].tp, cheapest[0].fp)  # of equals the fewest positive predictions
+    assert found.threshold == (cheapest[0].threshold if found.fn or found.tn else -np.inf)
 
 
 @both_paths
@@ -149,28 +149,29 @@ def test_lift_chart_and_roc_curve_have_the_same_best_point(path, sample):
         assert corners(rs.lift_chart(counts).hull().counts) == corners(rs.roc(counts).hull().counts)
 
 
-def test_touching_point_where_an_error_is_rewarded():
-    hull = pool(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]))
+def test_best_point_where_an_error_is_rewarded():
+    counts = ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
     with pytest.raises(InputError, match="which rewards errors of both kinds; check the signs of the costs"):
-        touching_point(hull, Context(cost_fp=-1, cost_fn=-1))
-    assert touching_point(hull, Context(cost_fp=-1)).tpr == 1
-    assert touching_point(hull, Context(cost_fn=-1)).tpr == 0
-    assert touching_point(hull, Context(cost_fp=0, cost_fn=0)).threshold == np.inf
+        best_point(counts, Context(cost_fp=-1, cost_fn=-1))
+    assert best_point(counts, Context(cost_fp=-1)).tpr == 1
+    assert best_point(counts, Context(cost_fn=-1)).tpr == 0
+    assert best_point(counts, Context(cost_fp=0, cost_fn=0)).threshold == np.inf
+    assert best_point(counts, Context(cost_fp=-1, cost_fn=0)).threshold == 2
     with pytest.raises(OneClassError, match="best point: expected both classes, got no negatives"):
-        touching_point(pool(ThresholdCounts([1], [1], [0])), Context())
+        best_point(ThresholdCounts([1], [1], [0]))
 
 
 def test_costs_are_compared_as_decimals():
     """A segment of slope 1/3 at costs of 0.1 and 0.3 is a tie, which goes to nobody; floats would say otherwise."""
     counts = ThresholdCounts([2, 1], [1, 0], [3, 1])
     assert 0.1 * 3 > 0.3
-    assert touching_point(pool(counts), Context(cost_fp=0.1, cost_fn=0.3)).threshold == np.inf
-    assert touching_point(pool(counts), Context(cost_fp=0.1, cost_fn=0.31)).threshold == 2
+    assert best_point(counts, Context(cost_fp=0.1, cost_fn=0.3)).threshold == np.inf
+    assert best_point(counts, Context(cost_fp=0.1, cost_fn=0.31)).threshold == 2
 
 
-def test_vertices_count_from_nobody_positive():
-    hull = pool(ThresholdCounts.from_scores([1, 0], [2, 1]))
-    assert [vertex(hull, index).threshold for index in range(3)] == [np.inf, 2, 1]
+def test_choices_count_from_nobody_to_everybody():
+    choices = all_choices("a", ThresholdCounts.from_scores([1, 0], [2, 1]))
+    assert [choices.point(index).threshold for index in range(3)] == [np.inf, 2, -np.inf]
 
 
 def test_a_line_has_its_slope_everywhere():

@@ -14,7 +14,7 @@ import pytest
 
 import rocscope as rs
 from readers import WRITERS
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.engines.sources import size
 from rocscope.engines.stream import pipeline, spill
 from rocscope.engines.stream.memory import memory_limit
@@ -304,7 +304,7 @@ def test_text_is_of_the_type_that_all_its_values_have(tmp_path, values, kind, mo
 def test_the_source_is_told(tmp_path):
     rows = {"y": [0, 1, 1], "s": [0.5, None, 0.25], "t": [1.0, 2.0, 3.0]}
     found = rs.read_counts(rows, label="y", scores={"S": "s", "T": "t"}, missing="drop")
-    assert isinstance(found, Counted)
+    assert isinstance(found, CountedModels)
     assert list(found) == ["S", "T"]
     assert (found.source.rows_read, found.source.rows_dropped) == (3, 1)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope.engines.sql.zoom import MOST_SPANS, Cells, refine
+from rocscope.engines.sql.zoom import MOST_SPANS, SpanCounts, refine
 from rocscope.errors import EngineError
 
 
@@ -35,7 +35,7 @@ class Rows:
         ]
         low, high, pos, neg, span = zip(*columns, strict=True)
         types = (self.score.dtype, self.score.dtype, np.int64, np.int64, np.intp)
-        return Cells(*(np.array(c, kind) for c, kind in zip((low, high, pos, neg, span), types, strict=True)))
+        return SpanCounts(*(np.array(c, kind) for c, kind in zip((low, high, pos, neg, span), types, strict=True)))
 
 
 def _part(score, span):

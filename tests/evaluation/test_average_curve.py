@@ -264,7 +264,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:AUC:rocscope.errors.RocscopeWarn
     [
         ({"curve": "det"}, InputError, "one of 'roc'"),
         ({"method": "mean"}, InputError, "one of 'pooled'"),
-        ({"curve": "gain", "method": "false_positives"}, InputError, "curve='roc'"),
+        ({"kind": "gain", "method": "false_positives"}, InputError, "kind='roc'"),
         ({"method": "pooled", "grid": [0.5]}, InputError, "grid"),
         ({"grid": [np.nan]}, InputError, "finite"),
         ({"level": 95}, InputError, "level"),

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, ModelError, RocscopeWarning
-from rocscope.evaluation.out_of_bag import Corrected, relative_overfitting
+from rocscope.evaluation.out_of_bag import Corrected, _relative_overfitting
 
 ERROR, SCORE = -1, 1
 
@@ -54,7 +54,7 @@ def test_outside_of_its_range(apparent, out_of_bag, without, rate, plus):
     assert mirrored.relative_overfitting == pytest.approx(rate)
     assert mirrored.point632plus == pytest.approx(1 - plus)
     assert mirrored.point632 == pytest.approx(1 - found.point632)
-    assert relative_overfitting(apparent, out_of_bag, without) == rate
+    assert _relative_overfitting(apparent, out_of_bag, without) == rate
 
 
 def test_what_is_not_defined_stays_so():

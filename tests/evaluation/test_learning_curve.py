@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, ModelError, RocscopeWarning
-from rocscope.evaluation.learning import check_sizes
+from rocscope.evaluation.learning import _check_sizes
 from rocscope.evaluation.learning_result import LearningCurve
 
 
@@ -153,11 +153,11 @@ def test_a_model_that_needs_more_rows_begins_where_it_can(data):
 
 
 def test_schedules():
-    assert check_sizes("geometric", 5, 160, 2).tolist() == [10, 20, 40, 80, 160]
-    assert check_sizes("arithmetic", 4, 100, 2).tolist() == [25, 50, 75, 100]
-    assert check_sizes("geometric", 4, 6, 2).tolist() == [3, 4, 5, 6]
-    assert check_sizes("arithmetic", 9, 5, 3).tolist() == [3, 4, 5]
-    assert check_sizes([0.25, 1.0], 0, 100, 2).tolist() == [25, 100]
+    assert _check_sizes("geometric", 5, 160, 2).tolist() == [10, 20, 40, 80, 160]
+    assert _check_sizes("arithmetic", 4, 100, 2).tolist() == [25, 50, 75, 100]
+    assert _check_sizes("geometric", 4, 6, 2).tolist() == [3, 4, 5, 6]
+    assert _check_sizes("arithmetic", 9, 5, 3).tolist() == [3, 4, 5]
+    assert _check_sizes([0.25, 1.0], 0, 100, 2).tolist() == [25, 100]
 
 
 @pytest.mark.parametrize(

@@ -204,10 +204,10 @@ def test_the_same_seed_gives_the_same_result_and_a_criterion_may_be_a_function()
 def test_clusters_are_kept_together():
     preds = preds_of(n=60)
     groups = np.repeat(np.arange(20), 3)
-    result = quick(preds, rs.Context(), groups=groups, folds=20)
+    result = quick(preds, rs.Context(), groups=groups, cv=20)
     assert "20 groups" in result.corrected.method
     with pytest.raises(InputError, match="from 2 to 20"):
-        quick(preds, rs.Context(), groups=groups, folds=21)
+        quick(preds, rs.Context(), groups=groups, cv=21)
 
 
 def test_a_perfect_model_has_no_optimism():
@@ -249,7 +249,7 @@ def test_replicates_of_one_class_are_counted():
         (None, {"replicates": 0}, InputError, "at least 1"),
         (None, {"level": 2}, InputError, "level"),
         (None, {"criterion": "best"}, InputError, "criterion"),
-        (None, {"folds": 1}, InputError, "from 2 to 120"),
+        (None, {"cv": 1}, InputError, "from 2 to 120"),
         (None, {"repeats": 0}, InputError, "repeats"),
         (rs.Predictions([1, 1], [1, 2]), {}, OneClassError, "negatives"),
         (rs.Predictions([1, 0], [1, 2], fold=[1, 1]), {}, InputError, "at least two folds"),
@@ -305,6 +305,6 @@ def test_the_correction_removes_most_of_the_bias(shift, n):
 def test_progress_tells_a_function_of_the_bootstrap():
     heard = []
     predictions = rs.Predictions([1, 0, 1, 0, 1, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
-    rs.evaluation.optimism(predictions, folds=2, replicates=250, stratified=True, progress=lambda *at: heard.append(at))
+    rs.evaluation.optimism(predictions, cv=2, replicates=250, stratified=True, progress=lambda *at: heard.append(at))
     assert heard == [(done, len(heard)) for done in range(1, len(heard) + 1)]
     assert heard

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
-from test_delong import VALUES
 
 import rocscope as rs
+from proc_values import VALUES
 from rocscope.errors import InputError
 from rocscope.inference.proportions import proportion_interval
 

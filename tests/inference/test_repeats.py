@@ -59,30 +59,59 @@ COUNTED_ONCE = {
     ),
     "evaluation.optimism": lambda preds: width(rs.evaluation.optimism(preds, replicates=500).apparent),
     "evaluation.optimism, held out": lambda preds: width(rs.evaluation.optimism(preds, replicates=20).cross_validated),
+    "evaluation.optimism, held out in drawn folds": lambda preds: width(
+        rs.evaluation.optimism(
+            rs.Predictions(preds.y_true, preds.scores, row=preds.row), replicates=20, repeats=5
+        ).cross_validated
+    ),
 }
 REFUSED = {
-    "inference.mcnemar": lambda preds: rs.inference.mcnemar(preds, 0.5),
-    "inference.mann_whitney": lambda preds: rs.inference.mann_whitney(one(preds)),
-    "inference.compare_curves": lambda preds: rs.inference.compare_curves(preds, replicates=10),
-    "calibration.spiegelhalter_test": lambda preds: rs.calibration.spiegelhalter_test(one(preds)),
-    "calibration.hosmer_lemeshow_test": lambda preds: rs.calibration.hosmer_lemeshow_test(one(preds)),
-    "calibration.miscalibration_test": lambda preds: rs.calibration.miscalibration_test(one(preds), draws=19),
-    "calibration.cox_calibration": lambda preds: rs.calibration.cox_calibration(one(preds)),
-    "calibration.calibration_report": lambda preds: rs.calibration.calibration_report(preds, model="a", replicates=0),
-    "calibration.recalibrate": lambda preds: rs.calibration.recalibrate(preds),
+    "inference.mcnemar": ("McNemar's test", lambda preds: rs.inference.mcnemar(preds, 0.5)),
+    "inference.mann_whitney": ("Wilcoxon–Mann–Whitney test", lambda preds: rs.inference.mann_whitney(one(preds))),
+    "inference.compare_curves": (
+        "the permutation test",
+        lambda preds: rs.inference.compare_curves(preds, replicates=10),
+    ),
+    "calibration.spiegelhalter_test": (
+        "Spiegelhalter's test",
+        lambda preds: rs.calibration.spiegelhalter_test(one(preds)),
+    ),
+    "calibration.hosmer_lemeshow_test": (
+        "Hosmer–Lemeshow test",
+        lambda preds: rs.calibration.hosmer_lemeshow_test(one(preds)),
+    ),
+    "calibration.miscalibration_test": (
+        "the test of calibration",
+        lambda preds: rs.calibration.miscalibration_test(one(preds), draws=19),
+    ),
+    "calibration.cox_calibration": ("Cox calibration", lambda preds: rs.calibration.cox_calibration(one(preds))),
+    "calibration.calibration_report": (
+        "calibration report",
+        lambda preds: rs.calibration.calibration_report(preds, model="a", replicates=0),
+    ),
+    "calibration.recalibrate": ("recalibration", lambda preds: rs.calibration.recalibrate(preds)),
 }
 REFUSED_OF_CLASSES = {
-    "multiclass.multiclass_auc": lambda preds: rs.multiclass.multiclass_auc(preds, model="a"),
-    "multiclass.vus": lambda preds: rs.multiclass.vus(preds, model="a"),
-    "multiclass.compare_multiclass_auc": lambda preds: rs.multiclass.compare_multiclass_auc(preds),
-    "multiclass.compare_multiclass_costs": lambda preds: rs.multiclass.compare_multiclass_costs(preds, COST),
+    "multiclass.multiclass_auc": (
+        "multi-class AUC with its interval",
+        lambda preds: rs.multiclass.multiclass_auc(preds, model="a"),
+    ),
+    "multiclass.vus": ("volume under the surface", lambda preds: rs.multiclass.vus(preds, model="a")),
+    "multiclass.compare_multiclass_auc": (
+        "comparison of multi-class AUCs",
+        lambda preds: rs.multiclass.compare_multiclass_auc(preds),
+    ),
+    "multiclass.compare_multiclass_costs": (
+        "comparison of multi-class costs",
+        lambda preds: rs.multiclass.compare_multiclass_costs(preds, COST),
+    ),
 }
 NOT_OF_ROWS = {
     "inference.adjust_p_values": "takes p-values",
     "inference.compare_errors": "takes two confusion matrices",
     "inference.joint_region": "takes a confusion matrix",
     "inference.rate_intervals": "takes a confusion matrix",
-    "inference.drift": "takes counts",
+    "inference.drift": "describes, and tests nothing",
     "inference.smooth_roc": "draws a curve",
 }
 
@@ -94,16 +123,23 @@ def test_several_entries_of_a_case_count_once(of):
 
 
 @pytest.mark.parametrize(
-    ("of", "preds"),
-    [(of, predictions) for of in REFUSED.values()] + [(of, of_classes) for of in REFUSED_OF_CLASSES.values()],
+    ("what", "of", "preds"),
+    [(*each, predictions) for each in REFUSED.values()] + [(*each, of_classes) for each in REFUSED_OF_CLASSES.values()],
     ids=[*REFUSED, *REFUSED_OF_CLASSES],
 )
-def test_tests_of_independent_rows_refuse_several_entries_of_a_case(of, preds):
-    with pytest.raises(InputError, match=r"expected each case once.*by_repeat\(\)\[0\]"):
+def test_tests_of_independent_rows_refuse_several_entries_of_a_case(what, of, preds):
+    with pytest.raises(InputError, match=rf"^{what}: expected each case once.*by_repeat\(\)\[0\]"):
         of(preds(TIMES))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rs.errors.RocscopeWarning)
         assert of(preds(TIMES).by_repeat()[0]) is not None
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSED if name.endswith(("_test", "cox_calibration", "whitney"))])
+def test_a_mapping_hides_no_repeats(name):
+    topic, function = name.split(".")
+    with pytest.raises(InputError, match="expected each case once"):
+        getattr(getattr(rs, topic), function)({"a": one(predictions(TIMES))})
 
 
 def test_the_number_of_cases_is_said():
@@ -130,7 +166,7 @@ def test_a_case_is_repeated_where_its_row_is():
 
 
 def test_units_are_cases_where_they_repeat_and_else_the_groups_given():
-    once, many, groups = predictions(1), predictions(2), np.arange(2 * CASES) // 4
+    once, many = predictions(1), predictions(2)
     assert independent_units(once, None) is None
-    assert independent_units(many, None) is many.row
-    assert independent_units(many, groups) is groups
+    assert np.array_equal(independent_units(many, None), many.row)
+    assert np.array_equal(independent_units(many, many.row // 4), many.row // 4)

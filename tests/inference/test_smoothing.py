@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
-from test_delong import SETS, VALUES
 
 import rocscope as rs
 from coverage_cases import simulate
+from proc_values import SETS, VALUES
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference import smoothing
 

@@ -231,7 +231,7 @@ def test_twenty_five_models_have_looks_of_their_own_and_five_differ_without_colo
 
 
 def test_a_long_name_of_a_band_takes_several_lines(ax):
-    method = "consistency band of 10 uniform bins, 1000 draws"
+    method = "consistency band of 10 uniform bins, 999 draws"
     rs.calibration_curve(Y, S).plot(ax, band=Band([0, 1], [0, 0], [1, 1], level=0.95, method=method), label="model")
     label = ax.get_legend().get_texts()[1].get_text()
     assert label.split() == f"95 % pointwise, {method}".split()

@@ -129,7 +129,7 @@ def test_the_simplex_shows_rows_by_class_and_the_regions_of_a_decision():
 
 def test_many_rows_are_thinned_evenly():
     y, proba = rows_of(n=900)
-    ax = plot_simplex(rs.multiclass.MulticlassPredictions(y, proba), most=90)
+    ax = plot_simplex(rs.multiclass.MulticlassPredictions(y, proba), max_points=90)
     assert sum(len(line.get_xydata()) for line in ax.lines if not line.get_label().startswith("_")) == 90
 
 

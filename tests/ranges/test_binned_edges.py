@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
-from test_choose_criteria import contexts
 
 import rocscope as rs
 from binning import binned_samples, bins_of
+from model_cases import contexts
 from rocscope import Context
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
 from rocscope.geometry import pool

@@ -7,7 +7,7 @@ import pytest
 
 import rocscope as rs
 from report_browser import chromium, opened  # noqa: F401
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.errors import InputError, OneClassError
 from rocscope.report.html import render
 from rocscope.report.multiclass import multiclass_report

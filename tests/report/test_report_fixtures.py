@@ -40,5 +40,11 @@ def test_the_file_is_what_python_says(name):
     assert_same(json.loads(MAKE.text(SAMPLES[name])), kept)
 
 
+def test_best_points_are_what_python_says():
+    kept = json.loads((FOLDER / f"{MAKE.BEST_POINTS}.json").read_text(encoding="utf-8"))
+    assert json.loads(MAKE.best_points()) == kept
+    assert sum(len(sample["best"]) for sample in kept) >= 200
+
+
 def test_no_file_is_left_over():
-    assert {path.stem for path in FOLDER.glob("*.json")} == set(SAMPLES)
+    assert {path.stem for path in FOLDER.glob("*.json")} == {*SAMPLES, MAKE.BEST_POINTS}

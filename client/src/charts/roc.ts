@@ -78,7 +78,7 @@ function hullOf(state: State): Series {
 /** Wilson interval of the true positive rate at each threshold of the current model. */
 function bandOf(state: State): Series[] {
   const { levels, index } = state.model.value;
-  if (!state.band.value || !levels.whole) return [];
+  if (!state.band.value || levels.unit > 1) return [];
   const edges = Array.from(levels.tp, (tp) => wilson(tp, levels.nPos));
   return [{ x: levels.fpr, y: edges.map(([, high]) => high), base: edges.map(([low]) => low), stroke: colourOf(state, index), alpha: 0.18 }];
 }

@@ -67,8 +67,14 @@ export function missCost(context: Context): number {
 /** The action that no classifier can improve on, if the costs make it so. */
 export function alwaysRight(context: Context): "all positive" | "all negative" | null {
   const [alarm, miss] = [falseAlarmCost(context), missCost(context)];
-  if (alarm <= 0 && miss > 0) return "all positive";
-  return alarm > 0 && miss <= 0 ? "all negative" : null;
+  if (alarm < 0 || (alarm === 0 && miss > 0)) return "all positive";
+  return miss <= 0 ? "all negative" : null;
+}
+
+/** What is to be said where one action is right; empty elsewhere. */
+export function trivial(context: Context): string {
+  const always = alwaysRight(context);
+  return always ? `at these costs ${always} is right whatever the scores` : "";
 }
 
 /** Whether errors of both kinds are rewarded; then the best classifier is a bad one. */
@@ -105,7 +111,7 @@ export interface Exchange {
   readonly cost: bigint;
 }
 
-export function ratesOfExchange(context: Context, nPos: number, nNeg: number): Exchange {
+export function ratesOfExchange(context: Context, nPos: bigint, nNeg: bigint): Exchange {
   const gain = minus(decimal(context.costFn), decimal(context.costTp));
   const cost = minus(decimal(context.costFp), decimal(context.costTn));
   const scale = Math.max(gain.scale, cost.scale);
@@ -114,8 +120,8 @@ export function ratesOfExchange(context: Context, nPos: number, nNeg: number): E
   const share = decimal(context.prevalence);
   const one = 10n ** BigInt(share.scale);
   return {
-    gain: share.digits * raise(gain) * BigInt(nNeg),
-    cost: (one - share.digits) * raise(cost) * BigInt(nPos),
+    gain: share.digits * raise(gain) * nNeg,
+    cost: (one - share.digits) * raise(cost) * nPos,
   };
 }
 

@@ -1,79 +1,49 @@
-/** Where a context touches the hull, and which model wins. Mirrors `rocscope.geometry` and `rocscope.choose`. */
+/** Which level is best: the twin of `rocscope.geometry.touching`. */
 
-import { alwaysRight, type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
+import { type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
 import { depthAt, type Levels, ratesAt, samplePrevalence } from "./levels";
 
-/**
- * Index of the level where the iso-performance line touches the hull of one model.
- *
- * Decided in whole numbers where counts are whole, so that ties go the same way as in Python: where the line lies
- * along a segment, the end with fewer positive predictions is taken.
- */
-export function touchingLevel(levels: Levels, context: Context): number {
-  if (falseAlarmCost(context) < 0) return levels.hull[levels.hull.length - 1] ?? 0;
-  const worth = levels.whole ? exactWorth(levels, context) : roundedWorth(levels, context);
-  let low = 0;
-  let high = levels.hull.length - 1;
+/** A level among others, as fractions of whole numbers: nothing is decided by rounding, and a tie is one as in Python. */
+interface Place {
+  /** What it costs beyond predicting nobody positive, in units of `of`. */
+  readonly loss: bigint;
+  readonly of: bigint;
+  readonly positive: bigint;
+  readonly n: bigint;
+}
+
+function place(levels: Levels, index: number, context: Context): Place {
+  const whole = (count: number): bigint => BigInt(Math.round(count * levels.unit));
+  const [tp, fp] = [whole(levels.tp[index] ?? 0), whole(levels.fp[index] ?? 0)];
+  const [nPos, nNeg] = [whole(levels.nPos), whole(levels.nNeg)];
+  const { gain, cost } = ratesOfExchange(context, nPos, nNeg);
+  const n = nPos + nNeg;
+  return { loss: fp * cost - tp * gain, of: context.prevalence === null ? n : nPos * nNeg, positive: tp + fp, n };
+}
+
+/** The rule: lowest cost; among equals fewest predicted positive. */
+function before(a: Place, b: Place): boolean {
+  const dearer = a.loss * b.of - b.loss * a.of;
+  return dearer < 0n || (dearer === 0n && a.positive * b.n < b.positive * a.n);
+}
+
+/** Index of the level where the line of equal cost touches the curve of one model. */
+export function bestLevel(levels: Levels, context: Context): number {
+  if (missCost(context) === 0 && falseAlarmCost(context) < 0) return levels.fp.indexOf(levels.nNeg); // the one line that touches from below
+  const vertex = (i: number): number => levels.hull[i] ?? 0;
+  let [low, high] = [0, levels.hull.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (worth(levels.hull[middle] ?? 0, levels.hull[middle + 1] ?? 0)) low = middle + 1;
+    const [here, next] = [vertex(middle), vertex(middle + 1)];
+    if (before(place(levels, next, context), place(levels, here, context))) low = middle + 1;
     else high = middle;
   }
-  return levels.hull[low] ?? 0;
-}
-
-/** The best level of a model: where costs make one action right whatever the scores, that action. */
-export function bestLevel(levels: Levels, context: Context): number {
-  const always = alwaysRight(context);
-  if (always === null) return touchingLevel(levels, context);
-  return always === "all positive" ? levels.size - 1 : 0;
-}
-
-type Worth = (from: number, to: number) => boolean;
-
-function exactWorth(levels: Levels, context: Context): Worth {
-  const { gain, cost } = ratesOfExchange(context, levels.nPos, levels.nNeg);
-  const step = (column: Float64Array, from: number, to: number): bigint =>
-    BigInt((column[to] ?? 0) - (column[from] ?? 0));
-  return (from, to) => step(levels.tp, from, to) * gain > step(levels.fp, from, to) * cost;
-}
-
-function roundedWorth(levels: Levels, context: Context): Worth {
-  const share = prevalenceOf(context, samplePrevalence(levels));
-  const gain = (share * missCost(context)) / levels.nPos;
-  const cost = ((1 - share) * falseAlarmCost(context)) / levels.nNeg;
-  const step = (column: Float64Array, from: number, to: number): number => (column[to] ?? 0) - (column[from] ?? 0);
-  return (from, to) => step(levels.tp, from, to) * gain > step(levels.fp, from, to) * cost;
-}
-
-/** A fraction whose denominator is positive, or a rounded number where counts are weighted. */
-interface Cost {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
-  readonly rounded: number;
+  return vertex(low);
 }
 
 /** Expected cost per case of a level. */
 export function costAt(levels: Levels, index: number, context: Context): number {
   return expectedCost(context, ...ratesAt(levels, index), samplePrevalence(levels));
-}
-
-function exactCost(levels: Levels, index: number, context: Context): Cost {
-  const rounded = costAt(levels, index, context);
-  if (!levels.whole) return { numerator: 0n, denominator: 0n, rounded };
-  const { gain, cost } = ratesOfExchange(context, levels.nPos, levels.nNeg);
-  const numerator = BigInt(levels.fp[index] ?? 0) * cost - BigInt(levels.tp[index] ?? 0) * gain;
-  const size =
-    context.prevalence === null
-      ? BigInt(levels.nPos + levels.nNeg)
-      : BigInt(levels.nPos) * BigInt(levels.nNeg);
-  return { numerator, denominator: size, rounded };
-}
-
-function compare(a: Cost, b: Cost): number {
-  if (a.denominator === 0n || b.denominator === 0n) return a.rounded - b.rounded;
-  const difference = a.numerator * b.denominator - b.numerator * a.denominator;
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
 export interface Choice {
@@ -82,7 +52,7 @@ export interface Choice {
 }
 
 /**
- * The cheapest of several models' levels; of equals the one with fewest positive predictions, then the first.
+ * The best of several models' levels; of equals the model given first.
  *
  * @param candidates one level of each model, or none where the model is left out
  */
@@ -92,25 +62,14 @@ export function cheapest(
   context: Context,
 ): Choice | null {
   let best: Choice | null = null;
-  let bestCost: Cost | null = null;
+  let least: Place | null = null;
   models.forEach((levels, model) => {
     const level = candidates[model];
     if (level === null || level === undefined) return;
-    const cost = exactCost(levels, level, context);
-    const order = bestCost === null ? -1 : compare(cost, bestCost);
-    if (order < 0 || (order === 0 && best && fewer(levels, level, models, best))) {
-      best = { model, level };
-      bestCost = cost;
-    }
+    const own = place(levels, level, context);
+    if (least === null || before(own, least)) [best, least] = [{ model, level }, own];
   });
   return best;
-}
-
-function fewer(levels: Levels, level: number, models: readonly Levels[], best: Choice): boolean {
-  const other = models[best.model];
-  if (!other) return false;
-  const depth = (l: Levels, i: number): number => (l.tp[i] ?? 0) + (l.fp[i] ?? 0);
-  return depth(levels, level) < depth(other, best.level);
 }
 
 /** The best level whose share of positive predictions does not exceed `most`; of the points kept. */
@@ -119,10 +78,8 @@ export function bestWithin(levels: Levels, context: Context, most: number): numb
   const share = prevalenceOf(context, samplePrevalence(levels));
   if (depthAt(levels, free, share) <= most) return free;
   let best = 0;
-  let lowest = Infinity;
-  for (let i = 0; i < levels.size && depthAt(levels, i, share) <= most; i++) {
-    const cost = costAt(levels, i, context);
-    if (cost < lowest) [best, lowest] = [i, cost];
+  for (let i = 1; i < levels.size && depthAt(levels, i, share) <= most; i++) {
+    if (before(place(levels, i, context), place(levels, best, context))) best = i;
   }
   return best;
 }

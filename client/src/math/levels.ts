@@ -15,8 +15,8 @@ export interface Levels {
   readonly nNeg: number;
   /** Indices of the vertices of the ROC hull, from (0, 0) to (1, 1). */
   readonly hull: Int32Array;
-  /** Whether counts are whole numbers, so that geometry is decided without rounding. */
-  readonly whole: boolean;
+  /** The power of two times which all counts are whole numbers: 1 unless rows are weighted. */
+  readonly unit: number;
 }
 
 export function makeLevels(
@@ -28,10 +28,12 @@ export function makeLevels(
   const size = threshold.length;
   const nPos = tp[size - 1] ?? 0;
   const nNeg = fp[size - 1] ?? 0;
-  const whole = tp.every(Number.isSafeInteger) && fp.every(Number.isSafeInteger);
+  let unit = 1;
+  const whole = (count: number): boolean => Number.isInteger(count * unit);
+  while (unit < 2 ** 99 && !(tp.every(whole) && fp.every(whole))) unit *= 2;
   const tpr = tp.map((count) => count / nPos);
   const fpr = fp.map((count) => count / nNeg);
-  return { size, threshold, tp, fp, tpr, fpr, nPos, nNeg, hull, whole };
+  return { size, threshold, tp, fp, tpr, fpr, nPos, nNeg, hull, unit };
 }
 
 export function samplePrevalence(levels: Levels): number {
@@ -41,6 +43,11 @@ export function samplePrevalence(levels: Levels): number {
 /** True and false positive rate of a level. */
 export function ratesAt(levels: Levels, level: number): [tpr: number, fpr: number] {
   return [levels.tpr[level] ?? 0, levels.fpr[level] ?? 0];
+}
+
+/** The score from which a level predicts positive; everybody is everybody, whatever new scores are. */
+export function thresholdAt(levels: Levels, level: number): number {
+  return level === levels.size - 1 ? -Infinity : (levels.threshold[level] ?? Infinity);
 }
 
 /** Share of cases predicted positive at a level, where a share of all is positive. */

@@ -8,6 +8,7 @@ import { colourOf } from "../charts/shared";
 import type { Model } from "../data";
 import { button, card, download, h, name, s, scroller, setText } from "../dom";
 import { fixed, number, percent } from "../format";
+import { thresholdAt } from "../math/levels";
 import { chooseModel, type Look, setLook, type State } from "../state";
 import { costOf } from "./verdict";
 
@@ -28,7 +29,7 @@ const COLUMNS: readonly Column[] = [
   {
     key: "threshold",
     title: "Best threshold",
-    value: (state, model) => model.levels.threshold[level(state, model)] ?? NaN,
+    value: (state, model) => thresholdAt(model.levels, level(state, model)),
     text: (value) => number(value),
   },
   { key: "tpr", title: "TPR there", value: (state, model) => model.levels.tpr[level(state, model)] ?? NaN, text: (value) => percent(value) },

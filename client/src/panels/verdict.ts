@@ -7,6 +7,7 @@ import { colourOf } from "../charts/shared";
 import type { Comparison, Slice } from "../data";
 import { h, name } from "../dom";
 import { number, percent } from "../format";
+import { trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
 import type { State } from "../state";
 
@@ -88,6 +89,8 @@ function rangeWords(state: State): Word[] {
     const gap = capacityGap(state);
     return [gap > 0 ? `; the best within the capacity of the thresholds kept here, at most ${number(gap)} per case from the best of all.` : "; the best within the capacity."];
   }
+  const always = trivial(state.context.value);
+  if (always) return [`; ${always}`];
   const levels = state.models.value[model]?.levels;
   const [tpr, fpr] = [levels?.tpr[level], levels?.fpr[level]];
   const region = state.regions.value.find((r) => r.tpr === tpr && r.fpr === fpr);

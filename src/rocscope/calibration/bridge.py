@@ -14,8 +14,7 @@ from scipy.integrate import quad
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result
-from rocscope.core.text import number
+from rocscope.core.result import Result, number
 from rocscope.errors import InputError, OneClassError
 from rocscope.sample import counts_of
 

@@ -11,7 +11,6 @@ from rocscope._types import Array
 from rocscope.calibration.logistic import LogisticFit, fit_logistic
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
-from rocscope.core.rows import require_distinct
 
 _GROUPS = 4096
 
@@ -84,8 +83,9 @@ def cox_calibration(
     >>> round(cox.slope, 6), round(cox.intercept, 4), round(float(np.exp(cox.intercept)), 3)
     (1.0, 0.6931, 2.0)
     """
-    require_distinct(y_true, "Cox calibration")
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(
+        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Cox calibration"
+    )
     sample.require_both_classes("logistic recalibration")
     uncertain = (sample.score > 0) & (sample.score < 1)
     wrong = np.where(sample.score <= 0, sample.pos, sample.neg)[~uncertain].any()

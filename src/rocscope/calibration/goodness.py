@@ -13,7 +13,7 @@ from rocscope.calibration.intervals.distances import DRAWS, grouped, miscalibrat
 from rocscope.calibration.intervals.evidence import evidence
 from rocscope.calibration.outcomes import Shift, outcomes
 from rocscope.core.result import Result
-from rocscope.core.rows import require_distinct
+from rocscope.core.rows import refuse_repeats
 
 _ROUNDING = 1e-12
 
@@ -71,8 +71,9 @@ def spiegelhalter_test(
     >>> round(spiegelhalter_test([1, 0, 0, 0, 0], [0.2, 0.2, 0.2, 0.2, 0.2]).statistic, 6)
     0.0
     """
-    require_distinct(y_true, "Spiegelhalter's test")
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(
+        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Spiegelhalter's test"
+    )
     score, tilt = sample.score, 1 - 2 * sample.score
     variance = float(sample.total @ (tilt**2 * score * (1 - score)))
     z = float((sample.pos - score * sample.total) @ tilt) / variance**0.5 if variance else nan
@@ -125,8 +126,9 @@ def hosmer_lemeshow_test(
     >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], bins=2)
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
-    require_distinct(y_true, "Hosmer–Lemeshow test")
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(
+        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Hosmer–Lemeshow test"
+    )
     total, mean_score, share = binned(sample, bins=bins, strategy="quantile").filled()
     excess, variance = total * (share - mean_score), total * mean_score * (1 - mean_score)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -193,7 +195,7 @@ def miscalibration_test(
     >>> miscalibration_test([0, 1] * 50, [0.1, 0.2] * 50).p_value
     0.001
     """
-    require_distinct(y_true, "the test of calibration")
+    refuse_repeats(y_true, "the test of calibration")
     known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     sample = grouped(known.outcomes)
     rng, shift = check.check_random_state(random_state), Shift.of(known.outcomes, target_prevalence)

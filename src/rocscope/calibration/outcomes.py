@@ -10,9 +10,10 @@ from scipy.special import expit, logit
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.text import number
+from rocscope.core.result import number
+from rocscope.core.rows import require_distinct
 from rocscope.errors import OneClassError
-from rocscope.sample import counts_of
+from rocscope.sample import sample_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +157,22 @@ def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Gener
 
 
 def outcomes(
-    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    inference: str = "",
 ) -> Outcomes:
-    """Return the outcomes of labels and probabilities, of counts, or outcomes as they are.
+    """Return the outcomes of data of one model, or outcomes as they are.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
+    InputError
+        If they are for an `inference` that takes entries as independent, and a case has several.
 
     Examples
     --------
@@ -172,7 +181,10 @@ def outcomes(
     """
     if isinstance(y_true, Outcomes):
         return y_true
-    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    if inference:
+        require_distinct(data.rows, inference)
+    counts = data.counts
     counts.require_probabilities("scores")
     return Outcomes.of(counts)
 

@@ -16,9 +16,8 @@ from rocscope.calibration.intervals.distances import DRAWS, INDEX, Distances, gr
 from rocscope.calibration.intervals.evidence import Evidence, evidence
 from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.scores import decompose
-from rocscope.core.result import Result, html_table
-from rocscope.core.rows import require_distinct
-from rocscope.core.text import number
+from rocscope.core.result import Result, html_table, number
+from rocscope.core.rows import refuse_repeats
 from rocscope.errors import ColumnError
 from rocscope.inference.estimate import Estimate
 
@@ -121,7 +120,7 @@ def calibration_report(
     >>> 1 in report["slope"], 0 in report["ici"], report.tests["miscalibration"].p_value > 0.05
     (True, True, True)
     """
-    require_distinct(y_true, "calibration report")
+    refuse_repeats(y_true, "calibration report")
     known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     shift = Shift.of(known.outcomes, target_prevalence)
     forms = ClosedForms(known, shift, check.check_level(level))

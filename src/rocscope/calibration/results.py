@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -17,15 +16,14 @@ from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.pav import Blocks, pav_values
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
-from rocscope.inference.auc import normal_quantile
+from rocscope.inference.intervals import normal_quantile, of_share
 
-DRAWS = 1000
+DRAWS = 999
 BinMethod = Literal["jeffreys", "wilson", "clopper-pearson"]
 _BIN_METHODS = ("jeffreys", "wilson", "clopper-pearson")
-_ROUNDING = 1e-12
 _OF_BINS = "of the mean true probability in each bin"
 
 
@@ -162,17 +160,17 @@ class CalibrationCurve(Curve):
         if simultaneous or self._basis.limits is None:
             found = monotone_band(sample, level, simultaneous=simultaneous)
             x, low, high, note, steps = found.x, found.low, found.high, found.note, True
-            centre, method = np.interp(x, sample.score, pav_values(sample)), "exact bounds for curves that never fall"
+            centre, method = np.interp(x, sample.score, pav_values(sample)), "exact for rising curves"
         else:
             x = self._fit.x
             low, high = self._basis.limits(self._fit, level)
             centre, steps = self._fit.values(self._fit.outcomes.pos).clip(0, 1), False
-            method, note = f"{self.method} with its bias" if "LOESS" in self.method else self.method, self._too_smooth
+            method, note = "with smoothing bias" if "LOESS" in self.method else "Wald", self._too_smooth
         low, high = shift.of_limits(centre, low, high, normal_quantile(level))
         if not steps:  # bias is most where the drawn curve leaves them
             drawn = np.interp(x, self.x, self.y).clip(0, 1)
             low, high = np.minimum(low, drawn), np.maximum(high, drawn)
-        method = f"confidence band, {method}" + self._basis.facts
+        method = f"confidence, {method}" + self._basis.facts
         return Band(x, low, high, level, method, simultaneous, note, steps)
 
     @property
@@ -255,14 +253,13 @@ class BinnedCalibrationCurve(CalibrationCurve):
         (array([0.061, 0.061]), array([0.939, 0.939]))
         """
         check.check_level(level)
-        if method not in _BIN_METHODS:
-            raise InputError("method", expected=check.one_of(str(method), _BIN_METHODS), got=repr(method))
+        check.check_choice("method", method, _BIN_METHODS)
         bins = self._fit
         assert isinstance(bins, Bins)
         used = bins.total > 0
         each = level ** (1 / used.sum()) if simultaneous else level
         worth, share = bins.effective[used], bins.share[used]
-        found = share_limits(share * worth, worth, method, each)
+        found = of_share(share * worth, worth, method, each)
         low, high = np.full((2, used.size), np.nan)
         low[used], high[used] = self._basis.shift.of_limits(share, *found, normal_quantile(each))
         name = "–".join(part.capitalize() for part in method.split("-"))
@@ -301,19 +298,3 @@ class PavCalibrationCurve(CalibrationCurve):
 
     def _facts(self) -> str:
         return f"PAV, {self.low.size} blocks, n={number(self.counts.n)}"
-
-
-def share_limits(successes: Array, trials: Array, method: str, level: float) -> tuple[Array, Array]:
-    """Return limits of binomial shares of trials that need not be whole, as where rows have weights."""
-    if method == "wilson":
-        z, share = normal_quantile(level), successes / trials
-        centre = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-        half = z * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2) / (1 + z**2 / trials)
-        low, high = centre - half, centre + half
-    else:
-        part, tail = 0.5 if method == "jeffreys" else 0.0, (1 - level) / 2
-        with np.errstate(invalid="ignore"):
-            low = betaincinv(successes + part, trials - successes + (part or 1), tail)
-            high = betaincinv(successes + (part or 1), trials - successes + part, 1 - tail)
-    none, all_ = successes <= 0, successes >= trials * (1 - _ROUNDING)
-    return np.where(none, 0.0, low).clip(0, 1), np.where(all_, 1.0, high).clip(0, 1)

@@ -13,7 +13,7 @@ from rocscope.calibration.pav import pav_values
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 
-Rule = Literal["brier", "log_loss"]
+ScoringRule = Literal["brier", "log_loss"]
 
 
 def brier(
@@ -128,7 +128,7 @@ def decompose(
     y_score: Any = None,
     *,
     model: str | None = None,
-    rule: Rule = "brier",
+    rule: ScoringRule = "brier",
     method: Literal["corp", "murphy"] = "corp",
     bins: int = 10,
     strategy: Strategy = "uniform",

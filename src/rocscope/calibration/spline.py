@@ -10,7 +10,7 @@ from rocscope._types import Array
 from rocscope.calibration.logistic import LogisticFit, fit_logistic, fit_many
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
-from rocscope.inference.auc import normal_quantile
+from rocscope.inference.intervals import normal_quantile
 
 CERTAINTY = 1e-9
 """Probabilities closer to 0 or 1 than this are taken to be that close, where a logit must be finite."""

@@ -15,7 +15,7 @@ from rocscope.calibration.intervals.evidence import evidence
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.calibration.scores import brier
 from rocscope.core.result import Result
-from rocscope.core.rows import require_distinct
+from rocscope.core.rows import refuse_repeats
 from rocscope.curves.roc_curve import auc
 
 
@@ -89,7 +89,7 @@ def val_prob(
     >>> round(found.c, 4), round(found.brier, 4)
     (0.8889, 0.1667)
     """
-    require_distinct(y_true, "val.prob")
+    refuse_repeats(y_true, "val.prob")
     counts = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).counts
     sample, area = Outcomes.of(counts), auc(counts)
     cox, index, z = cox_calibration(sample), calibration_index(sample), spiegelhalter_test(sample)

@@ -5,7 +5,7 @@ import sys
 
 from rocscope.errors import RocscopeError
 
-GATE_FAILED, BAD_INPUT, INTERNAL_ERROR, INTERRUPTED = 1, 2, 101, 130
+BAD_INPUT, INTERNAL_ERROR, INTERRUPTED = 2, 101, 130
 
 
 def main() -> None:

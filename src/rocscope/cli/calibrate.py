@@ -31,10 +31,10 @@ def calibrate(
     method: Annotated[str, Parameter(alias="-m")] = "beta",
     apply: Path | None = None,
     column: str | None = None,
-    folds: int = 5,
+    folds: int = 10,
     random_state: int = 0,
     target_prevalence: Annotated[float | None, Parameter(group=opt.CONTEXT)] = None,
-    output: opt.Output = None,
+    output: Annotated[str | None, opt.OUTPUT] = None,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:

@@ -2,14 +2,14 @@
 
 from typing import Annotated, Any
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.files import check_figure, write_figure
 
-CAMPAIGN = Parameter(group=Group.create_ordered("Campaign"))
+CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 _HEADINGS = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
 _BY_DEPTH = ("depth", "gain", "cumulative", "lift", "size", "responders", "others", "profit")
 

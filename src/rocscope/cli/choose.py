@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from rocscope.cli import options as opt
 from rocscope.cli.choose_weights import choose_weights, print_weights
@@ -12,7 +12,7 @@ from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.files import check_figure, write_figure
 from rocscope.errors import InputError
 
-CHOICE = Parameter(group=Group.create_ordered("Choice"))
+CHOICE = Parameter(group=opt.CHOICE)
 _CELLS = {
     "true positives": "tp",
     "false positives": "fp",
@@ -45,7 +45,7 @@ def choose(
     at_most: Annotated[float | None, CHOICE] = None,
     population: Annotated[float | None, CHOICE] = None,
     negate: Annotated[opt.Flag, CHOICE] = False,
-    output: opt.Output = None,
+    output: Annotated[str | None, opt.OUTPUT] = None,
     plot: opt.Plot = None,
     json: opt.Json = False,
     force: opt.Force = False,
@@ -71,6 +71,8 @@ def choose(
         Number of cases it will be used on.
     negate
         Also try each model with its decisions reversed.
+    output
+        File to write the decision to, as JSON; - for stdout.
     """
     opt.require_output(output, force=force)
     check_figure(plot, force=force)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from rocscope.cli import GATE_FAILED
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.gates import Gate, parse_gate
 from rocscope.errors import ColumnError, InputError, heard
+
+FAILED = 1
 
 if TYPE_CHECKING:
     from rocscope.inference.estimate import Comparison, Comparisons, Estimate
@@ -62,12 +63,11 @@ def compare(
     gates = [parse_gate(text) for text in fail_if or []]
     rows.require(file)
     context = costs.context()
-    predictions = rows.predictions(file, fold=fold, segment=groups)
+    predictions = rows.predictions(file, fold=fold, groups=groups)
     import rocscope as rs
 
     areas: dict[str, Any] = {"folds": folds}
     test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
-    test["groups"] = None if groups is None else predictions.segment
     of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
     if at_context:
         of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))
@@ -85,7 +85,7 @@ def compare(
     failed = [(gate, estimate) for gate, estimate in judged if gate.fails(estimate)]
     for gate, estimate in failed:
         note(f"Failed: {gate.text}: {_interval(estimate)} ({100 * estimate.level:g} %)")
-    return GATE_FAILED if failed else 0
+    return FAILED if failed else 0
 
 
 def _two_sided(test: dict[str, Any]) -> dict[str, Any]:

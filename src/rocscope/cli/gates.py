@@ -59,7 +59,7 @@ class Gate:
 
     def to_dict(self, estimate: "Estimate") -> dict[str, Any]:
         """Return the gate and its outcome, safe for JSON."""
-        from rocscope.core.jsonable import jsonable
+        from rocscope.core.result import jsonable
 
         return jsonable({"condition": self.text, "failed": self.fails(estimate), "estimate": estimate.to_dict()})
 

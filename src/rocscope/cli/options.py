@@ -10,8 +10,9 @@ from rocscope._output import check_writable
 from rocscope.engines.sources.finding import find_files
 from rocscope.errors import InputError
 
-FILES, COLUMNS, CONTEXT, OPTIONS = (
-    Group.create_ordered(name) for name in ("Arguments", "Columns and rows", "Costs and class mix", "Options")
+FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
+    Group.create_ordered(name)
+    for name in ("Arguments", "Columns and rows", "Costs and class mix", "Choice", "Campaign", "Options")
 )
 TWO_CLASS_COSTS = ("--cost-fp", "--cost-fn", "--cost-tp", "--cost-tn", "--target-prevalence")
 
@@ -32,9 +33,7 @@ File = Annotated[
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
-Output = Annotated[
-    str | None, Parameter(alias="-o", allow_leading_hyphen=True, help="File to write; - for stdout.", show_default=True)
-]
+OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
 Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png or .pdf.")]
 Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold.")]
 _MEMORY = (
@@ -88,7 +87,7 @@ class SampleOptions(RowOptions):
     def arguments(self) -> dict[str, Any]:
         return super().arguments | {"weight": self.weight, "missing": self.missing}
 
-    def predictions(self, file: str, **columns: str | None) -> Any:
+    def predictions(self, file: str, **columns: Any) -> Any:
         """Read the rows of two classes."""
         from rocscope.engines import read
 
@@ -127,7 +126,7 @@ class ClassOptions(CountOptions):
         """Whether there are more than two."""
         return bool(self.proba or self.predicted)
 
-    def classes(self, file: str, **columns: str | None) -> Any:
+    def classes(self, file: str, **columns: Any) -> Any:
         """Read the rows of more than two classes."""
         from rocscope.engines import read
 

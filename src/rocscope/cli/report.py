@@ -18,9 +18,9 @@ def report(
     fold: opt.Fold = None,
     segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     costs: opt.CostOptions = opt.COSTS,
-    output: opt.Output = "report.html",
-    title: str = "",
-    notes: str = "",
+    output: Annotated[str, opt.OUTPUT] = "report.html",
+    title: str | None = None,
+    notes: str | None = None,
     force: opt.Force = False,
 ) -> None:
     """Write a report that opens offline in any browser.
@@ -31,6 +31,8 @@ def report(
     ----------
     segment
         Column of the segment, such as a region.
+    output
+        File to write; - for stdout.
     title
         Title of the report; the file's name by default.
     notes
@@ -48,7 +50,7 @@ def report(
         predictions = rows.predictions(file, **parts) if parts else rows.sample(file)
     from rocscope.report import Report
 
-    page = Report(predictions, context=context, title=title or file, notes=notes)
+    page = Report(predictions, context=context, title=title or file, notes=notes or "")
     if output == "-":
         print(page.html)
     else:

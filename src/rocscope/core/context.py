@@ -106,16 +106,16 @@ class Context(Result):
         return cls(target_prevalence, cost_fp=fp, cost_fn=fn, cost_tp=tp, cost_tn=tn)
 
     @classmethod
-    def from_cost_ratio(cls, ratio: float, *, target_prevalence: float | None = None) -> "Context":
-        """Return the context in which a false positive costs `ratio` times a false negative, which costs 1.
+    def from_cost_ratio(cls, cost_ratio: float, *, target_prevalence: float | None = None) -> "Context":
+        """Return the context in which a false positive costs `cost_ratio` times a false negative, which costs 1.
 
         Examples
         --------
         >>> Context.from_cost_ratio(1 / 2).slope(1 / 5)
         2.0
         """
-        check.check_number(ratio, "cost ratio", "a finite number above 0", above=0)
-        return cls(target_prevalence, cost_fp=ratio)
+        check.check_number(cost_ratio, "cost ratio", "a finite number above 0", above=0)
+        return cls(target_prevalence, cost_fp=cost_ratio)
 
     @classmethod
     def from_profit(cls, *, unit_benefit: float, unit_cost: float, target_prevalence: float | None = None) -> "Context":
@@ -161,17 +161,21 @@ class Context(Result):
         >>> Context(cost_fp=1, cost_tp=2, cost_fn=1).always_right
         'all negative'
         """
+        self.require_sense()
         false_alarm, miss = self.false_alarm_cost, self.miss_cost
-        if false_alarm < 0 and miss < 0:
+        if false_alarm < 0 or (false_alarm == 0 and miss > 0):
+            return "all positive"
+        return "all negative" if miss <= 0 else None
+
+    def require_sense(self) -> None:
+        """Raise InputError if errors of both kinds are rewarded."""
+        if self.false_alarm_cost < 0 and self.miss_cost < 0:
             raise InputError(
                 "context",
                 expected="errors to cost more than correct predictions",
                 got=f"{self!r}, which rewards errors of both kinds",
                 hint="check the signs of the costs (gains are negative)",
             )
-        if false_alarm < 0 or (false_alarm == 0 and miss > 0):
-            return "all positive"
-        return "all negative" if miss <= 0 else None
 
     def prevalence(self, sample: float) -> float:
         """Return the target prevalence, or that of the sample when no target is set."""

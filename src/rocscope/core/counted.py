@@ -1,11 +1,11 @@
-"""Counted: counts by model (or by segment and model), and where their rows came from."""
+"""CountedModels: counts by model (or by segment and model), and where their rows came from."""
 
 from typing import Any
 
 from rocscope.core.provenance import Provenance
 
 
-class Counted(dict[Any, Any]):
+class CountedModels(dict[Any, Any]):
     """A dictionary from model to ThresholdCounts, or from segment to such a dictionary.
 
     Attributes
@@ -15,7 +15,7 @@ class Counted(dict[Any, Any]):
 
     Examples
     --------
-    >>> Counted({"a": 1}, Provenance(("scores.parquet",), rows_read=3)).source
+    >>> CountedModels({"a": 1}, Provenance(("scores.parquet",), rows_read=3)).source
     Provenance(scores.parquet, rows_read=3, rows_dropped=0)
     """
 

@@ -15,7 +15,7 @@ from rocscope._types import Array, Ties
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.errors import ScoreError, ShapeError, WeightError
 
 _INT64_MAX = 2**63 - 1

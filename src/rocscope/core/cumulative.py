@@ -7,8 +7,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result
-from rocscope.core.text import number
+from rocscope.core.result import Result, number
 from rocscope.errors import OneClassError, ScoreError
 
 if TYPE_CHECKING:

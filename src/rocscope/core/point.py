@@ -6,9 +6,7 @@ from typing import Any, Literal
 
 from rocscope import _validation as check
 from rocscope import metrics
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
-from rocscope.core.text import number
+from rocscope.core.result import Result, html_table, jsonable, number
 from rocscope.errors import InputError
 
 

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.provenance import Provenance
-from rocscope.core.result import html_table
+from rocscope.core.result import html_table, number
 from rocscope.core.rows import Rows, model_name, row_mask
-from rocscope.core.text import number
 from rocscope.errors import InputError, ShapeError
 
 
 class Predictions(Rows):
-    """Labels and scores of the same rows, with their weights, folds and segments.
+    """Labels and scores of the same rows, with their weights, folds, segments and groups.
 
     Parameters
     ----------
@@ -29,7 +28,10 @@ class Predictions(Rows):
     sample_weight : array of n weights, optional
         Non-negative.
     fold, segment : array of n labels, optional
-        The cross-validation fold and the group that a row belongs to.
+        The cross-validation fold, and the part to be shown by itself, that a row belongs to.
+    groups : array of n labels, optional
+        Rows that belong together, such as those of one patient: intervals, tests, bands and the bootstrap then count
+        groups, unless they are told otherwise.
     repeat, row : array of n labels, optional
         The repeat of the evaluation, and the case that a row is of, such as its place in the data: equal wherever one
         case occurs. Where cases occur more than once, intervals and tests count cases.
@@ -56,7 +58,7 @@ class Predictions(Rows):
     ['x', 'y']
     """
 
-    _content = ("n", "n_pos", "n_neg", "prevalence", "models", "source")
+    _content = ("n", "n_pos", "n_neg", "prevalence", "models", "n_groups", "source")
 
     def __init__(
         self,
@@ -67,6 +69,7 @@ class Predictions(Rows):
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        groups: Any = None,
         repeat: Any = None,
         row: Any = None,
         source: Provenance | None = None,
@@ -80,7 +83,7 @@ class Predictions(Rows):
             name: check.read_only(check.check_scores(column, n, f"scores[{name!r}]" if len(columns) > 1 else name))
             for name, column in columns.items()
         }
-        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, row=row)
+        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, groups=groups, row=row)
 
     @property
     def models(self) -> list[str]:
@@ -145,7 +148,8 @@ class Predictions(Rows):
         """
         mask = slice(None) if rows is None else row_mask(rows, len(self))
         chosen = self.models if models is None else [self._model(name) for name in models]
-        return Predictions(self.y_true[mask], {name: self.scores[name][mask] for name in chosen}, **self._taken(mask))
+        scores = {name: self.scores[name][mask] for name in chosen}
+        return Predictions(self.y_true[mask], scores, **self.row_columns(mask))
 
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
@@ -161,6 +165,8 @@ class Predictions(Rows):
             "negatives": number(self.n_neg),
             "models": ", ".join(self.models),
         }
+        if self.n_groups is not None:
+            facts |= {"groups": number(self.n_groups)}
         if self.source is not None:
             facts |= {"source": self.source.name, "rows dropped": number(self.source.rows_dropped)}
         return facts

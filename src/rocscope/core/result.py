@@ -1,11 +1,13 @@
-"""What results have in common: plain data for JSON, and one line or a table in a notebook."""
+"""What results have in common: plain data for JSON, one line of facts, and one line or a table in a notebook."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any, ClassVar, cast
 
-from rocscope.core.jsonable import jsonable
+import numpy as np
 
 
 class Result:
@@ -41,3 +43,39 @@ def html_table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 def _row(cells: Sequence[Any], names: int) -> str:
     tags = ["th" if i < names else "td" for i in range(len(cells))]
     return f"<tr>{''.join(f'<{tag}>{escape(str(cell))}</{tag}>' for tag, cell in zip(tags, cells, strict=True))}</tr>"
+
+
+def jsonable(value: Any) -> Any:
+    """Return `value` as lists, dicts, strings and numbers; NaN and infinities become None.
+
+    Anything with a `to_dict` becomes what that returns.
+
+    Examples
+    --------
+    >>> jsonable({"threshold": np.array([np.inf, 0.5]), "n": np.int64(3)})
+    {'threshold': [None, 0.5], 'n': 3}
+    """
+    if hasattr(value, "to_dict"):
+        return jsonable(value.to_dict())
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in cast(Mapping[Any, Any], value).items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(item) for item in cast(list[Any], value)]
+    if isinstance(value, np.ndarray):
+        return jsonable(cast(list[Any], value.tolist()))
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def number(value: float) -> str:
+    """Return a whole number in full, any other to six digits.
+
+    Examples
+    --------
+    >>> number(12_345_678), number(1 / 3)
+    ('12345678', '0.333333')
+    """
+    return str(value) if isinstance(value, Integral) else f"{value:.6g}"

@@ -1,16 +1,17 @@
 """Rows: what every container of predictions, of two classes or more, does with them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.provenance import Provenance
 from rocscope.core.result import Result
-from rocscope.errors import ColumnError, InputError, ShapeError
+from rocscope.errors import ColumnError, InputError, ShapeError, warn
 
 
 class Rows(Result):
@@ -18,8 +19,9 @@ class Rows(Result):
 
     Attributes
     ----------
-    sample_weight, fold, repeat, segment, row : array of n entries, or None
-        `row` is the case that an entry is of, such as its place in the data: equal for all entries of one case.
+    sample_weight, fold, repeat, segment, groups, row : array of n entries, or None
+        Rows that belong together, such as those of one patient, are of one of the `groups`. `row` is the case that an
+        entry is of, such as its place in the data: equal for all entries of one case.
     source : Provenance or None
     """
 
@@ -27,6 +29,7 @@ class Rows(Result):
     fold: Array | None
     repeat: Array | None
     segment: Array | None
+    groups: Array | None
     row: Array | None
     source: Provenance | None
 
@@ -36,12 +39,17 @@ class Rows(Result):
         self.sample_weight = None if weight is None else check.read_only(weight)
         for name, column in columns.items():
             setattr(self, name, None if column is None else check.read_only(check.check_column(column, name, n)))
+        if self.groups is not None:
+            check.check_present(self.groups, "groups", InputError)
         self.source = source
 
-    def _taken(self, mask: Any) -> dict[str, Any]:
-        """Return the selected rows of each column, and the source."""
-        columns = {name: take(getattr(self, name), mask) for name in ("sample_weight", *_COLUMNS)}
+    def row_columns(self, rows: Any = slice(None)) -> dict[str, Any]:
+        """Return some rows of each column, and the source."""
+        columns = {name: take(getattr(self, name), rows) for name in ("sample_weight", *_COLUMNS)}
         return columns | {"source": self.source}
+
+    def __len__(self) -> int:
+        raise NotImplementedError
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> Self:
         """Return the rows where a mask is true."""
@@ -51,6 +59,16 @@ class Rows(Result):
     def repeated(self) -> bool:
         """True where a case has several entries, as after repeated cross-validation: they are not independent."""
         return self.row is not None and np.unique(self.row).size < self.row.size
+
+    @cached_property
+    def n_groups(self) -> int | None:
+        """Number of groups; None where rows have none."""
+        return None if self.groups is None else len(check.distinct(self.groups))
+
+    @property
+    def grouped(self) -> bool:
+        """True where a group has several rows: they are not independent."""
+        return self.groups is not None and self.n_groups != self.groups.size
 
     def by_segment(self) -> dict[Hashable, Self]:
         """Return the rows of each segment.
@@ -86,23 +104,55 @@ class Rows(Result):
         return {value: self.select(mask) for value, mask in masks_of(name, getattr(self, name)).items()}
 
 
-_COLUMNS = ("fold", "repeat", "segment", "row")
+_COLUMNS = ("fold", "repeat", "segment", "groups", "row")
 
 
-def independent_units(rows: Rows, groups: Any) -> Any:
-    """Return the groups given; where there are none and cases have several entries, the case of each entry."""
-    return rows.row if groups is None and rows.repeated else groups
+def independent_units(rows: Rows, groups: Any = None) -> NDArray[np.intp] | None:
+    """Return the independent unit of each row as a number from 0, or None where every row is one.
+
+    Units are the groups given; by default those of the rows; with False, or where there are none, the rows themselves,
+    and all entries of a case together, for repeats are no new data.
+
+    Raises
+    ------
+    InputError
+        If groups part the entries of a case.
+    """
+    groups = rows.groups if groups is None else groups
+    case = check.check_groups(rows.row, "row", len(rows)) if rows.repeated else None
+    if groups is None or groups is False:
+        return case
+    unit = check.check_groups(groups, "groups", len(rows))
+    if case is not None:
+        of_case = np.empty_like(unit)
+        of_case[case] = unit
+        if (parted := of_case[case] != unit).any():
+            got = check.count_and_first(parted, "entries in another one than their case")
+            raise InputError("groups", expected="all entries of a case in one group", got=got)
+    return unit
 
 
-def require_distinct(rows: Any, what: str) -> None:
-    """Refuse entries that are not independent, for inference that takes them to be."""
-    if isinstance(rows, Rows) and rows.repeated:
+def refuse_repeats(rows: Any, what: str) -> None:
+    """Refuse several entries of one case, also of one of several models."""
+    if any(one.repeated for one in _containers(rows)):
         raise InputError(
             what,
             expected="each case once",
             got="several entries of a case, from repeats",
             hint="take one repeat: predictions.by_repeat()[0]",
         )
+
+
+def require_distinct(rows: Any, what: str) -> None:
+    """Refuse entries of one case, for inference that takes entries to be independent; warn of groups of rows."""
+    refuse_repeats(rows, what)
+    if any(one.grouped for one in _containers(rows)):
+        warn(f"{what} takes rows to be independent and knows no groups: its result looks surer than it is")
+
+
+def _containers(rows: Any) -> list[Rows]:
+    each = list(cast(Mapping[str, Any], rows).values()) if isinstance(rows, Mapping) else [rows]
+    return [one for one in each if isinstance(one, Rows)]
 
 
 def model_name(models: Sequence[str], model: str | None) -> str:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 def cores() -> int:
@@ -17,7 +17,7 @@ def cores() -> int:
     return max(min(int(wanted), found), 1) if wanted.isdecimal() else found
 
 
-def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None) -> list[Result]:
+def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
     """Return what a function makes of each item, in their order; one item takes no thread."""
     items = list(items)
     threads = min(threads or cores(), len(items))

@@ -13,10 +13,8 @@ from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.frame import frame_of
-from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import after_infinity
-from rocscope.core.result import Result
-from rocscope.core.text import number
+from rocscope.core.result import Result, jsonable, number
 from rocscope.ranges.binned import BinnedCounts
 
 

@@ -9,10 +9,10 @@ from rocscope.core.context import Context
 from rocscope.core.counts import dot
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import CountCurve, scalar
 from rocscope.errors import InputError, OneClassError
-from rocscope.geometry import Line, pool, touching_point
+from rocscope.geometry import Line, best_point, pool
 from rocscope.sample import points_of
 
 
@@ -30,12 +30,12 @@ class LiftChart(CountCurve):
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         return (tp + fp) / self.counts.n, tp
 
-    def area(self, kind: Literal["trapezoid", "step"] = "trapezoid") -> float:
+    def area(self, method: Literal["trapezoid", "step"] = "trapezoid") -> float:
         """Return the area under the chart, in positives.
 
         Parameters
         ----------
-        kind : {"trapezoid", "step"}
+        method : {"trapezoid", "step"}
             ``"trapezoid"`` joins the points with straight lines, (P²/2 + P·N·AUC)/(P + N); ``"step"`` is
             P·Pr(a random positive has a higher score than a random example).
 
@@ -50,13 +50,13 @@ class LiftChart(CountCurve):
         (2.0, 1.6666666666666667)
         """
         pairs, n_pos, n = self.counts.pairs(), self.counts.n_pos, self.counts.n
-        if kind == "trapezoid":
+        if method == "trapezoid":
             return (n_pos * n_pos + 2 * pairs.concordant + pairs.tied) / (2 * n)
-        if kind == "step":
+        if method == "step":
             steps = (np.diff(tp) for tp, _ in self.counts.require_levels("area of steps").points())
             ordered_positives = n_pos * n_pos - sum(dot(pos, pos, n_pos * n_pos) for pos in steps)
             return (2 * pairs.concordant + ordered_positives) / (2 * n)
-        raise InputError("kind", expected="'trapezoid' or 'step'", got=repr(kind))
+        raise InputError("method", expected="'trapezoid' or 'step'", got=repr(method))
 
     def hull(self) -> "LiftChart":
         """Return the upper convex hull; its points are vertices of this chart."""
@@ -70,7 +70,7 @@ class LiftChart(CountCurve):
         InputError
             If the context has another prevalence than the sample: a lift chart shows counts of the sample.
         """
-        return touching_point(pool(self.counts), _at_sample_prevalence(context))
+        return best_point(self.counts, _at_sample_prevalence(context))
 
     def iso_performance_line(self, context: Context | None = None) -> Line:
         """Return the line of equal cost through the best point (eq. 5.7: slope n/2 for accuracy).

@@ -103,7 +103,7 @@ def net_benefit(
     y_score: Any = None,
     *,
     model: str | None = None,
-    threshold: Any = None,
+    grid: Any = None,
     target_prevalence: float | None = None,
     standardized: bool = False,
     pos_label: Any = None,
@@ -115,7 +115,7 @@ def net_benefit(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-    threshold : array, optional
+    grid : array, optional
         Increasing threshold probabilities between 0 and 1; by default 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
@@ -146,19 +146,17 @@ def net_benefit(
 
     Examples
     --------
-    >>> curve = net_benefit([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=[0.2, 0.5])
+    >>> curve = net_benefit([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], grid=[0.2, 0.5])
     >>> curve.y
     array([0.4375, 0.    ])
     """
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     if target_prevalence is not None:
         check.check_share(target_prevalence, "target_prevalence")
-    if threshold is None:
+    if grid is None:
         grid = np.arange(1, 100) / 100
     else:
-        grid = check.check_column(threshold, "threshold").astype(np.float64)
+        grid = check.check_column(grid, "grid").astype(np.float64)
         if not ((grid > 0) & (grid < 1)).all() or (np.diff(grid) <= 0).any():
-            raise InputError(
-                "threshold", expected="increasing probabilities between 0 and 1", got=repr(grid[:5].tolist())
-            )
+            raise InputError("grid", expected="increasing probabilities between 0 and 1", got=repr(grid[:5].tolist()))
     return NetBenefitCurve(counts, grid, target_prevalence=target_prevalence, standardized=standardized)

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import CountCurve, cumulative, scalar
 from rocscope.errors import OneClassError
 from rocscope.sample import points_of

@@ -13,12 +13,11 @@ from rocscope._types import Array
 from rocscope.core.campaign import Campaign
 from rocscope.core.context import decimal
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.errors import InputError, OneClassError
-from rocscope.geometry import Line, upper_corners
+from rocscope.geometry import Line, all_choices, touching
 from rocscope.sample import counts_of
 
 _DECILES = 10
@@ -112,29 +111,27 @@ class ProfitCurve(CountCurve):
     def best(self) -> CampaignRow:
         """Return the threshold of highest profit within the capacity.
 
-        Of equally profitable ones the one with fewest contacts is taken. Its profit is below 0 where no campaign at
-        all is the better idea; see `worthwhile`.
+        Of equally profitable ones the one with fewest contacts is taken; to contact everybody has the threshold −∞. The
+        profit is below 0 where no campaign at all is the better idea; see `worthwhile`.
 
         Notes
         -----
         Compared in exact arithmetic. A capacity that ends within a tie stops before it; `at` and `Hull.mixture` tell
         what contacting a part of the tie gives.
         """
-        tp, fp = cumulative(self.counts)
-        allowed = tp.size
+        point = self.point
+        gain = Fraction(point.tp) / Fraction(self.counts.n_pos)
+        return self._make_row(self._exact_depth(point.tp, point.fp), gain, Fraction(0), point.threshold)
+
+    @cached_property
+    def point(self) -> OperatingPoint:
+        """The sample's counts at the best threshold."""
+        choices = all_choices(self.title, self.counts)
         if self.campaign.capacity is not None:
             reach = self.campaign.capacity / self.campaign.population
-            allowed = max(int(np.searchsorted(self.x, reach * _SLACK, side="right")), 1)
-        corners = upper_corners(tp[:allowed], fp[:allowed]).tolist()
-        return self._row(max(corners, key=lambda level: self._level_profit(tp[level].item(), fp[level].item())))
-
-    def _level_profit(self, tp: float, fp: float) -> Fraction:
-        return self._exact_profit(self._exact_depth(tp, fp), Fraction(tp) / Fraction(self.counts.n_pos))
-
-    def _row(self, level: int) -> CampaignRow:
-        tp, fp = (column[level].item() for column in cumulative(self.counts))
-        gain = Fraction(tp) / Fraction(self.counts.n_pos)
-        return self._make_row(self._exact_depth(tp, fp), gain, Fraction(0), self._threshold(level))
+            within = max(int(np.searchsorted(self.x, reach * _SLACK, side="right")), 1)
+            choices = choices.take(np.arange(within))
+        return touching([choices], self.campaign.context).point
 
     def _threshold(self, level: int) -> float:
         return float("inf") if level == 0 else self.counts.threshold[level - 1].item()
@@ -153,11 +150,6 @@ class ProfitCurve(CountCurve):
             profit=float(self._exact_profit(depth, gain)),
             threshold=threshold,
         )
-
-    @property
-    def point(self) -> OperatingPoint:
-        """The sample's counts at the best threshold."""
-        return self.counts.at(self.best().threshold)
 
     @property
     def worthwhile(self) -> bool:

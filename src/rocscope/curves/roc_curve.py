@@ -11,7 +11,7 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.curve import CountCurve, interpolate
 from rocscope.errors import InputError
-from rocscope.geometry import Line, pool, touching_point
+from rocscope.geometry import Line, best_point, pool
 from rocscope.sample import points_of
 
 
@@ -66,8 +66,11 @@ class RocCurve(CountCurve):
         return RocCurve(pool(self.counts))
 
     def best(self, context: Context | None = None) -> OperatingPoint:
-        """Return the point of lowest expected cost in a context, or of highest accuracy without one."""
-        return touching_point(pool(self.counts), context or Context())
+        """Return the point of lowest expected cost in a context, or of highest accuracy without one.
+
+        Of equally good points the one with fewest positive predictions is taken. The threshold of "everybody" is −∞.
+        """
+        return best_point(self.counts, context)
 
     def iso_performance_line(self, context: Context | None = None) -> Line:
         """Return the line of equal expected cost through the best point.

@@ -1,6 +1,6 @@
 """The thresholds of all models that satisfy constraints, and the best of them by any criterion."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
-from rocscope.decisions.constraints import Cells, Constraint, at_mix
+from rocscope.decisions.constraints import Constraint, FourCells, at_mix
 from rocscope.decisions.criteria import Criterion
-from rocscope.decisions.model_hull import Hull, negation
-from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, zones
+from rocscope.decisions.model_hull import Hull
+from rocscope.decisions.zones import HullVertex, Zones, zones
 from rocscope.errors import InfeasibleError, InputError
+from rocscope.geometry import Choices
 
 _TIE = 1e-13
 _DESCRIBED = 5
@@ -28,10 +29,6 @@ class Admissible:
     def zones(self) -> Zones:
         """Which of them can ever have the lowest cost, and for which slopes."""
         return zones(self.choices)
-
-    def ends(self, index: int) -> list[HullVertex]:
-        """Return the first (0) or the last (−1) choice of each model."""
-        return [_vertex(each, index) for each in self.choices]
 
     def highest(self, criterion: Criterion, target_prevalence: float | None) -> list[HullVertex]:
         """Return the best choice by a criterion, then those of other models or thresholds that are as good."""
@@ -58,7 +55,7 @@ def _vertex(choices: Choices, index: int) -> HullVertex:
     return HullVertex(choices.model, choices.point(index), negated=choices.negated)
 
 
-def _cells(choices: Choices) -> Cells:
+def _cells(choices: Choices) -> FourCells:
     return choices.tp, choices.fp, choices.n_pos - choices.tp, choices.n_neg - choices.fp
 
 
@@ -72,13 +69,7 @@ def admissible(
     InfeasibleError
         If there is none; it says how close any comes.
     """
-    every = [
-        choices
-        for name, counts in hull.counts.items()
-        for choices in (
-            (all_choices(name, counts), negation(name, counts)) if hull.negate else (all_choices(name, counts),)
-        )
-    ]
+    every = hull.every_choice
 
     def value(constraint: Constraint, choices: Choices) -> Array:
         return constraint.value(_cells(choices), target_prevalence, population)
@@ -98,7 +89,7 @@ def admissible(
 
 
 def _infeasible(
-    every: list[Choices], constraints: tuple[Constraint, ...], value: Callable[[Constraint, Choices], Array]
+    every: Sequence[Choices], constraints: tuple[Constraint, ...], value: Callable[[Constraint, Choices], Array]
 ) -> InfeasibleError:
     subject = "no threshold of any model satisfies " + " and ".join(map(str, constraints))
     hints = []
@@ -109,7 +100,7 @@ def _infeasible(
             reached, choices, index = closest
             under = f"with {' and '.join(map(str, others))} " if others else ""
             extreme = "highest" if ">" in constraint.relation else "lowest"
-            threshold = choices.threshold(index)
+            threshold = choices.point(index).threshold
             hints.append(
                 f"{under}the {extreme} {constraint.quantity} is {reached:.6g} ({choices.model} at {threshold:.6g})"
             )
@@ -117,7 +108,7 @@ def _infeasible(
 
 
 def _closest(
-    every: list[Choices],
+    every: Sequence[Choices],
     constraint: Constraint,
     others: list[Constraint],
     value: Callable[[Constraint, Choices], Array],

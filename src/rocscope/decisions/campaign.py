@@ -1,13 +1,13 @@
 """Campaigns compared: which model to mail by, how deep, and in which campaign."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rocscope import _validation as check
 from rocscope.core.campaign import Campaign
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, profit
 from rocscope.errors import InputError
 from rocscope.sample import Models, samples_of
@@ -64,10 +64,11 @@ class CampaignPlan(Result):
             return f"No campaign: the best would bring {row.profit:,.10g}."
         several = len({campaign for _, campaign in self.curves}) > 1
         name = f" in campaign {offer.campaign}" if several else ""
-        return (
-            f"Contact the {row.size:,.10g} customers ({row.depth:.2%}) that {offer.model} scores {row.threshold:.6g} "
-            f"or more{name}: {row.responders:,.10g} responders, profit {row.profit:,.10g}."
-        )
+        brings = f"{name}: {row.responders:,.10g} responders, profit {row.profit:,.10g}."
+        if row.threshold == -math.inf:
+            return f"Contact all {row.size:,.10g} customers{brings}"
+        chosen = f"that {offer.model} scores {row.threshold:.6g} or more"
+        return f"Contact the {row.size:,.10g} customers ({row.depth:.2%}) {chosen}{brings}"
 
     def to_dict(self, steps: int = 10) -> dict[str, Any]:
         """Return all offers and the table of the best one in so many steps, safe for JSON."""

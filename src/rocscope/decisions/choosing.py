@@ -14,11 +14,10 @@ from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.model_hull import Hull, hull
 from rocscope.decisions.uncertain import UncertainContext
-from rocscope.decisions.zones import HullVertex, Zones, label
+from rocscope.decisions.zones import Zones
 from rocscope.errors import InexactCountsError, InfeasibleError
+from rocscope.geometry import Touch, touching
 from rocscope.sample import Models
-
-__all__ = ["DEFAULT_THRESHOLD", "Decision", "choose"]
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -72,7 +71,7 @@ def choose(
 
     Of equally good choices the one with fewest positive predictions is taken, then the model given first.
 
-    Where costs make one action always right, that trivial decision is returned and says so.
+    Where costs make one action right whatever the scores, a note says so.
 
     Without constraints the cost is that of the hulls; a criterion that is not linear, or a constraint, looks at every
     threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases.
@@ -88,7 +87,7 @@ def choose(
     >>> decision.threshold, decision.point
     (5, OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=5))
     >>> choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]), subject_to="tpr >= 0.9").threshold
-    1
+    -inf
     """
     across = models if isinstance(models, Hull) else hull(models)
     if population is not None:
@@ -97,8 +96,7 @@ def choose(
     rule = criterion_of(criterion or ("accuracy" if context is None else "min_cost"))
     constraints = constraints_of(subject_to)
     task = _Task(across, certain, rule, constraints, population)
-    choice = task.trivial() or task.on_the_hull() or task.among_all()
-    return task.decision(choice, (*notes, *task.left_open()))
+    return task.decision(task.choose(), (*notes, *task.left_open()))
 
 
 def _certain(context: Context | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
@@ -133,33 +131,16 @@ class _Task:
     constraints: tuple[Constraint, ...]
     population: float | None
 
-    def trivial(self) -> _Choice | None:
-        """Return the action that the costs make right whatever the scores, if there is one and it is allowed."""
-        always = self.context.always_right if self.criterion.name == "min_cost" else None
-        if not always or self.constraints:
-            return None
-        model, counts = next(iter(self.hull.counts.items()))
-        n_pos, n_neg = counts.n_pos, counts.n_neg
-        everybody = OperatingPoint(n_pos, n_neg, 0, 0, -math.inf)
-        nobody = OperatingPoint(0, 0, n_pos, n_neg, math.inf)
-        point = everybody if always == "all positive" else nobody
-        note = f"trivial: at these costs {always} is right whatever the scores"
-        return _Choice(model, point, None, math.nan, tied=tuple(self.hull.models[1:]), notes=(note,))
-
-    def on_the_hull(self) -> _Choice | None:
-        """Return the best vertex of the hull, where that is the best of all thresholds."""
-        if self.constraints or not self.criterion.equivalent:
-            return None
-        return self._cheapest(self.hull.zones)
-
-    def among_all(self) -> _Choice:
-        """Return the best of the thresholds that satisfy the constraints."""
-        options = self._admissible()
+    def choose(self) -> _Choice:
+        """Return the best threshold of all models: of all there are, or of those that satisfy the constraints."""
         if not self.criterion.equivalent:
-            return self._highest(options)
-        if self.criterion.name == "min_cost" and self.context.always_right:
-            return self._at_the_end(options)
-        return self._cheapest(options.zones)
+            return self._highest(self._admissible())
+        context = self.criterion.equivalent(self.context)
+        if not self.constraints:
+            return self._cheapest(context, self.hull.touching(context), self.hull.zones)
+        options = self._admissible()
+        touch = touching(options.choices, context, self.hull.totals(context))
+        return self._cheapest(context, touch, options.zones)
 
     def _admissible(self) -> Admissible:
         try:
@@ -171,33 +152,25 @@ class _Task:
                 f"among the ends of score ranges, {error}", hint="those inside are not known"
             ) from error
 
-    def _cheapest(self, zones: Zones) -> _Choice:
-        assert self.criterion.equivalent
-        slope = self.criterion.equivalent(self.context).exact_slope(*self.hull.totals(self.context))
-        index = zones.index(slope)
-        vertex = zones.vertices[index]
-        tied = [*vertex.tied]
-        if index < len(zones.borders) and zones.borders[index] == slope:
-            tied += [_described(zones.vertices[index + 1])]
-        slopes = (vertex.slope_low, vertex.slope_high)
-        value = self._value(vertex.point)
-        return _Choice(vertex.model, vertex.point, slopes, value, vertex.negated, tuple(tied))
+    def _cheapest(self, context: Context, touch: Touch, zones: Zones) -> _Choice:
+        point, chosen = touch.point, touch.choices
+        vertex = None if context.always_right else zones.find(chosen.model, point, chosen.negated)
+        return _Choice(
+            model=chosen.model,
+            point=point,
+            slopes=(vertex.slope_low, vertex.slope_high) if vertex else None,
+            value=self._value(point),
+            negated=chosen.negated,
+            tied=tuple(_tied(other, touch) for other in touch.tied),
+            notes=_trivial(context, touch),
+        )
 
     def _highest(self, options: Admissible) -> _Choice:
         (first, *others) = options.highest(self.criterion, self.context.target_prevalence)
         vertex = options.zones.find(first.model, first.point, first.negated)
         slopes = (vertex.slope_low, vertex.slope_high) if vertex else None
-        tied = tuple(_described(other) for other in others)
+        tied = tuple(_described(other.label, other.point) for other in others)
         return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)
-
-    def _at_the_end(self, options: Admissible) -> _Choice:
-        """Where one action is always right, go as far towards it as the constraints let us."""
-        always = self.context.always_right
-        ends = options.ends(0 if always == "all negative" else -1)
-        first = min(ends, key=lambda end: (self.context.exact_cost(end.point), end.point.depth))
-        note = f"at these costs {always} would be right, but is not admissible"
-        slopes = None
-        return _Choice(first.model, first.point, slopes, math.nan, first.negated, notes=(note,))
 
     def left_open(self) -> tuple[str, ...]:
         """Return what there is to say where only the ends of ranges of the score could be compared."""
@@ -260,5 +233,22 @@ def _constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
     return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
 
 
-def _described(vertex: HullVertex) -> str:
-    return f"{label(vertex.model, vertex.negated)} at {vertex.threshold:.6g}"
+def _trivial(context: Context, touch: Touch) -> tuple[str, ...]:
+    """Return the note that one action is right whatever the scores, or would be if it were admissible."""
+    always = context.always_right
+    if not always:
+        return ()
+    right = 1 if always == "all positive" else 0
+    stakes = (context.miss_cost, context.false_alarm_cost)
+    if any(stake and rate != right for stake, rate in zip(stakes, touch.rates, strict=True)):
+        return (f"at these costs {always} would be right, but is not admissible",)
+    return (f"trivial: at these costs {always} is right whatever the scores",)
+
+
+def _tied(other: Touch, touch: Touch) -> str:
+    same = other.rates == touch.rates
+    return other.choices.label if same else _described(other.choices.label, other.point)
+
+
+def _described(model: str, point: OperatingPoint) -> str:
+    return f"{model} at {point.threshold:.6g}"

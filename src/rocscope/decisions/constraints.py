@@ -13,8 +13,8 @@ from rocscope.core.context import decimal
 from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 
-Cells = tuple[Array, Array, Array, Array]
-Relation = Literal[">=", "<=", ">", "<"]
+FourCells = tuple[Array, Array, Array, Array]
+Sign = Literal[">=", "<=", ">", "<"]
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _QUANTITIES = ["cases", *_CELLS, *METRICS]
@@ -50,7 +50,7 @@ class Constraint:
     """
 
     quantity: str
-    relation: Relation
+    relation: Sign
     bound: float
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class Constraint:
         check.check_number(amount, "budget", f"a number of at least the fixed cost, {fixed_cost:g}", least=fixed_cost)
         return cls.capacity(int((decimal(amount) - decimal(fixed_cost)) // decimal(unit_cost)))
 
-    def value(self, cells: Cells, target_prevalence: float | None, population: float | None) -> Array:
+    def value(self, cells: FourCells, target_prevalence: float | None, population: float | None) -> Array:
         """Return the bounded quantity at each of several points of the sample.
 
         Notes
@@ -127,7 +127,7 @@ class Constraint:
         return f"Constraint({str(self)!r})"
 
 
-def at_mix(cells: Cells, target_prevalence: float | None) -> Cells:
+def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
     """Return the counts that the sample would have if the share `target_prevalence` of it was positive."""
     if target_prevalence is None:
         return cells

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from rocscope._output import write_file
 from rocscope.core.context import Context
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.decisions import decision_file
 from rocscope.decisions.models import predict, scores_of
 

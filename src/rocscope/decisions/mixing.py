@@ -103,12 +103,14 @@ class Mixture(Result):
 
     def __repr__(self) -> str:
         parts = ((1 - self.weight, self.first), (self.weight, self.second))
-        shares = " + ".join(f"{share:.4g} × {_rule(end)} of {end.model}" for share, end in parts)
+        shares = " + ".join(f"{share:.4g} × {_rule(end)}" for share, end in parts)
         return f"Mixture({shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
 
 
 def _rule(end: HullVertex) -> str:
-    return f"score{'<' if end.negated else '≥'}{end.threshold:.6g}"
+    if np.isinf(end.threshold):
+        return "nobody" if end.threshold > 0 else "everybody"
+    return f"score{'<' if end.negated else '≥'}{end.threshold:.6g} of {end.model}"
 
 
 def _hashed(keys: Array, seed: int) -> NDArray[np.float64]:

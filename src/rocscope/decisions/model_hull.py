@@ -10,14 +10,15 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.curves.curve import Curve
 from rocscope.decisions.mixing import Mixture, mixture_on
 from rocscope.decisions.regions import RegionMap, region_map
 from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_cost
-from rocscope.decisions.zones import Choices, HullVertex, Zones, all_choices, threshold_of, zones
+from rocscope.decisions.zones import HullVertex, Zones, zones
 from rocscope.errors import InexactCountsError, InputError, PairingError
-from rocscope.geometry import pool
+from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, pool, touching
+from rocscope.geometry.choices import score_of
 from rocscope.sample import Counted, Models, samples_of
 
 _SAME_PREVALENCE = 1e-9
@@ -138,7 +139,8 @@ class Hull(Curve):
     def best(self, context: Context | None = None) -> HullVertex:
         """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
 
-        Of two equally good vertices the one with fewer positive predictions is taken.
+        Of equally good points the one with fewest positive predictions is taken, then the model given first. Where a
+        cost of 0 or below rewards false alarms alone, it may be a threshold that is no vertex.
 
         Raises
         ------
@@ -146,17 +148,30 @@ class Hull(Curve):
             If the context rewards errors of both kinds.
         PairingError
             If the models come from samples of different prevalence and the context does not name one.
-
-        Notes
-        -----
-        Exact, by binary search over the slopes of the hull.
         """
         context = context or Context()
-        totals = self.totals(context)
-        always = context.always_right
-        if always:
-            return self.vertices[-1 if always == "all positive" else 0]
-        return self.zones.best(context.exact_slope(*totals))
+        touch = self.touching(context)
+        point, choices = touch.point, touch.choices
+        for vertex in self.vertices:
+            if (vertex.model, vertex.negated, vertex.point) == (choices.model, choices.negated, point):
+                return vertex
+        slope = context.slope(point.prevalence)
+        equal = tuple(other.choices.label for other in touch.tied if other.rates == touch.rates)
+        return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
+
+    def touching(self, context: Context) -> Touch:
+        """Return where the line of equal cost of a context touches the hull, and what else it touches."""
+        choices = self._choices if not needs_every_threshold(context) else self.every_choice
+        return touching(choices, context, self.totals(context))
+
+    @property
+    def every_choice(self) -> tuple[Choices, ...]:
+        """All thresholds of all models, and of their negations where these may be used."""
+        return tuple(
+            choice
+            for name, counts in self.counts.items()
+            for choice in (all_choices(name, counts), *([negation(name, counts)] if self.negate else []))
+        )
 
     def regions(self) -> tuple[HullVertex, ...]:
         """Return which model and threshold is best for which slopes, from the steepest to the flattest.
@@ -168,7 +183,7 @@ class Hull(Curve):
         >>> from rocscope import ThresholdCounts
         >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
         >>> [(v.threshold, v.slope_low, v.slope_high) for v in hull({"a": counts}).regions()]
-        [(inf, 2.0, inf), (0.9, 1.0, 2.0), (0.6, 0.5, 1.0), (0.4, 0.0, 0.5)]
+        [(inf, 2.0, inf), (0.9, 1.0, 2.0), (0.6, 0.5, 1.0), (-inf, 0.0, 0.5)]
         """
         return self.zones.vertices
 
@@ -214,7 +229,7 @@ class Hull(Curve):
         >>> from rocscope import ThresholdCounts
         >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
         >>> hull({"a": counts}).mixture(tpr=0.875)
-        Mixture(0.5 × score≥0.6 of a + 0.5 × score≥0.4 of a, tpr=0.875, fpr=0.75)
+        Mixture(0.5 × score≥0.6 of a + 0.5 × everybody, tpr=0.875, fpr=0.75)
         """
         return mixture_on(self.vertices, **target)
 
@@ -338,6 +353,6 @@ def negation(model: str, counts: CumulativeCounts) -> Choices:
         fp=counts.n_neg - straight.fp[-2:0:-1],
         n_pos=counts.n_pos,
         n_neg=counts.n_neg,
-        threshold=lambda index: threshold_of(counts)(size - index),
+        score=lambda index: score_of(counts)(size - index),
         negated=True,
     )

@@ -6,53 +6,15 @@ space the ones that can ever have the lowest expected cost lie on the part of it
 
 import itertools
 import math
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result
-from rocscope.geometry import upper_corners
-
-
-@dataclass(frozen=True)
-class Choices:
-    """Some thresholds of one model, from fewest positive predictions to most.
-
-    Attributes
-    ----------
-    model : str
-    tp, fp : arrays of k counts
-    n_pos, n_neg : float
-        Totals of the sample.
-    threshold : function from a position to the threshold there
-    negated : bool
-        Whether cases below the threshold are the positive ones.
-    """
-
-    model: str
-    tp: Array
-    fp: Array
-    n_pos: float
-    n_neg: float
-    threshold: Callable[[int], float]
-    negated: bool = False
-
-    def point(self, index: int) -> OperatingPoint:
-        """Return the operating point at a position; −1 is the last."""
-        index = range(self.tp.size)[index]
-        tp, fp = self.tp[index].item(), self.fp[index].item()
-        return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, self.threshold(index))
-
-    def take(self, index: Array) -> "Choices":
-        """Return the choices at some positions."""
-        return replace(self, tp=self.tp[index], fp=self.fp[index], threshold=lambda i: self.threshold(int(index[i])))
+from rocscope.core.result import Result, jsonable
+from rocscope.geometry import Choices, upper_corners
+from rocscope.geometry.choices import label
 
 
 @dataclass(frozen=True)
@@ -117,11 +79,6 @@ class HullVertex(Result):
         return jsonable({name: getattr(self, name) for name in names} | cells)
 
 
-def label(model: str, negated: bool) -> str:
-    """Return how a model is called where it may be negated."""
-    return f"not {model}" if negated else model
-
-
 @dataclass(frozen=True)
 class Zones:
     """Vertices in order of decreasing slope, and the exact slopes of the segments between them.
@@ -132,14 +89,6 @@ class Zones:
 
     vertices: tuple[HullVertex, ...]
     borders: tuple[Fraction, ...]
-
-    def index(self, slope: Fraction) -> int:
-        """Return the position of the vertex that is best for a slope above 0."""
-        return bisect_left(self.borders, -slope, key=lambda border: -border)
-
-    def best(self, slope: Fraction) -> HullVertex:
-        """Return the vertex that is best for a slope above 0."""
-        return self.vertices[self.index(slope)]
 
     def find(self, model: str, point: OperatingPoint, negated: bool = False) -> HullVertex | None:
         """Return the vertex at which a model has a point, if it has a zone."""
@@ -190,7 +139,7 @@ def zones(choices: Sequence[Choices]) -> Zones:
             slope_low=limits[i + 1],
             slope_high=limits[i],
             negated=corners[candidate.order].negated,
-            tied=tuple(label(corners[other].model, corners[other].negated) for other in others),
+            tied=tuple(corners[other].label for other in others),
         )
         for i, ((candidate, others), point) in enumerate(zip(chain, points, strict=True))
     ]
@@ -235,14 +184,3 @@ def _slope(left: OperatingPoint, right: OperatingPoint) -> Fraction:
 
     (low_y, low_x), (high_y, high_x) = rates(left), rates(right)
     return (high_y - low_y) / (high_x - low_x)
-
-
-def all_choices(model: str, counts: Any) -> Choices:
-    """Return every threshold of a model, from "nobody positive" on."""
-    tp, fp = (np.concatenate([column[:1] * 0, column]) for column in (counts.tp, counts.fp))
-    return Choices(model, tp, fp, counts.n_pos, counts.n_neg, threshold_of(counts))
-
-
-def threshold_of(counts: Any) -> Callable[[int], float]:
-    """Return the function from a position to a threshold, in the type that the scores have."""
-    return lambda index: math.inf if index == 0 else counts.threshold[index - 1].item()

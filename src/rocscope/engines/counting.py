@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
 from rocscope.engines.sources.roles import MISSING, Scores
 from rocscope.engines.stream.memory import memory_limit
@@ -31,7 +31,7 @@ def _is_lazy(source: Any) -> bool:
 
 
 _ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark.counts"), (_is_lazy, "sql.lazy"))
-"""Which sources an engine is for, and its module, whose `count(source, question)` returns a Counted.
+"""Which sources an engine is for, and its module, whose `count(source, question)` returns a CountedModels.
 
 The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""
 
@@ -50,7 +50,7 @@ def read_counts(
     memory: int | str | None = None,
     progress: Progress = None,
     tol: float | None = None,
-) -> Counted:
+) -> CountedModels:
     """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
 
     Parameters

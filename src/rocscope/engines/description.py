@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from rocscope._types import Array
 from rocscope._validation import one_of
-from rocscope.core.jsonable import jsonable
 from rocscope.core.provenance import brief
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.source import require_columns

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from rocscope._progress import Report, unreported
+from rocscope._progress import Tell, unreported
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError
 
@@ -28,7 +28,7 @@ class Question:
     missing: str = "error"
     format: str | None = None
     memory: int | None = None
-    progress: Report = unreported
+    progress: Tell = unreported
     tol: float | None = None
 
     def refuse(self, origin: str, **hints: str) -> None:

@@ -17,7 +17,7 @@ from rocscope.engines.sources.roles import MISSING, Role, Scores, models_of, rol
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows, require_columns
 from rocscope.errors import InputError
 
-_PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment"}
+_PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment", "groups": "groups"}
 
 
 def read(
@@ -28,6 +28,7 @@ def read(
     weight: str | None = None,
     fold: str | None = None,
     segment: str | None = None,
+    groups: str | None = None,
     where: str | None = None,
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
@@ -50,7 +51,7 @@ def read(
         Column of labels.
     scores : str, sequence of str, or mapping from model name to column
         One column for each model. Higher means more positive.
-    weight, fold, segment : str, optional
+    weight, fold, segment, groups : str, optional
         Columns; see `Predictions`.
     where : str, optional
         Keep the rows for which this condition holds, in DuckDB's SQL: ``region = 'EU' AND "last contact" > 3``.
@@ -109,10 +110,10 @@ def read(
     check.check_choice("missing", missing, MISSING)
     several = proba is not None or predicted is not None
     with open_source(source, format=format) as opened:
-        roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment)
+        roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment, groups=groups)
         if several:
             _refuse_two_class_options(scores, pos_label)
-            roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment))
+            roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment, groups))
         else:
             roles += roles_of_scores(opened, scores)
         for role in roles:

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
 from rocscope.engines.sources.roles import MISSING, Scores
-from rocscope.engines.stream.batches import Batch, Reader, Tally
+from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.piles import Packed
 from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
@@ -34,7 +34,7 @@ def read_sketch(
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
     memory: float = 16e6,
     progress: Progress = None,
-) -> Counted:
+) -> CountedModels:
     """Sketch of each model's counts, from rows read once and never held.
 
     Parameters
@@ -72,7 +72,7 @@ def read_sketch(
         reading(source, question) as (reader, stream),
         closing(in_order(stream.pieces, _Ranker(reader))) as batches,
     ):
-        models, tally = models_of_reader(reader), Tally(reader)
+        models, tally = models_of_reader(reader), Seen(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
         for batch in batches:
             tally.add(batch)
@@ -85,9 +85,9 @@ def read_sketch(
         tally.check(where)
     found = tally.provenance(where)
     of_segment = {
-        name: Counted(dict(zip(models, own, strict=True)), found) for name, own in by_segment_in_order(sketches)
+        name: CountedModels(dict(zip(models, own, strict=True)), found) for name, own in by_segment_in_order(sketches)
     }
-    return of_segment[None] if segment is None else Counted(of_segment, found)
+    return of_segment[None] if segment is None else CountedModels(of_segment, found)
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     >>> model = ThresholdClassifier(LogisticRegression(), context=Context(cost_fn=9), cv=5).fit(X, y)
     >>> model.decision_.point.fn, model.predict([[10.0], [18.0]]), LogisticRegression().fit(X, y).predict([[18.0]])
     (0, array([0, 1]), array([0]))
-    >>> ThresholdClassifier(LogisticRegression(), where="fpr <= 0.05").fit(X, y).decision_.point.fp
+    >>> ThresholdClassifier(LogisticRegression(), subject_to="fpr <= 0.05").fit(X, y).decision_.point.fp
     0
     """
 

@@ -65,7 +65,7 @@ class Growth(NamedTuple):
     min_leaf: float
 
 
-class Split(NamedTuple):
+class Cut(NamedTuple):
     """Rows with ``x <= threshold`` in a column go left."""
 
     feature: int
@@ -94,7 +94,7 @@ def grow(X: Array, code: NDArray[np.intp], weight: Array, k: int, growth: Growth
     return Tree(*(check.read_only(column) for column in columns))
 
 
-def best_split(X: Array, counts: Array, min_leaf: float) -> Split | None:
+def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     """Return the split of largest AUC of a node, or None where it must be a leaf.
 
     Parameters
@@ -121,15 +121,15 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Split | None:
     allowed = (x[1:] > x[:-1]) & (smaller >= max(min_leaf, 0))
     if not allowed.any():
         return None
-    auc = np.where(allowed, area(left / total), -np.inf)
+    auc = np.where(allowed, _area(left / total), -np.inf)
     tied = np.where(auc >= auc.max() - _TIE, smaller, -np.inf)
     feature, cut = np.unravel_index(tied.T.argmax(), tied.T.shape)
     low, high = x[cut, feature].item(), x[cut + 1, feature].item()
     threshold = low / 2 + high / 2  # which cannot overflow
-    return Split(int(feature), threshold if low <= threshold < high else low, auc[cut, feature].item())
+    return Cut(int(feature), threshold if low <= threshold < high else low, auc[cut, feature].item())
 
 
-def area(share: Array) -> Array:
+def _area(share: Array) -> Array:
     """Return the AUC of splits from the share of each class that goes left, mean over pairs of classes.
 
     Notes
@@ -139,7 +139,7 @@ def area(share: Array) -> Array:
 
     Examples
     --------
-    >>> area(np.array([[1.0, 0.25], [0.5, 0.5]])), area(np.array([[1.0, 0.6, 0.0]])).round(4)
+    >>> _area(np.array([[1.0, 0.25], [0.5, 0.5]])), _area(np.array([[1.0, 0.6, 0.0]])).round(4)
     (array([0.875, 0.5  ]), array([0.8333]))
     """
     k = share.shape[-1]

@@ -21,6 +21,7 @@ def assembled(
     scored: Sequence[Scored],
     models: Sequence[str],
     segment: Array | None = None,
+    groups: Array | None = None,
     source: Any = None,
 ) -> Judged:
     """Return the predictions of all splits, sorted by repeat and row, with the columns that say which is which."""
@@ -40,6 +41,7 @@ def assembled(
         "repeat": repeat[order],
         "row": row,
         "segment": segment,
+        "groups": None if groups is None else groups[row],
         "source": source,
     }
     scores = {name: np.concatenate([each.scores for each in scored if each.model == name])[order] for name in models}

@@ -47,7 +47,8 @@ def evaluate(
     repeats : int
         How often the protocol is drawn anew: 10 times 10 folds, or 100 shuffled holdouts.
     groups : array of n labels, optional
-        Rows of one group, such as a patient, are never in training and test at once.
+        Rows of one group, such as a patient, are never in training and test at once; kept in the predictions, whose
+        intervals and tests count groups.
     sample_weight : array of n weights, optional
         Passed to `fit` of each model that takes weights, and kept in the predictions.
     pos_label : label, optional
@@ -123,6 +124,7 @@ def evaluate(
     task = experiment.task
     splits, title = experiment.splits(cv, repeats)
     segment = _segments(segment, splits, task.labels.size)
+    groups = None if groups is None else check.check_column(groups, "groups", task.labels.size)
     scored, failed, kept = without_failures(experiment.run(splits, "evaluation"), experiment.models)
     source = Evaluation(
         (title,),
@@ -134,7 +136,7 @@ def evaluate(
         failures=tuple(each.failure for each in failed),
         unweighted=() if task.weight is None else unweighted(task.arguments),
     )
-    return assembled(task, splits, scored, kept, segment, source)
+    return assembled(task, splits, scored, kept, segment, groups, source)
 
 
 def _segments(segment: Any, splits: Sequence[Split], n: int) -> Array | None:

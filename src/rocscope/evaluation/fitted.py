@@ -20,6 +20,7 @@ def from_estimator(
     sample_weight: Any = None,
     fold: Any = None,
     segment: Any = None,
+    groups: Any = None,
     response: Response = "auto",
 ) -> Judged:
     """Predictions of fitted models for rows that they have not seen.
@@ -31,7 +32,7 @@ def from_estimator(
     y : array of n labels
     pos_label : label, optional
         The positive one of two; see `Predictions`.
-    sample_weight, fold, segment : array of n entries, optional
+    sample_weight, fold, segment, groups : array of n entries, optional
         Kept in the predictions.
     response : {"auto", "predict_proba", "decision_function", "predict"}
         See `evaluate`.
@@ -67,7 +68,7 @@ def from_estimator(
         protocol="fitted models",
         responses={name: by for name, (_, by) in scored.items()},
     )
-    columns = {"sample_weight": task.weight, "fold": fold, "segment": segment, "source": source}
+    columns = {"sample_weight": task.weight, "fold": fold, "segment": segment, "groups": groups, "source": source}
     return predictions_of(task, task.labels, {name: values for name, (values, _) in scored.items()}, columns)
 
 

@@ -32,7 +32,7 @@ def learning_curve(
     sizes: Schedule | Sequence[float] = "geometric",
     steps: int = 8,
     metric: Metric = "auc",
-    larger_is_better: bool = True,
+    larger_is_better: bool | None = None,
     cv: Any = "holdout",
     repeats: int | None = None,
     groups: Any = None,
@@ -108,7 +108,7 @@ def learning_curve(
     task, named = experiment.task, experiment.models
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits, title = experiment.splits(cv, _repeats(cv) if repeats is None else repeats)
-    rows = check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))
+    rows = _check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))
     nested = [part for split in splits for part in _nested(split, experiment.sample.y, rows, task.seed)]
     results = experiment.run(nested, "learning curve")
     values = {name: np.full((len(splits), rows.size), np.nan) for name in named}
@@ -137,12 +137,12 @@ def _repeats(cv: Any) -> int:
     return 20 if named or isinstance(cv, Holdout | OutOfBag) else 1
 
 
-def check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.intp]:
+def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> NDArray[np.intp]:
     """Return increasing numbers of training rows.
 
     Examples
     --------
-    >>> check_sizes("arithmetic", 4, 100, 2), check_sizes("geometric", 4, 80, 2), check_sizes([0.1, 1.0], 0, 80, 2)
+    >>> _check_sizes("arithmetic", 4, 100, 2), _check_sizes("geometric", 4, 80, 2), _check_sizes([0.1, 1.0], 0, 80, 2)
     (array([ 25,  50,  75, 100]), array([10, 20, 40, 80]), array([ 8, 80]))
     """
     if isinstance(sizes, str):

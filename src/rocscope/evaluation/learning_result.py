@@ -12,8 +12,7 @@ from rocscope._figures import figures
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.frame import frame_of
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.core.rows import model_name
 from rocscope.evaluation.record import Failure
 

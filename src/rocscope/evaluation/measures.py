@@ -68,7 +68,7 @@ class Measure:
             return nan
 
 
-def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool = True) -> Measure:
+def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None) -> Measure:
     """Return the measure of that name, or made of a function of predictions.
 
     Raises
@@ -83,7 +83,7 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
     """
     if callable(metric):
         name = getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
-        return Measure(name, lambda preds, _: metric(preds), 1 if larger_is_better else -1)
+        return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
     if several_classes:
         check.check_choice("metric", metric, list(_OF_CLASSES))
         function = _OF_CLASSES[metric]

@@ -10,8 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.result import Result, html_table
-from rocscope.core.text import number
+from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.assembly import Judged, judged, predictions_of
 from rocscope.evaluation.fitting import Scored
@@ -58,7 +57,7 @@ class Corrected(Result):
     @classmethod
     def of(cls, apparent: float, out_of_bag: float, no_information: float, sign: int, replicates: Any = ()) -> Any:
         """Apply both rules; `sign` is −1 where a small number is good."""
-        overfitting = relative_overfitting(apparent, out_of_bag, no_information, sign)
+        overfitting = _relative_overfitting(apparent, out_of_bag, no_information, sign)
         clipped = sign * max(sign * out_of_bag, sign * no_information)
         point632 = (1 - _KEPT) * apparent + _KEPT * out_of_bag
         share = (1 - _KEPT) * _KEPT * overfitting / (1 - (1 - _KEPT) * overfitting)
@@ -71,14 +70,14 @@ class Corrected(Result):
         return f"Corrected({facts})"
 
 
-def relative_overfitting(apparent: float, out_of_bag: float, no_information: float, sign: int = -1) -> float:
+def _relative_overfitting(apparent: float, out_of_bag: float, no_information: float, sign: int = -1) -> float:
     """Return how far a number is on the way from what it appears to be to what it is without information, 0 to 1.
 
     Examples
     --------
     Errors of 0.1 on its own rows and 0.3 on others, where 0.5 is without information:
 
-    >>> round(relative_overfitting(0.1, 0.3, 0.5), 12)
+    >>> round(_relative_overfitting(0.1, 0.3, 0.5), 12)
     0.5
     """
     loss, most = sign * (apparent - out_of_bag), sign * (apparent - no_information)
@@ -133,7 +132,7 @@ def bootstrap_632(
     y: Any,
     *,
     metric: Metric = "auc",
-    larger_is_better: bool = True,
+    larger_is_better: bool | None = None,
     replicates: int = 200,
     stratified: bool = False,
     groups: Any = None,
@@ -153,8 +152,8 @@ def bootstrap_632(
         "auc", "average_precision", "brier", "log_loss", or a metric of `rocscope.metrics` where scores are cut at 1/2
         (decision functions at 0); or a function of the Predictions of one model that returns a number, for weighted
         rows too. With more than two classes "auc" (Hand & Till), "accuracy" or "error".
-    larger_is_better : bool
-        Of a function; names know it.
+    larger_is_better : bool, optional
+        Of a function, where smaller is better: False; names know it.
     replicates : int
         Bootstrap samples; each model is fitted to each of them.
     stratified : bool

@@ -12,7 +12,7 @@ from rocscope.evaluation.fitting import Failed, attempt, named_models
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import Task, sample_of, task_of
 from rocscope.protocols.cv import splits_of
-from rocscope.protocols.splits import Sample, Split
+from rocscope.protocols.splits import Split, SplitRows
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Experiment:
 
     models: Mapping[str, Any]
     task: Task
-    sample: Sample
+    sample: SplitRows
     n_jobs: int | None = None
     progress: Progress = False
 

@@ -12,7 +12,7 @@ from rocscope.errors import LabelError
 from rocscope.evaluation.data import attributes
 from rocscope.evaluation.scoring import RESPONSES, Response
 from rocscope.multiclass.classes import class_index, label_column
-from rocscope.protocols.splits import Sample
+from rocscope.protocols.splits import SplitRows
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def task_of(
     return Task(attributes(X, labels.size), labels, classes, positive, weight, response, seed)
 
 
-def sample_of(task: Task, groups: Any = None) -> Sample:
+def sample_of(task: Task, groups: Any = None) -> SplitRows:
     """Return what protocols see of the data."""
     codes = None if groups is None else check.check_groups(groups, "groups", task.labels.size)
-    return Sample(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)
+    return SplitRows(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)

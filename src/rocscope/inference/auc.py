@@ -9,7 +9,7 @@ from rocscope import _validation as check
 from rocscope.errors import warn
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.intervals import logit, normal_quantile, wald
-from rocscope.inference.placements import AucSample, Folds, WeightKind, auc_sample
+from rocscope.inference.placements import AucSample, OverFolds, WeightKind, auc_sample
 from rocscope.sample import sample_of
 
 Method = Literal["logit", "delong", "newcombe"]
@@ -27,7 +27,7 @@ def auc_interval(
     method: Method = "logit",
     level: float = 0.95,
     groups: Any = None,
-    folds: Folds | None = None,
+    folds: OverFolds | None = None,
     weights: WeightKind = "auto",
     pos_label: Any = None,
     sample_weight: Any = None,
@@ -44,7 +44,8 @@ def auc_interval(
     level : float
         Confidence level.
     groups : array of n labels, optional
-        The patient or customer that a row belongs to; rows of one group are not taken as independent.
+        The patient or customer that a row belongs to; rows of one group are not taken as independent. By default the
+        groups of the Predictions; False takes every row as independent.
     folds : {"pooled", "mean"}, optional
         One AUC over all rows (the default), or the mean of the AUCs within the folds of the Predictions.
     weights : {"auto", "frequency", "sampling"}

@@ -48,7 +48,7 @@ def band(
     groups: Any = None,
     weights: WeightKind = "auto",
     stratified: bool = False,
-    replicates: int = 1000,
+    replicates: int = 2000,
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Band:
@@ -77,7 +77,8 @@ def band(
     recount : function, optional
         Makes the curve of other counts, for a curve that cannot tell how it was made.
     data, groups, weights : data of one model, array, str, optional
-        The rows to draw from, where rows are clustered or weighted; see `rocscope.bootstrap`.
+        The rows to draw from, where they are of groups or weighted, for a curve knows counts only; see
+        `rocscope.bootstrap`.
     stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
     Returns

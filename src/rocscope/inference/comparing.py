@@ -16,7 +16,7 @@ from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
 from rocscope.inference.intervals import mover_difference
 from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
-from rocscope.inference.placements import AucSample, Folds, WeightKind, auc_sample, sample_of_rows
+from rocscope.inference.placements import AucSample, OverFolds, WeightKind, auc_sample, sample_of_rows
 from rocscope.inference.resampling.differences import differences
 from rocscope.sample import Models, Samples, samples_of
 
@@ -32,7 +32,7 @@ def compare(
     level: float = 0.95,
     correction: Correction = "holm",
     groups: Any = None,
-    folds: Folds | None = None,
+    folds: OverFolds | None = None,
     weights: WeightKind = "auto",
     statistic: Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
@@ -55,7 +55,8 @@ def compare(
     correction : {"holm", "bh", "none"}
         How adjusted p-values allow for the number of pairs.
     groups : array of n labels, or mapping from name to one, optional
-        The patient or customer that a row belongs to.
+        The patient or customer that a row belongs to. By default the groups of the Predictions; False takes every row
+        as independent.
     folds, weights : see `auc_interval`
     statistic : function of one ThresholdCounts, optional
         What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
@@ -136,7 +137,9 @@ def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Sample
     return join_rows(arms, groups) if paired else (arms, _groups_of_arms(arms, groups))
 
 
-def _samples(arms: Samples, groups: Any, folds: Folds | None, weights: WeightKind) -> AucSample | dict[str, AucSample]:
+def _samples(
+    arms: Samples, groups: Any, folds: OverFolds | None, weights: WeightKind
+) -> AucSample | dict[str, AucSample]:
     if arms.rows is not None:
         return sample_of_rows(arms.rows, groups=groups, folds=folds, weights=weights)
     return {name: auc_sample(arm, groups=groups.get(name), folds=folds, weights=weights) for name, arm in arms.items()}
@@ -145,7 +148,7 @@ def _samples(arms: Samples, groups: Any, folds: Folds | None, weights: WeightKin
 def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
     """Return models that come with their own rows as models of the same ones, once all rows prove the same."""
     rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
-    groups = check.by_name(groups, arms)
+    groups = _by_arm(arms, groups)
     first_name, *others = rows
     first = rows[first_name]
     for name in others:
@@ -155,12 +158,12 @@ def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
             ("weight", first.sample_weight, data.sample_weight),
             ("fold", first.fold, data.fold),
             ("row", first.row, data.row),
-            ("group", groups.get(first_name), groups.get(name)),
+            ("group", groups[first_name], groups[name]),
         ):
             _require_same(what, ours, theirs, f"{first_name!r} and {name!r}")
     scores = {name: data.scores[data.models[0]] for name, data in rows.items()}
-    joined = Predictions(first.y_true, scores, sample_weight=first.sample_weight, fold=first.fold, row=first.row)
-    return samples_of(joined), groups.get(first_name)
+    joined = Predictions(first.y_true, scores, **first.row_columns())
+    return samples_of(joined), groups[first_name]
 
 
 def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
@@ -179,14 +182,19 @@ def _require_same(what: str, ours: Any, theirs: Any, arms: str) -> None:
         )
 
 
-def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str, Any]:
-    if groups is None:
-        return {}
-    groups = check.by_name(groups, ())
-    if not groups:
+def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
+    """Return the groups of each arm: those given, or those of its rows."""
+    given = check.by_name(groups, arms)
+    own = {name: None if arm.rows is None else arm.rows.groups for name, arm in arms.items()}
+    return {name: own[name] if given.get(name) is None else given[name] for name in arms}
+
+
+def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
+    if not (groups is None or groups is False or isinstance(groups, Mapping)):
         raise InputError("groups", expected="a mapping from the name of each arm to its groups")
-    for first, second in combinations([name for name in predictions if name in groups], 2):
-        shared = np.intersect1d(groups[first], groups[second])
+    of_arm = {name: each for name, each in _by_arm(arms, groups).items() if each is not None}
+    for first, second in combinations([name for name, each in of_arm.items() if each is not False], 2):
+        shared = np.intersect1d(of_arm[first], of_arm[second])
         if shared.size:
             raise PairingError(
                 "an unpaired comparison",
@@ -194,7 +202,7 @@ def _groups_of_arms(predictions: Mapping[str, Any], groups: Any) -> Mapping[str,
                 got=f"{shared.size} in both, such as {shared.tolist()[0]!r}",
                 hint="such arms are not independent; keep each group in one of them",
             )
-    return groups
+    return of_arm
 
 
 def _paired(sample: AucSample, i: int, j: int, hypothesis: Hypothesis) -> Comparison:

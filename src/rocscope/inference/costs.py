@@ -12,7 +12,7 @@ from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, warn
-from rocscope.geometry import pool, touching_point
+from rocscope.geometry import best_point
 from rocscope.inference.crisp import Thresholds, predict
 from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.hypothesis import Alternative, Hypothesis
@@ -82,7 +82,7 @@ def compare_costs(
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
     context = context or Context()
     if thresholds is None:
-        thresholds = {m: touching_point(pool(predictions.counts(m)), context).threshold for m in predictions.models}
+        thresholds = {m: best_point(predictions.counts(m), context).threshold for m in predictions.models}
     predicted = predict(predictions, thresholds)
     cost = np.column_stack([_row_costs(predictions.y_true, positive, context) for positive in predicted.values()])
     sample = sample_of_means(predictions, cost, context.target_prevalence, groups, weights)

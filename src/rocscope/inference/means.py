@@ -45,11 +45,10 @@ def sample_of_means(
         influence[rows] = share / total * (values[rows] - centre)
         covariance += _covariance(influence[rows], weight[rows], frequency)
     n = float(weight.sum()) if frequency else int((weight > 0).sum())
-    groups = independent_units(predictions, groups)
-    if groups is None:
+    unit = independent_units(predictions, groups)
+    if unit is None:
         return MeanSample(mean, covariance, n, "" if frequency else "sampling weights")
-    code = check.check_groups(groups, "groups", len(predictions))
-    sums = sum_by(code, influence * weight[:, None], int(code.max()) + 1)
+    sums = sum_by(unit, influence * weight[:, None], int(unit.max()) + 1)
     held = len(sums)
     scale = held / (held - 1) if held > 1 else np.nan
     return MeanSample(mean, scale * (sums.T @ sums), n, f"{held} groups")

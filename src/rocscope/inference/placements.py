@@ -19,7 +19,7 @@ from rocscope.errors import InputError, OneClassError, WeightError
 from rocscope.sample import Sample
 
 WeightKind = Literal["auto", "frequency", "sampling"]
-Folds = Literal["pooled", "mean"]
+OverFolds = Literal["pooled", "mean"]
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class _Rows:
     fold: NDArray[np.intp] | None
 
 
-def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
+def _placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
     """Return for each row twice the number (weight) of rows of the other class that it is ranked right against.
 
     A tie counts one, so that whole numbers stay whole.
 
     Examples
     --------
-    >>> placements(np.array([True, False, True]), np.array([3, 2, 2]))
+    >>> _placements(np.array([True, False, True]), np.array([3, 2, 2]))
     array([2, 3, 1])
     """
     order = np.argsort(score)
@@ -104,18 +104,19 @@ def _per_class(squares: Any, n: float) -> float:
 
 
 def auc_sample(
-    sample: Sample, *, groups: Any = None, folds: Folds | None = None, weights: WeightKind = "auto"
+    sample: Sample, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
     """Return the AUC of one model and its variance, from its rows where they are known."""
-    if groups is not None or folds == "mean":
-        sample.require_rows("groups" if groups is not None else "folds='mean'")
+    given = not (groups is None or groups is False)
+    if given or folds == "mean":
+        sample.require_rows("groups" if given else "folds='mean'")
     if sample.rows is None:
         return sample_of_counts(sample.counts, sample.name)
     return sample_of_rows(sample.rows, groups=groups, folds=folds, weights=weights)
 
 
 def sample_of_rows(
-    predictions: Predictions, *, groups: Any = None, folds: Folds | None = None, weights: WeightKind = "auto"
+    predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> AucSample:
     """Return the AUC of each model and their covariance."""
     rows = _rows(predictions, groups, folds == "mean", weights)
@@ -143,8 +144,7 @@ def _rows(predictions: Predictions, groups: Any, by_fold: bool, weights: WeightK
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
     kept = slice(None) if weight is None else weight > 0
-    groups = independent_units(predictions, groups)
-    codes = None if groups is None else check.check_groups(groups, "groups", len(predictions))
+    unit = independent_units(predictions, groups)
     if by_fold and predictions.fold is None:
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
     fold = predictions.fold if by_fold else None
@@ -158,7 +158,7 @@ def _rows(predictions: Predictions, groups: Any, by_fold: bool, weights: WeightK
         {model: score[kept] for model, score in predictions.scores.items()},
         weight,
         weight is not None and is_frequency(weight, weights),
-        None if codes is None else np.unique(codes[kept], return_inverse=True)[1],
+        None if unit is None else np.unique(unit[kept], return_inverse=True)[1],
         None if fold is None else np.unique(fold[kept], return_inverse=True)[1],
     )
 
@@ -180,7 +180,7 @@ def _residuals(rows: _Rows) -> tuple[Array, Array]:
     auc = np.empty(len(rows.scores))
     residual = np.empty((rows.positive.size, len(rows.scores)))
     for j, score in enumerate(rows.scores.values()):
-        placed = placements(rows.positive, score, weight)
+        placed = _placements(rows.positive, score, weight)
         right = placed[rows.positive].sum() if weight is None else placed[rows.positive] @ weight[rows.positive]
         auc[j] = right / (2 * n_pos * n_neg)
         residual[:, j] = placed / opponents - auc[j]

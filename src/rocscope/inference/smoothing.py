@@ -77,7 +77,7 @@ class SmoothRoc(Curve):
         """Return the curve that is smoothed in the same way from other counts."""
         return _smooth(counts, self.method, self.bandwidth if self._chosen else None)
 
-    def auc_interval(self, *, level: float = 0.95, replicates: int = 500, random_state: Any = 0) -> Estimate:
+    def auc_interval(self, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0) -> Estimate:
         """Return the area with its interval.
 
         Parameters

@@ -55,7 +55,7 @@ class MulticlassPredictions(Rows):
     array([1, 1, 1])
     """
 
-    _content = ("n", "classes", "support", "models", "source")
+    _content = ("n", "classes", "support", "models", "n_groups", "source")
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class MulticlassPredictions(Rows):
         sample_weight: Any = None,
         fold: Any = None,
         segment: Any = None,
+        groups: Any = None,
         repeat: Any = None,
         row: Any = None,
         normalize: bool = False,
@@ -90,7 +91,7 @@ class MulticlassPredictions(Rows):
                 matrix = check_probabilities(values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize)
                 self.proba[model] = check.read_only(matrix)
         self.models = list(given)
-        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, row=row)
+        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, groups=groups, row=row)
 
     @property
     def support(self) -> Array:
@@ -168,7 +169,7 @@ class MulticlassPredictions(Rows):
         return Predictions(
             self.y_true[rows] == cls,
             {model: (soft | crisp)[model] for model in self.models},
-            **self._taken(rows),
+            **self.row_columns(rows),
         )
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "MulticlassPredictions":
@@ -188,7 +189,7 @@ class MulticlassPredictions(Rows):
         picked.y_true = check.read_only(self.y_true[mask])
         picked.proba = {name: check.read_only(self.proba[name][mask]) for name in chosen if name in self.proba}
         picked.labels = {name: check.read_only(self.labels[name][mask]) for name in chosen if name in self.labels}
-        vars(picked).update(self._taken(mask))
+        vars(picked).update(self.row_columns(mask))
         return picked
 
     def __repr__(self) -> str:

@@ -185,8 +185,8 @@ def plot_simplex(
     *,
     model: str | None = None,
     decision: Any = None,
-    most: int = 3000,
-    steps: int = 60,
+    max_points: int = 3000,
+    resolution: int = 60,
     ax: Any = None,
 ) -> Any:
     """Probabilities of three classes as points in a triangle, with the regions in which each class is decided.
@@ -198,9 +198,9 @@ def plot_simplex(
     model : str, optional
     decision : ClassWeights or CostMatrix, optional
         What decides; the most probable class when left out.
-    most : int
+    max_points : int
         Points drawn at most, evenly from all rows.
-    steps : int
+    resolution : int
         Small triangles along a side, of which the regions are made.
     ax : Axes, optional
 
@@ -212,14 +212,14 @@ def plot_simplex(
     predictions = predictions_of(predictions)
     proba = predictions.probabilities(model)
     points = to_plane(proba)
-    filled = regions(_decider(decision), steps)
+    filled = regions(_decider(decision), resolution)
     ax = theme.new_axes(5.4, 4.8) if ax is None else ax
     colours = list(theme.COLOURS[:3])
     light = [tuple(1 - _TINT * (1 - part) for part in to_rgb(colour)) for colour in colours]
     look = {"cmap": ListedColormap(light), "vmin": 0, "vmax": 2, "edgecolors": "face", "linewidth": 0.3}
     ax.tripcolor(*filled.points.T, filled.triangles, facecolors=filled.decided, **look)
     ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=theme.FRAME, linewidth=1.0)
-    shown = np.unique(np.linspace(0, len(points) - 1, min(most, len(points))).astype(int))
+    shown = np.unique(np.linspace(0, len(points) - 1, min(max_points, len(points))).astype(int))
     for index, (cls, marker) in enumerate(zip(predictions.classes, "os^", strict=True)):
         own = points[shown[predictions.y_true[shown] == index]]
         style = {"linestyle": "none", "marker": marker, "markersize": 3.5, "alpha": 0.7, "markeredgewidth": 0}

@@ -18,7 +18,7 @@ from rocscope.protocols.kinds import (
     TimeOrder,
     of_splitter,
 )
-from rocscope.protocols.splits import Part, Sample, Split, numbered, repeats_of
+from rocscope.protocols.splits import Split, SplitRows, TrainTest, numbered, repeats_of
 
 NAMED: dict[str, type[Protocol]] = {
     "holdout": Holdout,
@@ -30,7 +30,7 @@ NAMED: dict[str, type[Protocol]] = {
 """Protocols by the names that `cv` takes."""
 
 
-def splits_of(cv: Any, sample: Sample, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
+def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
     """Return the splits of whatever `cv` may be, and the protocol in words."""
     check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)
@@ -89,12 +89,12 @@ class Splitter(Protocol):
     def title(self) -> str:
         return "given rows" if isinstance(self.splitter, _Pairs) else str(self.splitter)
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         seeded = copy(self.splitter)
         seeded.random_state = seed
         return of_splitter(seeded, sample)
 
-    def numbered(self, sample: Sample, seed: int) -> Iterable[tuple[int, Part]]:
+    def numbered(self, sample: SplitRows, seed: int) -> Iterable[tuple[int, TrainTest]]:
         """Yield parts with their repeats: a splitter may repeat itself, as RepeatedStratifiedKFold does."""
         from sklearn.model_selection import BaseShuffleSplit
 

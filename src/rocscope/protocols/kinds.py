@@ -9,7 +9,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope.errors import InputError
-from rocscope.protocols.splits import Part, Sample, name_list
+from rocscope.protocols.splits import SplitRows, TrainTest, name_list
 
 _MOST_DRAWS = 1000
 _ROUGHLY_EVEN = "The least populated class"
@@ -27,12 +27,12 @@ class Protocol:
         """The protocol in words."""
         raise NotImplementedError
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         """Yield training and test rows."""
         raise NotImplementedError
 
 
-def of_splitter(splitter: Any, sample: Sample) -> Iterator[Part]:
+def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
     """Yield the parts of a splitter of scikit-learn; its errors become ours."""
     attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
@@ -44,7 +44,7 @@ def of_splitter(splitter: Any, sample: Sample) -> Iterator[Part]:
         raise
     except (ValueError, TypeError) as error:
         raise InputError(f"cv: {type(splitter).__name__}: {str(error).splitlines()[0]}") from error
-    return (Part(train, test) for train, test in pairs)
+    return (TrainTest(train, test) for train, test in pairs)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Folds(Protocol):
     def title(self) -> str:
         return f"{self.k}-fold cross-validation" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         from sklearn import model_selection as splitters
 
         if self.stratified:
@@ -92,7 +92,7 @@ class Folds(Protocol):
         kind = f"{'Stratified' * self.stratified}{'Group' * grouped}KFold"
         return of_splitter(getattr(splitters, kind)(int(self.k), shuffle=True, random_state=seed), sample)
 
-    def _check_classes(self, sample: Sample) -> None:
+    def _check_classes(self, sample: SplitRows) -> None:
         sizes = np.bincount(sample.y)
         rare = np.flatnonzero(sizes < self.k)
         if rare.size and (self.rare_classes == "error" or rare.size == sizes.size):
@@ -131,11 +131,11 @@ class Holdout(Protocol):
     def title(self) -> str:
         return f"holdout of {100 * self.test:.3g} %" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         return of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
 
 
-def _one_split(test: float, stratified: bool, sample: Sample, seed: int) -> Any:
+def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> Any:
     """Return a splitter that holds out a share of the groups where there are some, or else of the rows."""
     from sklearn import model_selection as splitters
 
@@ -190,15 +190,15 @@ class ThreeParts(Protocol):
         shares = f"validation ({100 * self.validation:.3g} %) and test ({100 * self.test:.3g} %)"
         return f"training, {shares}" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         (outer,) = of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
         groups = None if sample.groups is None else sample.groups[outer.train]
-        rest = Sample(None, sample.y[outer.train], sample.classes, groups)
+        rest = SplitRows(None, sample.y[outer.train], sample.classes, groups)
         share = self.validation / (1 - self.test)
         (inner,) = of_splitter(_one_split(share, self.stratified, rest, seed), rest)
         judged = [outer.train[inner.test], outer.test]
         names = np.repeat(["validation", "test"], [rows.size for rows in judged])
-        yield Part(outer.train[inner.train], np.concatenate(judged), names)
+        yield TrainTest(outer.train[inner.train], np.concatenate(judged), names)
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class LeaveOneOut(Protocol):
     def title(self) -> str:
         return "leave one out"
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:  # noqa: ARG002 (nothing is drawn)
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:  # noqa: ARG002 (nothing is drawn)
         from sklearn import model_selection as splitters
 
         grouped = sample.groups is not None
@@ -242,7 +242,7 @@ class TimeOrder(Protocol):
         The latest rows that are used for training; all when left out.
     """
 
-    k: int = 5
+    k: int = 10
     gap: int = 0
     most_training: int | None = None
     random: ClassVar[bool] = False
@@ -251,7 +251,7 @@ class TimeOrder(Protocol):
     def title(self) -> str:
         return f"{self.k} folds in order of time"
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:  # noqa: ARG002
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:  # noqa: ARG002
         from sklearn.model_selection import TimeSeriesSplit
 
         if sample.groups is not None:
@@ -283,18 +283,18 @@ class OutOfBag(Protocol):
     def title(self) -> str:
         return "out-of-bag bootstrap" + ", stratified" * self.stratified
 
-    def parts(self, sample: Sample, seed: int) -> Iterator[Part]:
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
         rng = np.random.default_rng(seed)
         for _ in range(_MOST_DRAWS):
             train = self._draw(sample, rng)
             test = np.setdiff1d(np.arange(sample.n), train)
             if test.size and np.unique(sample.y[train]).size > 1:
-                yield Part(train, test)
+                yield TrainTest(train, test)
                 return
         sizes = name_list(sample.classes, np.bincount(sample.y, minlength=len(sample.classes)).tolist())
         raise InputError("cv", expected="bootstrap samples of two classes", got=sizes, hint="OutOfBag(stratified=True)")
 
-    def _draw(self, sample: Sample, rng: np.random.Generator) -> Any:
+    def _draw(self, sample: SplitRows, rng: np.random.Generator) -> Any:
         if sample.groups is not None:
             drawn = rng.integers(0, sample.groups.max() + 1, sample.groups.max() + 1)
             return np.concatenate([np.flatnonzero(sample.groups == group) for group in np.sort(drawn)])

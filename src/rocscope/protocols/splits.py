@@ -13,7 +13,7 @@ from rocscope.errors import InputError
 
 
 @dataclass(frozen=True)
-class Sample:
+class SplitRows:
     """What a protocol sees: attributes, the class of each row as a number, names of the classes, groups (or None)."""
 
     X: Any
@@ -27,7 +27,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Part:
+class TrainTest:
     """Training rows and test rows; `names` says for each test row which part it is of, where there are several."""
 
     train: NDArray[np.intp]
@@ -36,7 +36,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Split(Part):
+class Split(TrainTest):
     """A part that has its numbers; folds are numbered on through all repeats.
 
     `training_rows` is their number where training uses some of them only, and else None.
@@ -52,7 +52,7 @@ class Split(Part):
         return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
 
 
-def numbered(parts: Iterable[tuple[int, Part]], sample: Sample) -> list[Split]:
+def numbered(parts: Iterable[tuple[int, TrainTest]], sample: SplitRows) -> list[Split]:
     """Return checked splits of pairs (repeat, part)."""
     splits = [
         Split(_rows(part.train, sample.n), _rows(part.test, sample.n), part.names, fold, repeat)
@@ -76,7 +76,7 @@ def _rows(rows: Any, n: int) -> NDArray[np.intp]:
     return array.astype(np.intp)
 
 
-def _check(split: Split, sample: Sample) -> None:
+def _check(split: Split, sample: SplitRows) -> None:
     where = f"fold {split.fold}"
     for name, rows in (("training", split.train), ("test", split.test)):
         if not rows.size:
@@ -107,7 +107,7 @@ def _check_groups(split: Split, groups: NDArray[np.intp], where: str) -> None:
         )
 
 
-def repeats_of(parts: Iterable[Part]) -> Iterator[tuple[int, Part]]:
+def repeats_of(parts: Iterable[TrainTest]) -> Iterator[tuple[int, TrainTest]]:
     """Number the repeats of a splitter that does not: a new one begins where a row is tested again."""
     repeat, seen = 0, np.empty(0, np.intp)
     for part in parts:

@@ -14,9 +14,8 @@ from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import Pairs, ThresholdCounts, dot
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import Levels, count_at_least, without_signed_zeros
-from rocscope.core.text import number
+from rocscope.core.result import jsonable, number
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError
 from rocscope.ranges.envelope import Boxes, envelope
 from rocscope.ranges.pair_bounds import PairsInBins, group_sums, product, rounded, total, whole_counts, wins_within
@@ -232,7 +231,7 @@ class BinnedCounts(CumulativeCounts):
         got = f"{len(self)} bins, {int((self.low < self.high).sum())} of several scores"
         if self.n_pos and self.n_neg:
             got += ", AUC from {:.9g} to {:.9g}".format(*self.auc_bounds)
-        hint = "use .auc_bounds and .envelope(curve), or count the rows exactly (rocscope.ThresholdCounts)"
+        hint = "use .auc_bounds and .envelope(kind), or count the rows exactly (rocscope.ThresholdCounts)"
         return InexactCountsError(what, expected="one score in each bin", got=got, hint=hint)
 
     def _reached(self, threshold: float) -> tuple[float, float]:
@@ -248,12 +247,12 @@ class BinnedCounts(CumulativeCounts):
         tp, fp = (axis[whole].item() for axis in self.cumulative)
         return tp, fp
 
-    def envelope(self, curve: str = "roc") -> Band:
+    def envelope(self, kind: str = "roc") -> Band:
         """Return between which values the exact curve surely lies.
 
         Parameters
         ----------
-        curve : {"roc", "gain", "lift_chart", "lift", "precision_recall", "det"}
+        kind : {"roc", "gain", "lift_chart", "lift", "precision_recall", "det"}
 
         Returns
         -------
@@ -275,7 +274,7 @@ class BinnedCounts(CumulativeCounts):
         """
         self.require_both_classes("envelope")
         tp, fp = self.cumulative
-        return envelope(curve, Boxes(tp, fp, self.low == self.high))
+        return envelope(kind, Boxes(tp, fp, self.low == self.high))
 
     def optimistic(self) -> ThresholdCounts:
         """Return the counts if in each bin of several scores all positives came first: no curve is above theirs."""

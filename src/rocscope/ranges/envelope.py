@@ -11,7 +11,7 @@ from rocscope import metrics
 from rocscope._types import Array
 from rocscope.core.band import Band
 
-Cells = tuple[Array, Array]
+TpFp = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def envelope(curve: str, boxes: Boxes) -> Band:
     return Band(x.ravel(), low.ravel(), high.ravel(), level=1, method="guaranteed envelope", simultaneous=True)
 
 
-def _values(view: _View, boxes: Boxes, path: Cells) -> Cells:
+def _values(view: _View, boxes: Boxes, path: TpFp) -> TpFp:
     tp, fp = path
     cells = (tp, fp, boxes.tp[-1] - tp, boxes.fp[-1] - fp)
     return view.x(*cells), view.y(*cells)
@@ -83,21 +83,21 @@ def _columns(*columns: Array) -> Array:
     return np.column_stack(columns)
 
 
-def _across_fp(boxes: Boxes) -> tuple[Cells, Cells]:
+def _across_fp(boxes: Boxes) -> tuple[TpFp, TpFp]:
     (tp, more_tp), (fp, more_fp) = _ends(boxes.tp), _ends(boxes.fp)
     x = _columns(fp, fp, more_fp, more_fp)
     low, high = _columns(tp, tp, tp, more_tp), _columns(tp, more_tp, more_tp, more_tp)
     return _tied((low, x), (high, x), boxes)
 
 
-def _across_tp(boxes: Boxes) -> tuple[Cells, Cells]:
+def _across_tp(boxes: Boxes) -> tuple[TpFp, TpFp]:
     (tp, more_tp), (fp, more_fp) = _ends(boxes.tp), _ends(boxes.fp)
     x = _columns(tp, tp, more_tp, more_tp)
     low, high = _columns(fp, more_fp, more_fp, more_fp), _columns(fp, fp, fp, more_fp)
     return _tied((x, low), (x, high), boxes)
 
 
-def _across_depth(boxes: Boxes) -> tuple[Cells, Cells]:
+def _across_depth(boxes: Boxes) -> tuple[TpFp, TpFp]:
     (tp, more_tp), (fp, more_fp) = _ends(boxes.tp), _ends(boxes.fp)
     pos, neg = more_tp - tp, more_fp - fp
     start = (tp + fp)[:, None]
@@ -107,7 +107,7 @@ def _across_depth(boxes: Boxes) -> tuple[Cells, Cells]:
     return _tied((low, depth - low), (high, depth - high), boxes)
 
 
-def _tied(lowest: Cells, highest: Cells, boxes: Boxes) -> tuple[Cells, Cells]:
+def _tied(lowest: TpFp, highest: TpFp, boxes: Boxes) -> tuple[TpFp, TpFp]:
     """Let both paths run straight through a box without inner points."""
     rows = boxes.straight
     for counts, known in ((lowest[0], boxes.tp), (lowest[1], boxes.fp), (highest[0], boxes.tp), (highest[1], boxes.fp)):

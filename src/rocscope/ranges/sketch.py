@@ -8,10 +8,8 @@ from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._stored import Fields
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.ranking import decode
-from rocscope.core.result import Result
-from rocscope.core.text import number
+from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import ScoreError, ShapeError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels
@@ -158,12 +156,12 @@ class CountsSketch(Result):
             return
         self._place(ranked_levels(positive, scores, weight))
 
-    def add_levels(self, dtype: np.dtype[Any], levels: Coded) -> None:
+    def add_levels(self, dtype: np.dtype[Any], ranked: Coded) -> None:
         """Count a batch that is ranked already: codes of scores of such a type, decreasing, and their counts."""
         self._require_type(dtype)
-        self._add_totals(int(levels[1].sum()), int(levels[2].sum()))
+        self._add_totals(int(ranked[1].sum()), int(ranked[2].sum()))
         self.dtype = dtype
-        self._place(levels)
+        self._place(ranked)
 
     def _place(self, levels: Coded) -> None:
         """Give levels a cell; while each gets one of its own, a few at a time, spread evenly, to save memory."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from rocscope._stored import Fields, parse, require_version
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.errors import InputError, StoredError
 
 MAGIC = b"rocscope.sketch\n"

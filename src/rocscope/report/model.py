@@ -10,7 +10,7 @@ from typing import Any
 
 from rocscope import __version__
 from rocscope.core.context import Context
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result
 from rocscope.decisions.choosing import Decision, choose
@@ -28,7 +28,7 @@ CONVENTIONS = (
     "A case is predicted positive iff its score is at least the threshold.",
     "Equal scores are one level: curves run diagonally through a tie, and a tied pair counts half in the AUC.",
     "Rates with nothing to divide by (0/0) are undefined, not 0 or 1.",
-    "Of equally good thresholds the one with fewer positive predictions is taken.",
+    "Of equally good thresholds the one with fewest positive predictions is taken, then the model given first.",
     "Intervals and bands hold at 95 %. The band of a ROC curve is Wilson's interval of the true positive rate at each "
     "threshold; that of LOESS is drawn again from the curve itself.",
     "Calibration bins are closed on the left, the last one on both sides; a point stands at the mean score of its bin.",
@@ -72,13 +72,14 @@ class ReportData(Result):
     @property
     def verdict(self) -> str:
         """Which model to use and where to cut, in words."""
-        decision = self.decision
-        if decision.point.tp + decision.point.fp == 0:
-            return "Best: predict nobody positive (threshold inf)."
+        decision, notes = self.decision, "".join(f" {note[0].upper()}{note[1:]}." for note in self.decision.notes)
+        if decision.rule == "never":
+            return f"Best: predict nobody positive (threshold inf).{notes}"
+        use = f"{decision.model} at threshold {decision.threshold:.6g}"
         return (
-            f"Best: {decision.model} at threshold {decision.threshold:.6g}, "
+            f"Best: {'predict everybody positive (threshold -inf)' if decision.rule == 'always' else use}, "
             f"expected cost {decision.expected_cost:.4g} per case, "
-            f"accuracy {decision.point.accuracy:.2%} ({decision.default_point.accuracy:.2%} at 0.5)."
+            f"accuracy {decision.point.accuracy:.2%} ({decision.default_point.accuracy:.2%} at 0.5).{notes}"
         )
 
     @property
@@ -165,7 +166,7 @@ def report_data(
         notes=notes,
         summary=summary(predictions, context, by=by),
     )
-    unpaired = [NOT_COMPARED] if isinstance(predictions, Counted) and len(counts) > 1 else []
+    unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
     return replace(report, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)])
 
 

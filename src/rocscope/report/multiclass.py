@@ -6,8 +6,7 @@ from typing import Any
 
 from rocscope import __version__
 from rocscope.core.context import Context
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.errors import InputError, OneClassError, heard
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.auc import VARIANTS, multiclass_auc

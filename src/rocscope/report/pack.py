@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.report.model import ReportData
 from rocscope.report.multiclass import MulticlassData, page_overview
 from rocscope.report.slices import Slice
-from rocscope.report.summary import ModelSummary, Points
+from rocscope.report.summary import CurvePoints, ModelSummary
 
-Column = dict[str, Any]
+PackedColumn = dict[str, Any]
 
 _EXACT = 2**53
 
@@ -89,13 +89,13 @@ def _model(model: ModelSummary) -> dict[str, Any]:
     }
 
 
-def _vertices(points: Points, hull: Points) -> list[int]:
+def _vertices(points: CurvePoints, hull: CurvePoints) -> list[int]:
     """Return where the vertices of the hull are among the points."""
     depth = np.add(points.tp, points.fp)
     return np.searchsorted(depth, np.add(hull.tp, hull.fp)).tolist()
 
 
-def scores_column(values: Sequence[Any]) -> Column:
+def scores_column(values: Sequence[Any]) -> PackedColumn:
     """Pack scores without rounding: as 32 or 64 bits each, or as text where neither holds them."""
     if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
         return {"text": [str(int(value)) for value in values]}
@@ -107,7 +107,7 @@ def scores_column(values: Sequence[Any]) -> Column:
     return {"f8": _base64(wide.astype("<f8").tobytes())}
 
 
-def counts_column(totals: Sequence[float]) -> Column:
+def counts_column(totals: Sequence[float]) -> PackedColumn:
     """Pack running totals: whole ones as their steps, seven bits a byte, lowest first; others as 64 bits each.
 
     Examples

@@ -12,7 +12,7 @@ from rocscope.curves.lift_curves import lift_chart
 from rocscope.curves.precision_recall_curve import precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD
-from rocscope.geometry import pool, thin, touching_point
+from rocscope.geometry import best_point, needs_every_threshold, pool, thin
 from rocscope.report.calibration import calibration_block
 
 MOST_POINTS = 225
@@ -20,7 +20,7 @@ MOST_POINTS = 225
 
 
 @dataclass(frozen=True)
-class Points(Result):
+class CurvePoints(Result):
     """Points of a curve: thresholds (None first: nobody positive), true and false positives at or above each."""
 
     threshold: list[float | None]
@@ -34,11 +34,11 @@ class ModelSummary(Result):
 
     Attributes
     ----------
-    points : Points
-        Some points of the curve, evenly along it, and all vertices of its hull.
+    points : CurvePoints
+        Some points of the curve, evenly along it, and all that can be best.
     deviation : float
         How far the curve may lie from the lines between these points, as a rate.
-    hull : Points
+    hull : CurvePoints
     auc : dict
         Area for ties counting half, lower and upper.
     lift_area : dict
@@ -66,9 +66,9 @@ class ModelSummary(Result):
     best_cost: float
     default: OperatingPoint
     default_cost: float
-    points: Points
+    points: CurvePoints
     deviation: float
-    hull: Points
+    hull: CurvePoints
     calibration: dict[str, Any] | None
     auc_interval: dict[str, Any] | None = None
 
@@ -85,7 +85,8 @@ def summarise(
     """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
     counts.require_both_classes(name)
     curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
-    best, default = touching_point(hull, context), counts.at(DEFAULT_THRESHOLD)
+    best = best_point(counts if needs_every_threshold(context) else hull, context)
+    default = counts.at(DEFAULT_THRESHOLD)
     kept = thin(counts, most)
     return ModelSummary(
         name=name,
@@ -103,9 +104,9 @@ def summarise(
         best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
         default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
-        points=Points([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
+        points=CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
-        hull=Points([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
+        hull=CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
         calibration=calibration_block(counts) if calibrated else None,
         auc_interval=interval,
     )

@@ -1,19 +1,20 @@
 """What Python answers for a few samples and contexts, for the report's client to answer likewise.
 
-`python tests/reference/report_fixtures/make.py` writes the files; tests/test_report_fixtures.py checks that they are
-what this script makes, and client/test/fixtures.test.ts that the client agrees with them.
+`python tests/reference/report_fixtures/make.py` writes the files; tests/report/test_report_fixtures.py checks that they
+are what this script makes, and client/test/fixtures.test.ts that the client agrees with them.
 """
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import rocscope as rs
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.curves.curve import cumulative
-from rocscope.geometry import pool, touching_point
+from rocscope.geometry import best_point, pool, thin
 from rocscope.report.pack import counts_column, scores_column
 
 FOLDER = Path(__file__).parent
@@ -28,6 +29,11 @@ CONTEXTS = (
     rs.Context(cost_fp=1, cost_fn=0),
     rs.Context(cost_fp=-1, cost_fn=2),
 )
+BEST_POINTS = "best_points"
+SAMPLES, CONTEXTS_OF_A_SAMPLE = 80, 4
+COSTS_OF_ERRORS = (-2, 0, 0.1, 0.1, 0.3, 1, 1, 2, 20)
+COSTS_OF_HITS = (-1, -0.5, 0, 0, 0, 0, 0.1)
+PREVALENCES = (None, None, 0.005, 0.3, 0.5)
 PROBABILITIES = (0.05, 0.2, 0.5, 0.8)
 CAMPAIGN = rs.Campaign(population=10_000, unit_cost=1, unit_benefit=45, fixed_cost=2_000)
 
@@ -87,7 +93,7 @@ def _rates(counts: rs.ThresholdCounts) -> dict[str, Any]:
 
 def _answer(models: dict[str, rs.ThresholdCounts], context: rs.Context) -> dict[str, Any]:
     best = rs.choose(models, context)
-    touching = [touching_point(pool(counts), context) for counts in models.values()]
+    alone = [best_point(counts, context) for counts in models.values()]
     return jsonable(
         {
             "context": {
@@ -97,7 +103,7 @@ def _answer(models: dict[str, rs.ThresholdCounts], context: rs.Context) -> dict[
             "model": best.model,
             "point": [best.point.tp, best.point.fp],
             "expected_cost": best.expected_cost,
-            "touching": [[point.tp, point.fp] for point in touching],
+            "alone": [[point.tp, point.fp] for point in alone],
             "slope": [context.slope(counts.prevalence) for counts in models.values()],
             "probability_threshold": context.probability_threshold,
         }
@@ -120,6 +126,54 @@ def _net_benefit(counts: rs.ThresholdCounts) -> list[list[float]]:
     return [(tp / counts.n_pos * share - fp / counts.n_neg * (1 - share) * p / (1 - p)).tolist() for p in PROBABILITIES]
 
 
+def best_points() -> str:
+    """Return the file of many small samples, each in a few contexts: costs of 0 and below, ties, weights, few points.
+
+    A line a sample: thresholds, true and false positives and vertices of each model as the page receives them; then for
+    each context what Python chooses, the model's number, the threshold, true and false positives; and whether one
+    action is right whatever the scores.
+    """
+    rng = np.random.default_rng(13)
+    return "[\n" + ",\n".join(_best_points_of_a_sample(rng) for _ in range(SAMPLES)) + "\n]\n"
+
+
+def _best_points_of_a_sample(rng: np.random.Generator) -> str:
+    n, most = int(rng.integers(4, 25)), int(rng.integers(2, 12))
+    y = rng.permutation(np.arange(n) < rng.integers(1, n))
+    weight = rng.integers(1, 9, n) / 8 if rng.random() < 0.4 else None
+    scores = [(rng.random(n) * most + y).round() for _ in range(rng.integers(1, 4))]
+    models = {str(i): rs.ThresholdCounts.from_scores(y, score, sample_weight=weight) for i, score in enumerate(scores)}
+    content = {
+        "models": [_thinned(counts, most) for counts in models.values()],
+        "best": [_chosen(models, _context(rng)) for _ in range(CONTEXTS_OF_A_SAMPLE)],
+    }
+    return json.dumps(jsonable(content), separators=(",", ":"), allow_nan=False)
+
+
+def _thinned(counts: rs.ThresholdCounts, most: int) -> list[list[float]]:
+    kept, hull = thin(counts, most), pool(counts)
+    vertices = np.searchsorted(kept.tp + kept.fp, np.concatenate([[0], hull.tp + hull.fp]))
+    return [kept.threshold[1:].tolist(), kept.tp.tolist(), kept.fp.tolist(), vertices.tolist()]
+
+
+def _context(rng: np.random.Generator) -> rs.Context:
+    while True:
+        prevalence = PREVALENCES[rng.integers(len(PREVALENCES))]
+        kinds = (COSTS_OF_ERRORS, COSTS_OF_ERRORS, COSTS_OF_HITS, COSTS_OF_HITS)
+        costs = (kind[rng.integers(len(kind))] for kind in kinds)
+        context = rs.Context(prevalence, *costs)
+        if context.false_alarm_cost >= 0 or context.miss_cost >= 0:
+            return context
+
+
+def _chosen(models: dict[str, rs.ThresholdCounts], context: rs.Context) -> list[Any]:
+    best = rs.choose(models, context)
+    costs = (context.cost_fp, context.cost_fn, context.cost_tp, context.cost_tn)
+    threshold = str(best.threshold) if math.isinf(best.threshold) else best.threshold
+    answer = [int(best.model), threshold, best.point.tp, best.point.fp]
+    return [[context.target_prevalence, *costs], answer, any(note.startswith("trivial") for note in best.notes)]
+
+
 def text(models: dict[str, rs.ThresholdCounts]) -> str:
     """Return the file of a sample."""
     return json.dumps(case(models), indent=1, allow_nan=False) + "\n"
@@ -128,3 +182,4 @@ def text(models: dict[str, rs.ThresholdCounts]) -> str:
 if __name__ == "__main__":
     for name, models in samples().items():
         (FOLDER / f"{name}.json").write_text(text(models), encoding="utf-8")
+    (FOLDER / f"{BEST_POINTS}.json").write_text(best_points(), encoding="utf-8")

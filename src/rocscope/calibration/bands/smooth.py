@@ -5,7 +5,7 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.calibration.loess import loess_fit
 from rocscope.calibration.outcomes import Outcomes
-from rocscope.inference.auc import normal_quantile
+from rocscope.inference.intervals import normal_quantile
 
 _SPAN = 2 / 3
 _ROWS_OF_SPAN = 300

@@ -12,9 +12,8 @@ from rocscope._types import Array
 from rocscope.calibration.cox import CoxCalibration, cox_calibration
 from rocscope.calibration.intervals.evidence import Evidence
 from rocscope.calibration.outcomes import Outcomes, Shift
-from rocscope.calibration.results import share_limits
-from rocscope.inference.auc import normal_quantile
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.intervals import normal_quantile, of_share
 
 ONE_CLASS = "one class only"
 _CERTAIN = "every prediction was certain and right: nothing varies"
@@ -184,7 +183,7 @@ class ClosedForms:
 
     def share(self, share: float, worth: float) -> tuple[float, float]:
         """Return Wilson's limits of a share of so many independent rows."""
-        low, high = share_limits(np.array([share * worth]), np.array([worth]), "wilson", self.level)
+        low, high = of_share([share * worth], [worth], "wilson", self.level)
         return float(low[0]), float(high[0])
 
     def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:

@@ -14,7 +14,7 @@ from rocscope.calibration.pav import pav_values
 from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.text import number
+from rocscope.core.result import number
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rocscope import _validation as check
+from rocscope._output import write_file
 from rocscope._stored import Fields, Format
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
@@ -104,7 +105,7 @@ class Recalibrator(BaseEstimator):
         InputError
             If the file exists and `force` is not set, or cannot be written.
         """
-        return FORMAT.save(path, self.to_dict(), force=force)
+        return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
     def restore(self, state: Fields) -> Self:
         """Take over what a fit has found, as `to_dict` gives it under "state"."""

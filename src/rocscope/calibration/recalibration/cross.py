@@ -22,12 +22,11 @@ from rocscope.calibration.recalibration.steps import (
     VennAbersRecalibrator,
 )
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result
-from rocscope.core.rows import masks_of, require_distinct
-from rocscope.core.text import number
+from rocscope.core.result import Result, number
+from rocscope.core.rows import independent_units, masks_of, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
-from rocscope.protocols.splits import Sample, Split
+from rocscope.protocols.splits import Split, SplitRows
 from rocscope.sample import rows_of
 
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
@@ -117,7 +116,7 @@ def recalibrate(
     predictions: Predictions,
     method: Method = "beta",
     *,
-    cv: Any = 5,
+    cv: Any = 10,
     random_state: Any = 0,
     **parameters: Any,
 ) -> Recalibrated:
@@ -129,8 +128,8 @@ def recalibrate(
     method : {"beta", "platt", "isotonic", "temperature", "shift", "histogram", "venn-abers"}
         Platt, isotonic, histogram and Venn–Abers take scores of any range, the others probabilities.
     cv : int, "fold", whatever else `rocscope.evaluate` takes as `cv`, or None
-        So many folds, each with about the same share of positives; the fold column; any splits that test each row
-        once; or no folds: fitted and applied to the same rows, which the result says.
+        So many folds, each with about the same share of positives and whole groups; the fold column; any splits that
+        test each row once; or no folds: fitted and applied to the same rows, which the result says.
     random_state : int, Generator, RandomState or None
         Of the folds.
     **parameters
@@ -164,7 +163,7 @@ def recalibrate(
     array([0.26])
     """
     predictions = rows_of(predictions)
-    require_distinct(predictions, "recalibration")
+    refuse_repeats(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
     splits = None if cv is None else _splits(predictions, cv, check.seed_of(random_state))
     fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
@@ -177,11 +176,7 @@ def recalibrate(
     recalibrated = Predictions(
         predictions.y_true,
         scores,
-        sample_weight=predictions.sample_weight,
-        fold=predictions.fold,
-        segment=predictions.segment,
-        repeat=predictions.repeat,
-        row=predictions.row,
+        **predictions.row_columns(),
     )
     return Recalibrated(recalibrated, fitted, method, splits is not None)
 
@@ -203,7 +198,7 @@ def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
     """Return splits that test every row once."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]
-    sample = Sample(None, predictions.y_true.astype(np.intp), (False, True), None)
+    sample = SplitRows(None, predictions.y_true.astype(np.intp), (False, True), independent_units(predictions))
     splits, title = splits_of(cv, sample, seed=seed)
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
     if (times != 1).any():

@@ -10,7 +10,7 @@ from rocscope import _validation as check
 from rocscope.core.provenance import brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.columns import Column
-from rocscope.engines.sources.source import Named, Source
+from rocscope.engines.sources.source import HasColumns, Source
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, WeightError
 
 MISSING = ("error", "drop")
@@ -23,6 +23,7 @@ _ERRORS: dict[str, type[InputError]] = {
     "weight": WeightError,
     "fold": InputError,
     "segment": InputError,
+    "groups": InputError,
     "proba": ScoreError,
     "predicted": LabelError,
 }
@@ -37,7 +38,7 @@ class Role:
     model: str | None = None
     cls: str | None = None
 
-    def subject(self, source: Named) -> str:
+    def subject(self, source: HasColumns) -> str:
         """Return what messages call the column."""
         return f"{self.argument} {self.column!r} of {brief(source.origin)}"
 
@@ -46,11 +47,11 @@ class Role:
         column, subject = table.column(self.column), self.subject(source)
         if self.argument in ("label", "predicted"):
             return columns.labels(column, subject)
-        if self.argument in ("fold", "segment"):
+        if self.argument in ("fold", "segment", "groups"):
             return columns.groups(column, subject)
         return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped, part=part)
 
-    def incomplete(self, source: Named, got: str) -> InputError:
+    def incomplete(self, source: HasColumns, got: str) -> InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""
         return incomplete(self.argument, self.subject(source), got)
 
@@ -61,18 +62,18 @@ def incomplete(argument: str, subject: str, got: str) -> InputError:
     return _ERRORS[argument](subject, expected="a finite value in every row", got=got, hint=hint)
 
 
-def roles_of_columns(source: Named, label: str | None, **others: str | None) -> list[Role]:
+def roles_of_columns(source: HasColumns, label: str | None, **others: str | None) -> list[Role]:
     """Return what each column besides those of models is for."""
     roles = [Role("label", given(source, "label", label))]
     return roles + [Role(argument, str(column)) for argument, column in others.items() if column is not None]
 
 
-def roles_of_scores(source: Named, scores: Scores | None) -> list[Role]:
+def roles_of_scores(source: HasColumns, scores: Scores | None) -> list[Role]:
     """Return the role of the column of each model."""
     return [Role("score", column, model) for model, column in models_of(source, "scores", scores).items()]
 
 
-def given(source: Named, argument: str, value: Any) -> str:
+def given(source: HasColumns, argument: str, value: Any) -> str:
     """Return the name of a column that cannot be left out; which one it is, is not guessed."""
     if value is None:
         listed = check.listing(list(source.columns), 24)
@@ -84,7 +85,7 @@ def given(source: Named, argument: str, value: Any) -> str:
     return str(value)
 
 
-def models_of(source: Named, argument: str, scores: Scores | None) -> dict[str, str]:
+def models_of(source: HasColumns, argument: str, scores: Scores | None) -> dict[str, str]:
     """Return the column of each model."""
     if isinstance(scores, Mapping):
         models = {str(model): str(column) for model, column in scores.items()}

@@ -25,7 +25,7 @@ _ERRORS_OF_LIBRARIES = (
 )
 
 
-class Named(Protocol):
+class HasColumns(Protocol):
     """Anything with named columns."""
 
     @property
@@ -97,7 +97,7 @@ class Source(Protocol):
         ...
 
 
-def require_columns(source: Named, names: Sequence[str], role: str) -> None:
+def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None:
     """Raise ColumnError unless each name is that of exactly one column."""
     for name in names:
         found = list(source.columns).count(name)

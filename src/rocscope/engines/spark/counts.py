@@ -18,7 +18,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.core.provenance import Provenance
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
@@ -52,7 +52,7 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_WEIGHT = 2.0**62
 
 
-def count(source: Any, question: Question) -> Counted:
+def count(source: Any, question: Question) -> CountedModels:
     """Answer a question about a Spark DataFrame."""
     question.refuse(ORIGIN, format="", memory="Spark's own settings say what a worker may use")
     with one_line_errors():
@@ -60,7 +60,7 @@ def count(source: Any, question: Question) -> Counted:
         return answer(open_input(source, question), question, source.sparkSession)
 
 
-def answer(data: Input, question: Question, session: Any) -> Counted:
+def answer(data: Input, question: Question, session: Any) -> CountedModels:
     """Count columns whose types have been checked."""
     kinds = {"segment": data.layout.segment} if data.layout.segment is not None else {}
     runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), kinds | tasks.RUN)
@@ -207,7 +207,9 @@ def _repartitioned(pieces: Any, places: int) -> Any:
     return pieces.repartition(places, "place") if by_id is None else by_id(places, "place")
 
 
-def _named(by_group: Iterable[list[BinnedCounts]], found: Sequence[_Found], data: Input, source: Provenance) -> Counted:
+def _named(
+    by_group: Iterable[list[BinnedCounts]], found: Sequence[_Found], data: Input, source: Provenance
+) -> CountedModels:
     """Return the counts by model, or by segment and model."""
     models = list(data.models)
     by_segment: dict[Any, dict[str, Any]] = {}
@@ -217,5 +219,5 @@ def _named(by_group: Iterable[list[BinnedCounts]], found: Sequence[_Found], data
         segment = np.datetime64(group.segment) if data.segment == "date" else group.segment
         by_segment.setdefault(segment, {})[models[group.model]] = whole.counts() if few else whole
     if data.segment is None:
-        return Counted(by_segment[None], source)
-    return Counted({segment: Counted(counts, source) for segment, counts in by_segment.items()}, source)
+        return CountedModels(by_segment[None], source)
+    return CountedModels({segment: CountedModels(counts, source) for segment, counts in by_segment.items()}, source)

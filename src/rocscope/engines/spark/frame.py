@@ -53,7 +53,7 @@ _HINTS = {
 
 
 @dataclass(frozen=True)
-class Named:
+class SparkColumns:
     """What a DataFrame calls its columns."""
 
     columns: list[str]
@@ -89,7 +89,7 @@ def open_input(frame: Any, question: Question) -> Input:
     if question.where is not None:
         frame = frame.filter(question.where)
     types = frame.dtypes
-    named = Named([name for name, _ in types])
+    named = SparkColumns([name for name, _ in types])
     models = models_of(named, "scores", question.scores)
     columns = {"label": given(named, "label", question.label)}
     columns |= {f"score{i}": column for i, column in enumerate(models.values())}

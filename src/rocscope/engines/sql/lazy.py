@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from rocscope.core.counted import Counted
+from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.provenance import Provenance
 from rocscope.core.ranking import collapse
@@ -50,7 +50,7 @@ class _Table:
             return frame.collect("pyarrow").to_native()
 
 
-def count(source: Any, question: Question) -> Counted:
+def count(source: Any, question: Question) -> CountedModels:
     """Answer a question about a lazy frame or a table of a database."""
     table = _open(source)
     question.refuse(table.origin[0], format="", where="filter the table itself: table.filter(...)")
@@ -66,7 +66,7 @@ def count(source: Any, question: Question) -> Counted:
     provenance = Provenance(table.origin, rows, dropped)
     question.progress(rows, rows)
     if question.segment is None:
-        return Counted(_by_model(table, prepared, roles, question), provenance)
+        return CountedModels(_by_model(table, prepared, roles, question), provenance)
     return _by_segment(table, prepared, roles, question, provenance)
 
 
@@ -161,7 +161,7 @@ def _check_weights(table: _Table, complete: nw.LazyFrame[Any], role: Role) -> No
 
 def _by_segment(
     table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question, source: Provenance
-) -> Counted:
+) -> CountedModels:
     role = next(role for role in roles if role.argument == "segment")
     found = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
     if len(found) > _MOST_CLASSES:
@@ -169,10 +169,12 @@ def _by_segment(
         raise InputError(role.subject(table), expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
     names = columns.groups(found, role.subject(table)).decoded()
     parts = {
-        name: Counted(_by_model(table, prepared.filter(nw.col("segment") == nw.lit(value)), roles, question), source)
+        name: CountedModels(
+            _by_model(table, prepared.filter(nw.col("segment") == nw.lit(value)), roles, question), source
+        )
         for name, value in sorted(zip(names.tolist(), found.to_pylist(), strict=True), key=lambda pair: pair[0])
     }
-    return Counted(parts, source)
+    return CountedModels(parts, source)
 
 
 def _named_scores(roles: Sequence[Role]) -> list[tuple[str, Role]]:

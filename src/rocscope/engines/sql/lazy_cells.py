@@ -13,10 +13,10 @@ import pyarrow as pa
 from rocscope._types import Array
 from rocscope.core.ranking import without_signed_zeros
 from rocscope.engines.sources import columns
-from rocscope.engines.sql.zoom import Cells, Span
+from rocscope.engines.sql.zoom import Span, SpanCounts
 from rocscope.errors import ScoreError
 
-Rows = nw.LazyFrame[Any]
+LazyRows = nw.LazyFrame[Any]
 
 _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 _WIDEST = 2**62
@@ -27,17 +27,19 @@ def scores_of(column: pa.ChunkedArray, subject: str) -> Array:
     return without_signed_zeros(columns.numbers(column, subject, ScoreError).values)
 
 
-def totals_by(rows: Rows, key: str) -> Rows:
+def totals_by(rows: LazyRows, key: str) -> LazyRows:
     """Return the sums of positives and negatives for each value of a column."""
     return rows.group_by(key).agg(nw.col("pos").sum(), nw.col("neg").sum())
 
 
-def extremes(rows: Rows) -> tuple[Rows, Rows]:
+def extremes(rows: LazyRows) -> tuple[LazyRows, LazyRows]:
     """Return the queries for the lowest and the highest score."""
     return rows.select(nw.col("score").min()), rows.select(nw.col("score").max())
 
 
-def count_cells(rows: Rows, fetch: Callable[[Rows], pa.Table], subject: str, spans: Sequence[Span]) -> Cells:
+def count_cells(
+    rows: LazyRows, fetch: Callable[[LazyRows], pa.Table], subject: str, spans: Sequence[Span]
+) -> SpanCounts:
     """Count the rows whose scores lie in spans, in parts of them or score by score."""
     value = _comparable(rows)
     inside = [(value >= span.low) & (value <= span.high) for span in spans]
@@ -56,10 +58,10 @@ def count_cells(rows: Rows, fetch: Callable[[Rows], pa.Table], subject: str, spa
         low, high = (scores_of(found.column(name), subject) for name in ("score", "highest"))
         span = np.searchsorted(starts, found.column("cell").to_numpy(), side="right") - 1
     pos, neg = (found.column(name).to_numpy().astype(np.int64) for name in ("pos", "neg"))
-    return Cells(low, high, pos, neg, span)
+    return SpanCounts(low, high, pos, neg, span)
 
 
-def _comparable(rows: Rows) -> nw.Expr:
+def _comparable(rows: LazyRows) -> nw.Expr:
     """Return the score in the type in which it is compared: whole numbers as such, others as float64."""
     whole = rows.collect_schema()["score"] in _WHOLE
     return nw.col("score").cast(nw.Int64 if whole else nw.Float64)

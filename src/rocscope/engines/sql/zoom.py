@@ -37,7 +37,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Cells:
+class SpanCounts:
     """Counts in disjoint ranges: the lowest and the highest score seen in each, in any order.
 
     Attributes
@@ -52,7 +52,7 @@ class Cells:
     span: Array
 
 
-Ask = Callable[[Sequence[Span]], Cells]
+Ask = Callable[[Sequence[Span]], SpanCounts]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Known:
         """Pairs of a positive and a negative of whose order nothing is known."""
         return np.where(self.low < self.high, self.pos * self.neg.astype(np.float64), 0.0)
 
-    def replaced(self, gone: NDArray[np.bool_], cells: Cells, spans: Sequence[Span]) -> "_Known":
+    def replaced(self, gone: NDArray[np.bool_], cells: SpanCounts, spans: Sequence[Span]) -> "_Known":
         steps = np.array([span.step for span in spans])
         new = (cells.low, cells.high, cells.pos, cells.neg, steps[cells.span])
         kept = (self.low, self.high, self.pos, self.neg, self.step)
@@ -91,7 +91,7 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
     tol : float
         Width of the interval in which the AUC may lie; 0 for an exact one.
     most : int
-        Cells that may be held, and asked for at a time.
+        Ranges that may be held, and asked for at a time.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
     )
 
 
-def _first(cells: Cells, spans: Sequence[Span]) -> _Known:
+def _first(cells: SpanCounts, spans: Sequence[Span]) -> _Known:
     none = np.empty(0, dtype=cells.low.dtype)
     counts = np.empty(0, dtype=np.int64)
     nothing = _Known(none, none, counts, counts, np.empty(0))

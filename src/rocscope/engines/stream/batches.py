@@ -129,7 +129,7 @@ def _groups(column: Column) -> list[tuple[Hashable, Array]]:
 
 
 @dataclass
-class Tally:
+class Seen:
     """What has been seen in the batches so far."""
 
     reader: Reader

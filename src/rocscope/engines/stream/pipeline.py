@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from rocscope.core.threads import cores
 
-Batch = TypeVar("Batch")
-Result = TypeVar("Result")
+_Batch = TypeVar("_Batch")
+_Result = TypeVar("_Result")
 
 _AHEAD = 2  # results of a piece that wait for their turn
 _END = object()
@@ -23,8 +23,8 @@ class _Failure:
 
 
 def in_order(
-    pieces: Iterable[Callable[[], Generator[Batch]]], work: Callable[[Batch], Result], threads: int | None = None
-) -> Generator[Result]:
+    pieces: Iterable[Callable[[], Generator[_Batch]]], work: Callable[[_Batch], _Result], threads: int | None = None
+) -> Generator[_Result]:
     """Yield what `work` makes of each batch, in the order of the pieces.
 
     A thread reads a piece and works on its batches. As many pieces are under way as there are threads, and one more

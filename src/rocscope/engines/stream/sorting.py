@@ -14,7 +14,7 @@ from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.threads import in_threads
 
-Part = tuple[Array, ...]
+SortedPart = tuple[Array, ...]
 """Pieces of arrays, which follow each other."""
 
 _FEW = 1 << 17  # numbers that are no parts
@@ -36,7 +36,7 @@ def add(arrays: list[Array], array: Array) -> None:
         arrays[:] = reversed(list(_joined(arrays, max(_LARGEST, sum(array.size for array in arrays) // _ARRAYS))))
 
 
-def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Part]:
+def sort(arrays: Sequence[Array], threads: int | None = None) -> list[SortedPart]:
     """Sort keys in place, and return parts of the arrays that ascend; keys of one score are all in one part."""
     starts = [(array, start) for array in arrays for start in range(0, array.size, _LARGEST)]
     arrays = [array[start : start + _LARGEST] for array, start in starts]
@@ -58,7 +58,7 @@ def _joined(arrays: list[Array], size: int) -> Iterator[Array]:
         yield some[0] if len(some) == 1 else np.concatenate(some)
 
 
-def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[Part]:
+def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[SortedPart]:
     """Sort in parts of at most so many numbers; what is more, of one bucket, is sorted in parts again."""
     bits, parts = _parted(arrays, most, threads)
     large = [sum(piece.size for piece in part) > most for part in parts]
@@ -70,7 +70,7 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> lis
     return [found for part, is_large in again for found in (_sort_parted(part, most, threads) if is_large else [part])]
 
 
-def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> tuple[int, list[Part]]:
+def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> tuple[int, list[SortedPart]]:
     """Bring arrays into the same buckets; return their width in bits, and parts of whole buckets."""
     ends = in_threads(lambda array: (array.min(), array.max()), arrays, threads)
     lowest, highest = min(low for low, _ in ends), max(high for _, high in ends)

@@ -80,7 +80,7 @@ class Spill:
 
 
 @dataclass
-class Part:
+class SpilledPart:
     """Rows whose codes lie from `low` to `high`: columns on disk, piece after piece; or sums, of a single code."""
 
     low: int
@@ -153,14 +153,14 @@ class Parted:
         order = np.argsort(columns[0], kind="stable")
         return [column[order] for column in columns]
 
-    def _parts_between(self, cuts: Array) -> list[Part]:
+    def _parts_between(self, cuts: Array) -> list[SpilledPart]:
         """Return parts that begin at the cuts, which are codes; frequent ones occur twice among them."""
         codes = [int(code) for code in cuts]
         frequent = {code for code, after in pairwise(codes) if code == after}
         starts = {self._low, *codes, *(code + 1 for code in frequent)}
         lows = sorted(code for code in starts if self._low <= code <= self._high)
         highs = [*(low - 1 for low in lows[1:]), self._high]
-        return [Part(low, high, self._dtypes) for low, high in zip(lows, highs, strict=True)]
+        return [SpilledPart(low, high, self._dtypes) for low, high in zip(lows, highs, strict=True)]
 
     def write(self, *columns: Array) -> None:
         """Add sorted rows."""
@@ -178,10 +178,10 @@ class Parted:
             else:
                 part.pieces.append(tuple(self.spill.write(column) for column in piece))
 
-    def ranked(self, limit: int) -> list[Part]:
+    def ranked(self, limit: int) -> list[SpilledPart]:
         """Sort the parts, each on disk again, and return them by decreasing score; too large ones are parted first."""
         limit = max(limit, _LEAST_PART)
-        parts: list[Part] = []
+        parts: list[SpilledPart] = []
         while self._parts:
             part = self._parts.pop()
             if part.nbytes > limit:
@@ -193,7 +193,7 @@ class Parted:
                 parts.append(part)
         return parts
 
-    def _parted(self, part: Part, limit: int) -> "Parted":
+    def _parted(self, part: SpilledPart, limit: int) -> "Parted":
         samples = [self._sample(extents[0]) for extents in part.pieces]
         codes = np.sort(self.codes(np.concatenate(samples)))
         cuts = codes[np.linspace(0, codes.size - 1, _PARTS).astype(np.intp)].tolist()
@@ -208,7 +208,7 @@ class Parted:
                     Extent(extent.offset + start * dtype.itemsize, size * dtype.itemsize)
                     for extent, dtype in zip(extents, self._dtypes, strict=True)
                 )
-                parted.write(*Part(part.low, part.high, self._dtypes, [piece]).load(self.spill))
+                parted.write(*SpilledPart(part.low, part.high, self._dtypes, [piece]).load(self.spill))
         return parted
 
     def _sample(self, extent: Extent) -> Array:
@@ -261,7 +261,7 @@ class _Spilled:
     """Levels from parts on disk, by decreasing score, of which one at a time is in memory."""
 
     dtype: np.dtype[Any]
-    parts: list[tuple[Spill, Part, Any]]
+    parts: list[tuple[Spill, SpilledPart, Any]]
     """Each with its file, and the bits of its codes that the file leaves out."""
 
     def blocks(self) -> Iterator[Block]:

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
-from rocscope._progress import Report
-from rocscope.core.counted import Counted
+from rocscope._progress import Tell
+from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, require_columns
-from rocscope.engines.stream.batches import Batch, Reader, Tally
+from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.pipeline import in_order
@@ -27,7 +27,7 @@ from rocscope.engines.stream.spill import Spill
 _PART = 4  # parts on disk that would fill the memory
 
 
-def count(source: Any, question: Question) -> Counted:
+def count(source: Any, question: Question) -> CountedModels:
     """Answer a question about any source that `read` takes."""
     limit = memory_limit(question.memory)
     with reading(source, question) as (reader, stream):
@@ -36,10 +36,10 @@ def count(source: Any, question: Question) -> Counted:
     provenance = tally.provenance(question.where)
     models = models_of_reader(reader)
     by_segment = {
-        segment: Counted(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
+        segment: CountedModels(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
         for segment, pile in piles.in_order()
     }
-    return by_segment[None] if question.segment is None else Counted(by_segment, provenance)
+    return by_segment[None] if question.segment is None else CountedModels(by_segment, provenance)
 
 
 @contextmanager
@@ -108,8 +108,8 @@ def _new_pile(packed: Packed) -> Pile:
     return RowPile(packed.dtype) if packed.weighted else KeyPile(packed.dtype)
 
 
-def _read(reader: Reader, stream: Stream, limit: int, report: Report) -> tuple[Tally, _Piles]:
-    tally, piles = Tally(reader), _Piles(limit)
+def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[Seen, _Piles]:
+    tally, piles = Seen(reader), _Piles(limit)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)

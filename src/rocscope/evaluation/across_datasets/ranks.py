@@ -11,8 +11,7 @@ from scipy import stats
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.result import Result, html_table
-from rocscope.core.text import number
+from rocscope.core.result import Result, html_table, number
 from rocscope.errors import InputError
 from rocscope.evaluation.across_datasets.result_table import result_table
 from rocscope.evaluation.measures import Metric

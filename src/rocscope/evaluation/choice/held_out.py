@@ -17,7 +17,7 @@ from rocscope.inference.resampling.draws import Tally
 
 
 def held_out(
-    predictions: Predictions, rule: Rule, *, folds: int, repeats: int, groups: Any, level: float, seed: int
+    predictions: Predictions, rule: Rule, *, folds: Any, repeats: int, groups: Any, level: float, seed: int
 ) -> Estimate:
     """Choose and judge in the folds of the predictions or, where they have none, in folds that are drawn.
 
@@ -25,7 +25,10 @@ def held_out(
     """
     if predictions.fold is None:
         tallies = _tallies(predictions)
-        runs = [(predictions, tallies, part) for part in _drawn(predictions, folds, repeats, groups, seed)]
+        runs = [
+            (predictions, tallies, part)
+            for part in _drawn(predictions, folds, repeats, independent_units(predictions, groups), seed)
+        ]
         name = f"cross-validation, {folds} folds, {repeats} repeats"
     else:
         whole = predictions.by_repeat().values() if predictions.repeated else [predictions]
@@ -71,14 +74,13 @@ def _judge(
     return across.jackknife(rule.worth(*total), rule.worth(*(total - cells))[:, None], level)
 
 
-def _drawn(predictions: Predictions, folds: int, repeats: int, groups: Any, seed: int) -> Iterator[list[Array]]:
+def _drawn(predictions: Predictions, folds: Any, repeats: int, unit: Array | None, seed: int) -> Iterator[list[Array]]:
     """Yield the masks of stratified folds, or of folds of whole groups."""
-    groups = independent_units(predictions, groups)
     n = len(predictions)
-    unit = np.arange(n) if groups is None else check.check_groups(groups, "groups", n)
+    unit = np.arange(n) if unit is None else unit
     size = int(unit.max()) + 1
-    if not 2 <= folds <= size:
-        raise InputError("folds", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))
+    if not 2 <= check.check_whole(folds, "cv") <= size:
+        raise InputError("cv", expected=f"a number from 2 to {size}, that of independent cases", got=repr(folds))
     kind = np.bincount(unit, predictions.y_true, minlength=size) > 0
     check.check_whole(repeats, "repeats")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))

@@ -38,7 +38,6 @@ def optimism(
     X: Any = None,
     y: Any = None,
     cv: Any = 10,
-    folds: int = 10,
     repeats: int = 10,
     replicates: int = 2000,
     stratified: bool = False,
@@ -56,10 +55,13 @@ def optimism(
         Estimators as `rocscope.evaluate` takes them: their scores are then out of fold.
     context, criterion : see `rocscope.choose`
         What is chosen by: lowest expected cost, or a criterion.
-    X, y, cv : see `rocscope.evaluate`
+    X, y : see `rocscope.evaluate`
         For estimators only.
-    folds, repeats : int
-        Of the cross-validation of the choice, where Predictions have no folds of their own.
+    cv : int, or whatever else `rocscope.evaluate` takes for estimators
+        Folds that estimators are judged in; or that the choice is cross-validated in, where Predictions have none of
+        their own.
+    repeats : int
+        Of that cross-validation.
     replicates : int
         Of the bootstrap.
     stratified, groups, weights : see `rocscope.bootstrap`
@@ -122,7 +124,7 @@ def optimism(
     rule = Rule(criterion_of(criterion or ("accuracy" if context is None else "min_cost")), decision.context)
     design = design_of(predictions, stratified=stratified, groups=groups, weights=weights)
     sample = Observed.of(design, rule, decision)
-    judged = held_out(predictions, sample.rule, folds=folds, repeats=repeats, groups=groups, level=level, seed=seed)
+    judged = held_out(predictions, sample.rule, folds=cv, repeats=repeats, groups=groups, level=level, seed=seed)
     drawn = draw(design, sample, replicates, seed, progress)
     in_sample = sample.at(sample.worth, drawn)
     gained = float(sample.rule.better_by(drawn.worth, in_sample).mean()) / _SEEN

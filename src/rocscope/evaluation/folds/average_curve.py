@@ -16,7 +16,7 @@ from rocscope.errors import InputError
 from rocscope.evaluation.folds import across
 from rocscope.evaluation.folds.across import Across, Spread
 from rocscope.evaluation.folds.average_curve_result import Areas, AverageCurve, Averaged
-from rocscope.evaluation.folds.averages import Average, ByBin, ByFalsePositives, ByThreshold, CountedRoc, Vertical
+from rocscope.evaluation.folds.averages import ByBin, ByFalsePositives, ByThreshold, CountedRoc, FoldAverage, Vertical
 from rocscope.evaluation.folds.fold_curves import FoldCurves, Kind, fold_curves
 from rocscope.inference.auc import auc_interval
 from rocscope.inference.estimate import Estimate
@@ -37,7 +37,7 @@ _ABOVE_ONE = ("lift", "tp", "fp")
 
 def average_curve(
     predictions: Predictions,
-    curve: Kind = "roc",
+    kind: Kind = "roc",
     *,
     method: Method = "vertical",
     model: str | None = None,
@@ -51,7 +51,7 @@ def average_curve(
     Parameters
     ----------
     predictions : Predictions with a fold column
-    curve : {"roc", "gain", "lift", "precision_recall", "calibration"}
+    kind : {"roc", "gain", "lift", "precision_recall", "calibration"}
     method : {"vertical", "threshold", "false_positives", "pooled"}
         The mean of y at each x; the mean of x and y at each threshold; for ROC curves the mean number of true
         positives at each number of false positives; or one curve of the rows of all folds together, which supposes
@@ -115,12 +115,10 @@ def average_curve(
     check.check_level(level)
     predictions = rows_of(predictions)
     name = model_name(predictions.models, model)
-    found = fold_curves(predictions.select(models=[name]), curve, bins=bins, strategy=strategy)
+    found = fold_curves(predictions.select(models=[name]), kind, bins=bins, strategy=strategy)
     if method == "false_positives":
-        found = _in_counts(found, curve)
-    if grid is not None and (
-        method not in ("vertical", "threshold") or (method, curve) == ("threshold", "calibration")
-    ):
+        found = _in_counts(found, kind)
+    if grid is not None and (method not in ("vertical", "threshold") or (method, kind) == ("threshold", "calibration")):
         raise InputError("grid", expected="none for this average", got="one", hint="it is for x or thresholds")
     curves = list(found.curves.values())
     if method == "pooled":
@@ -134,12 +132,12 @@ def average_curve(
         folds=found.curves,
         undefined=found.undefined,
         pooled=found.pooled,
-        areas=_areas(found, curve, level),
+        areas=_areas(found, kind, level),
         level=level,
     )
 
 
-def _average(curves: Sequence[Any], method: Method, grid: Any) -> Average:
+def _average(curves: Sequence[Any], method: Method, grid: Any) -> FoldAverage:
     where = None if grid is None else np.unique(check.check_scores(grid, name="grid"))
     if method == "vertical":
         return Vertical(curves, where)
@@ -150,11 +148,11 @@ def _average(curves: Sequence[Any], method: Method, grid: Any) -> Average:
 
 def _in_counts(found: FoldCurves, kind: Kind) -> FoldCurves:
     if kind != "roc":
-        raise InputError("method='false_positives'", expected="curve='roc'", got=repr(kind), hint="use 'vertical'")
+        raise InputError("method='false_positives'", expected="kind='roc'", got=repr(kind), hint="use 'vertical'")
     return replace(found, curves={fold: CountedRoc(curve.counts) for fold, curve in found.curves.items()})
 
 
-def _averaged(average: Average, one: Curve, level: float, spread: Spread) -> Averaged:
+def _averaged(average: FoldAverage, one: Curve, level: float, spread: Spread) -> Averaged:
     points = average.points
     x = points.x_of_folds
     x_across = None if x is None else _within(across.mean(x, level, spread), one.x_name)

@@ -9,8 +9,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.band import Band
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve, scalar
 from rocscope.evaluation.folds.across import Across
 from rocscope.inference.estimate import Estimate
@@ -127,14 +126,14 @@ class AverageCurve(Curve):
         place = np.searchsorted(self.x, more)
         return np.insert(self.x, place, more), np.insert(self.y, place, self.at(more))
 
-    def plot(self, ax: Any = None, *, band: Band | bool | None = True, **line: Any) -> Any:
+    def plot(self, ax: Any = None, *, band: Band | bool | None = None, **line: Any) -> Any:
         """Draw the single folds faintly, the average over them, and its band; of a threshold average, crosses.
 
         Parameters
         ----------
         ax : Axes, optional
-        band : bool or Band
-            Whether to draw the band, or another one.
+        band : Band or bool, optional
+            Another band than its own; False draws none.
         **line
             For the line of the average, as in ``Axes.plot``.
 
@@ -143,7 +142,7 @@ class AverageCurve(Curve):
         Axes
         """
         own = self.band if self.x_band is None else None
-        shown = own if band is True else band or None
+        shown = own if band is None or band is True else band or None
         return super().plot(ax, band=shown, **line)
 
     def columns(self) -> dict[str, Array]:

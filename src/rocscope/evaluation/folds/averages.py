@@ -22,7 +22,7 @@ MOST = 20_000
 _STEPS = 200
 
 
-class Points(NamedTuple):
+class AveragePoints(NamedTuple):
     """x, the y of each fold (a row each), thresholds (NaN where they differ), and each fold's x where that varies."""
 
     x: Array
@@ -72,7 +72,7 @@ class Vertical:
     grid: Array | None
 
     @cached_property
-    def points(self) -> Points:
+    def points(self) -> AveragePoints:
         if self.grid is not None:
             return _without_thresholds(self.grid, self.at(self.grid))
         counted = [curve for curve in self.curves if isinstance(curve, CountCurve)]
@@ -88,8 +88,8 @@ class Vertical:
         return np.stack([np.asarray(curve.at(x), dtype=np.float64) for curve in self.curves])
 
 
-def _without_thresholds(x: Array, y: Array) -> Points:
-    return Points(x, y, np.full(x.size, np.nan))
+def _without_thresholds(x: Array, y: Array) -> AveragePoints:
+    return AveragePoints(x, y, np.full(x.size, np.nan))
 
 
 def _bends(curve: Curve) -> Array:
@@ -140,10 +140,10 @@ class ByThreshold:
         return found
 
     @cached_property
-    def points(self) -> Points:
+    def points(self) -> AveragePoints:
         columns = [curve.of(*counts) for curve, counts in zip(self.curves, self._counts, strict=True)]
         x, y = (np.stack(axis) for axis in zip(*columns, strict=True))
-        return Points(across.mean(x, 0.5).value, y, after_infinity(self._thresholds), x)
+        return AveragePoints(across.mean(x, 0.5).value, y, after_infinity(self._thresholds), x)
 
     def at(self, x: Array) -> Array:
         """Mix neighbouring thresholds in all folds alike, so that the mean of their x is the one asked for."""
@@ -160,9 +160,9 @@ class ByBin:
     curves: Sequence[Any]
 
     @cached_property
-    def points(self) -> Points:
+    def points(self) -> AveragePoints:
         x, y = (np.stack([getattr(curve, axis) for curve in self.curves]) for axis in ("x", "y"))
-        return Points(across.mean(x, 0.5).value, y, self.curves[0].threshold, x)
+        return AveragePoints(across.mean(x, 0.5).value, y, self.curves[0].threshold, x)
 
     def at(self, x: Array) -> Array:
         known = across.mean(self.points.y, 0.5)
@@ -192,7 +192,7 @@ class ByFalsePositives:
     curves: Sequence[CountedRoc]
 
     @cached_property
-    def points(self) -> Points:
+    def points(self) -> AveragePoints:
         x = np.arange(self._most + 1, dtype=np.float64)
         found = [np.where(x > curve.counts.n_neg, curve.counts.n_pos, _found(curve, x)) for curve in self.curves]
         everything = np.array([[curve.counts.n_pos] for curve in self.curves], dtype=np.float64)
@@ -222,5 +222,5 @@ def _require_whole(counts: ThresholdCounts) -> None:
         raise WeightError(subject, expected="whole numbers of negatives", got="broken weights", hint="use 'vertical'")
 
 
-Average = Vertical | ByThreshold | ByBin | ByFalsePositives
+FoldAverage = Vertical | ByThreshold | ByBin | ByFalsePositives
 """Each has `points` and, for any x, the y of each fold there (`at`), a row each."""

@@ -14,7 +14,7 @@ from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.results import BinnedCalibrationCurve
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import masks_of
+from rocscope.core.rows import independent_units, masks_of
 from rocscope.curves.curve import CountCurve, Curve
 from rocscope.curves.lift_curves import gain, lift
 from rocscope.curves.precision_recall_curve import precision_recall
@@ -77,11 +77,10 @@ class FoldCurves:
 
     def _parts(self) -> Iterable[Array]:
         """Return the rows to leave out: of each fold or, where cases occur more than once, of a group of cases."""
-        row = self.predictions.row
-        if row is None or not self.predictions.repeated:
+        unit = independent_units(self.predictions) if self.predictions.repeated else None
+        if unit is None:
             return self.masks.values()
-        case = np.unique(row, return_inverse=True)[1]
-        group = np.random.default_rng(0).permutation(int(case.max()) + 1)[case] % _GROUPS
+        group = np.random.default_rng(0).permutation(int(unit.max()) + 1)[unit] % _GROUPS
         return (group == number for number in range(_GROUPS))
 
     @property

@@ -13,8 +13,9 @@ from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import InputError, ScoreError, heard
 from rocscope.evaluation.summary.guidance import MEASURES, NEEDS_PROBABILITIES
-from rocscope.inference.auc import auc_interval, normal_quantile
+from rocscope.inference.auc import auc_interval
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.proportions import rate_intervals, share_of
 from rocscope.sample import Sample
 

@@ -9,8 +9,7 @@ from typing import Any
 from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.frame import frame_of
-from rocscope.core.result import Result, html_table
-from rocscope.core.text import number
+from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.summary.guidance import DOMAINS, MEASURES, REFERENCES, TRIPOD, answered
 from rocscope.inference.estimate import Estimate

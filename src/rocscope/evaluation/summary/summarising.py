@@ -7,7 +7,7 @@ from rocscope import __version__
 from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.rows import require_distinct
+from rocscope.core.rows import refuse_repeats
 from rocscope.decisions.choosing import choose
 from rocscope.errors import OneClassError
 from rocscope.evaluation.summary.measures import measure
@@ -82,7 +82,7 @@ def summary(
     >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
     (True, True, True)
     """
-    require_distinct(predictions, "summary")
+    refuse_repeats(predictions, "summary")
     check.check_level(level)
     context, seed = context or Context(), check.seed_of(random_state)
     samples, rows = samples_of(predictions, name="predictions"), []

@@ -10,7 +10,7 @@ from scipy import special
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
+from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
@@ -78,7 +78,8 @@ def bootstrap(
         Draw positives and negatives (or groups of each kind) apart, so that their numbers stay: for a sample that
         was collected so. Otherwise the class mix varies too.
     groups : array of n labels, optional
-        The patient or customer that a row belongs to; whole groups are drawn.
+        The patient or customer that a row belongs to; whole groups are drawn. By default the groups of the
+        Predictions; False draws rows one by one.
     weights : {"auto", "frequency", "sampling"}
         Whether a weight is a number of equal rows, each of which may be drawn; or one row, which brings its weight
         along. "auto" takes whole numbers as frequencies.
@@ -159,7 +160,7 @@ def design_of(
 
 def design_of_sample(sample: Sample, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
     """Return what is drawn from the data of one model."""
-    rows = sample.rows if groups is None else sample.require_rows("groups")
+    rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
     if rows is None:
         return design_of_counts(sample.counts, stratified=stratified)
     return design_of_rows(rows, stratified=stratified, groups=groups, weights=weights)

@@ -30,9 +30,9 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
     """Draw rows, so that all models see the same ones; or groups of rows."""
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     weight = predictions.sample_weight
-    groups = independent_units(predictions, groups)
-    if groups is not None:
-        return _design_of_groups(predictions, check.check_groups(groups, "groups", len(predictions)), stratified)
+    unit = independent_units(predictions, groups)
+    if unit is not None:
+        return _design_of_groups(predictions, unit, stratified)
     if weight is None and len(predictions.models) == 1:
         model = predictions.models[0]
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)

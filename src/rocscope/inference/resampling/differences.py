@@ -43,7 +43,6 @@ def differences(
     if arms.rows is not None:
         designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups, weights=weights)]
     else:
-        groups = groups or {}
         designs = [
             design_of_sample(arm, stratified=stratified, groups=groups.get(name), weights=weights)
             for name, arm in arms.items()

@@ -11,15 +11,16 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from rocscope import _validation as check
+from rocscope._output import write_file
 from rocscope._stored import Format
 from rocscope._types import Array
 from rocscope.core.result import Result
-from rocscope.core.rows import masks_of, require_distinct
+from rocscope.core.rows import independent_units, masks_of, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.protocols.cv import splits_of
-from rocscope.protocols.splits import Sample
+from rocscope.protocols.splits import SplitRows
 
 Method = Literal["temperature", "vector", "dirichlet"]
 METHODS = ("temperature", "vector", "dirichlet")
@@ -82,7 +83,7 @@ class ClassRecalibrator(Result):
         InputError
             If the file exists and `force` is not set, or cannot be written.
         """
-        return FORMAT.save(path, self.to_dict(), force=force)
+        return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":
@@ -94,6 +95,7 @@ class ClassRecalibrator(Result):
             If the file cannot be read, or is no such recalibrator.
         """
         fields = FORMAT.read(path)
+        fields.require_seal()
         classes = fields.make("classes", check_classes, fields.take("classes", list, "the names of the classes"))
         size, weight, intercept = len(classes), fields.array("weight"), fields.array("intercept")
         if weight.shape != (size, size) or intercept.shape != (size,):
@@ -183,7 +185,7 @@ def recalibrate_classes(
     (RecalibratedClasses(temperature, out of sample, n=2000), array([0.5, 0.5, 0.5]))
     """
     preds = predictions_of(y_true, proba, classes=classes, sample_weight=sample_weight)
-    require_distinct(preds, "recalibration")
+    refuse_repeats(preds, "recalibration")
     check.check_choice("method", method, METHODS)
     if strength is not None:
         check.check_number(strength, "strength", "a finite number of at least 0", least=0)
@@ -201,7 +203,7 @@ def recalibrate_classes(
         for split in splits:
             part = (chance[split.train], preds.y_true[split.train], weight[split.train])
             moved[model][split.test] = _fit(preds.classes, *part, method, strength).predict(chance[split.test])
-    columns = {name: getattr(preds, name) for name in ("sample_weight", "fold", "segment", "repeat", "row")}
+    columns = {name: getattr(preds, name) for name in ("sample_weight", "fold", "segment", "groups", "repeat", "row")}
     labels = np.array(preds.classes, dtype=object)[preds.y_true]
     result = MulticlassPredictions(labels, moved, classes=preds.classes, **columns)
     return RecalibratedClasses(result, fitted, method, splits is not None)
@@ -210,7 +212,9 @@ def recalibrate_classes(
 def _splits(preds: MulticlassPredictions, cv: Any, seed: int) -> list[Any]:
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", preds.fold).values()]
-    splits, title = splits_of(cv, Sample(None, preds.y_true, tuple(preds.classes), None), seed=seed)
+    splits, title = splits_of(
+        cv, SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds)), seed=seed
+    )
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=len(preds))
     if (times != 1).any():
         raise InputError("cv", expected="every row in one test fold", got=f"{(times != 1).sum()} rows not, by {title}")

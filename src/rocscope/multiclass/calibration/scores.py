@@ -118,7 +118,7 @@ def multiclass_decompose(
     check.check_choice("rule", rule, ("brier", "log_loss"))
     chance = preds.probabilities(model)
     each = [
-        Predictions(preds.y_true == k, chance[:, k], sample_weight=preds.sample_weight).counts()
+        Predictions(preds.y_true == k, chance[:, k], sample_weight=preds.sample_weight, groups=preds.groups).counts()
         for k in range(chance.shape[1])
     ]
     if rule == "brier":
@@ -177,7 +177,8 @@ def multiclass_calibration_error(
         return calibration_error(top_label(preds, model), bins=bins)
     chance = preds.probabilities(model)
     columns = (
-        Predictions(preds.y_true == k, chance[:, k], sample_weight=preds.sample_weight) for k in range(chance.shape[1])
+        Predictions(preds.y_true == k, chance[:, k], sample_weight=preds.sample_weight, groups=preds.groups)
+        for k in range(chance.shape[1])
     )
     return float(np.mean([calibration_error(column, bins=bins) for column in columns]))
 
@@ -187,4 +188,4 @@ def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
     chance = preds.probabilities(model)
     first = chance.argmax(axis=1)
     score = np.take_along_axis(chance, first[:, None], axis=1)[:, 0]
-    return Predictions(preds.y_true == first, score, sample_weight=preds.sample_weight)
+    return Predictions(preds.y_true == first, score, sample_weight=preds.sample_weight, groups=preds.groups)

@@ -104,7 +104,7 @@ def _paid(
         decided = cost.decide(predictions.proba[model], reject_cost=reject_cost)
     else:
         decided = predictions.predicted(model)
-    return cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost or 0.0)
+    return cost.of_rows(predictions.y_true, decided, reject_cost=reject_cost)
 
 
 def _never_certain(estimate: Estimate, possible: float) -> Estimate:

@@ -8,10 +8,10 @@ from pathlib import Path
 from rocscope import _validation as check
 from rocscope.errors import EngineError, InputError, LabelError
 from rocscope.multiclass.costs.matrix import CostMatrix
-from rocscope.multiclass.tables.orientation import Rows
+from rocscope.multiclass.tables.orientation import RowsAre
 
 
-def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, rows: Rows | None = None) -> CostMatrix:
+def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, rows: RowsAre | None = None) -> CostMatrix:
     """Cost matrix from a CSV file whose first row and first column name the classes, in any order.
 
     Parameters

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ShapeError
 from rocscope.multiclass.classes import check_classes
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
-from rocscope.multiclass.tables.orientation import Rows, rows_actual
+from rocscope.multiclass.tables.orientation import RowsAre, rows_actual
 
 REJECTED = -1
 """Class index of a case that is left undecided."""
@@ -69,7 +68,7 @@ class CostMatrix(Result):
     classes: tuple[Hashable, ...]
 
     def __init__(
-        self, cost: Any, *, classes: Any, rows: Rows | None = None, allow_rewarded_errors: bool = False
+        self, cost: Any, *, classes: Any, rows: RowsAre | None = None, allow_rewarded_errors: bool = False
     ) -> None:
         matrix = rows_actual(cost, "cost", rows)
         names = check_classes(classes)
@@ -80,7 +79,7 @@ class CostMatrix(Result):
         check.settle(self, cost=check.read_only(matrix), classes=names)
 
     @classmethod
-    def from_benefits(cls, benefit: Any, *, classes: Any, rows: Rows | None = None) -> "CostMatrix":
+    def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":
         """Make costs of benefits, whose signs are turned.
 
         Examples
@@ -153,9 +152,9 @@ class CostMatrix(Result):
         limit = check_reject_cost(reject_cost)
         return np.where(risks.min(axis=1) > limit, REJECTED, chosen)
 
-    def of_rows(self, actual: Array, decided: Array, *, reject_cost: float = 0.0) -> Array:
+    def of_rows(self, actual: Array, decided: Array, *, reject_cost: float | None = None) -> Array:
         """Return the cost of each row, given indices of its actual and decided class (−1: undecided)."""
-        return np.where(decided == REJECTED, reject_cost, self.cost[actual, decided])
+        return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
     def _rows(self, proba: Any) -> Array:
         rows = np.asarray(proba)
@@ -196,18 +195,18 @@ def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name:
     return shares
 
 
-def shift_prior(proba: Any, source: Any, target: Any) -> Array:
+def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
     """Return class probabilities (n × k) for another class mix than that in which they were learned.
 
     Parameters
     ----------
     proba : n × k array
-    source, target : arrays of k shares
+    train_prior, target_prior : arrays of k shares
         Class mix of the training sample, and where the classifier will be used.
 
     Notes
     -----
-    p'ₖ ∝ pₖ·targetₖ/sourceₖ: valid where only the class mix differs, not the cases within a class.
+    p'ₖ ∝ pₖ·targetₖ/trainₖ: valid where only the class mix differs, not the cases within a class.
 
     References
     ----------
@@ -215,13 +214,13 @@ def shift_prior(proba: Any, source: Any, target: Any) -> Array:
 
     Examples
     --------
-    >>> shift_prior([[0.5, 0.5]], source=[0.5, 0.5], target=[0.9, 0.1]).tolist()
+    >>> shift_prior([[0.5, 0.5]], [0.5, 0.5], [0.9, 0.1]).tolist()
     [[0.9, 0.1]]
     """
-    source, target = (np.asarray(shares, dtype=np.float64) for shares in (source, target))
-    if (source <= 0).any():
-        raise InputError("source", expected="a share above 0 for each class", got=repr(source.tolist()))
-    shifted = np.asarray(proba) * (target / source)
+    train, target = (np.asarray(shares, dtype=np.float64) for shares in (train_prior, target_prior))
+    if (train <= 0).any():
+        raise InputError("train_prior", expected="a share above 0 for each class", got=repr(train.tolist()))
+    shifted = np.asarray(proba) * (target / train)
     return shifted / shifted.sum(axis=1, keepdims=True)
 
 

@@ -8,16 +8,15 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import LabelError, ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas.average import Average, average
 from rocscope.multiclass.classes import check_classes, class_index, label_column, position
 from rocscope.multiclass.tables import statistics as tables
 from rocscope.multiclass.tables.intervals import table_interval
-from rocscope.multiclass.tables.orientation import Rows, rows_actual
+from rocscope.multiclass.tables.orientation import RowsAre, rows_actual
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
@@ -78,7 +77,7 @@ class ConfusionMatrix(Result):
     counts: Array
     classes: tuple[Hashable, ...]
 
-    def __init__(self, counts: Any, *, classes: Any = None, rows: Rows | None = None) -> None:
+    def __init__(self, counts: Any, *, classes: Any = None, rows: RowsAre | None = None) -> None:
         matrix = rows_actual(counts, "counts", rows)
         if (matrix < 0).any():
             raise WeightError("counts", expected="counts of at least 0", got=f"{matrix.min():g}")
@@ -227,9 +226,9 @@ class ConfusionMatrix(Result):
         """Mean recall of the classes; it names those without cases."""
         return self.macro("recall")
 
-    def kappa(self, weights: tables.Scheme | None = None) -> float:
+    def kappa(self, weighting: tables.Scheme | None = None) -> float:
         """Cohen's kappa, plain or with "linear" or "quadratic" weights; see `tables.kappa`."""
-        return float(tables.kappa(self.counts, weights))
+        return float(tables.kappa(self.counts, weighting))
 
     @property
     def mcc(self) -> float:

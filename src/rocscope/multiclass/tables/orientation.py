@@ -7,10 +7,10 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.errors import InputError, ShapeError
 
-Rows = Literal["actual", "predicted"]
+RowsAre = Literal["actual", "predicted"]
 
 
-def rows_actual(matrix: Any, name: str, rows: Rows | None) -> Array:
+def rows_actual(matrix: Any, name: str, rows: RowsAre | None) -> Array:
     """Return a square matrix of finite numbers with actual classes in rows, predicted ones in columns."""
     array = np.asarray(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:

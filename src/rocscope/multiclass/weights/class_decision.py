@@ -13,8 +13,7 @@ from rocscope import _validation as check
 from rocscope._output import write_file
 from rocscope._stored import Fields, Format
 from rocscope._types import Array
-from rocscope.core.jsonable import jsonable
-from rocscope.core.result import Result, html_table
+from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.costs.matrix import REJECTED, CostMatrix

@@ -1,0 +1,173 @@
+"""Thinning: the few points of a curve that are enough to draw it and to find its best point."""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rocscope._types import Array
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.ranking import after_infinity
+from rocscope.geometry.hull import pool
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """The points of a curve that are enough to draw it.
+
+    Attributes
+    ----------
+    index : array of increasing point numbers; 0 is "nobody positive", i the i-th level
+    threshold : array of scores; the first is infinite
+    tp, fp : arrays of counts
+    deviation : float
+        How far any point left out lies from the lines between those kept, in tpr and fpr alike.
+    """
+
+    index: Array
+    threshold: Array
+    tp: Array
+    fp: Array
+    deviation: float
+
+
+def thin(counts: ThresholdCounts, most: int = 500) -> Thinned:
+    """Choose about `most` points, evenly along the ROC curve, and all that can have the lowest cost.
+
+    Those are the vertices of the hull and, for costs that only reward false alarms, the first with all of them.
+
+    Raises
+    ------
+    OneClassError
+        If the counts hold one class only.
+
+    Notes
+    -----
+    Along a ROC curve s = fpr + tpr increases strictly and d = tpr − fpr tells how far it is from the diagonal, so
+    points are spread evenly in s and the deviation is half the largest error in d. Two passes over the blocks.
+
+    Examples
+    --------
+    >>> counts = ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
+    >>> kept = thin(counts, most=2)
+    >>> kept.index, kept.threshold, round(kept.deviation, 3)
+    (array([0, 2, 5, 6]), array([inf, 5., 2., 1.]), 0.0)
+    """
+    counts.require_both_classes("thinning")
+    every = len(counts) < most
+    hull = pool(counts)
+    wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
+    chosen: list[tuple[Array, ...]] = []
+    done, complete = 0, False
+    for block in counts.ranking.blocks():
+        along = _along(counts, block.tp, block.fp)
+        here = wanted[(wanted > 0) & (wanted <= along[-1])]
+        wanted = wanted[wanted > along[-1]]
+        level = np.arange(along.size) if every else np.unique(np.searchsorted(along, here))
+        if not complete and block.fp[-1] == counts.n_neg:
+            level, complete = np.union1d(level, np.searchsorted(block.fp, counts.n_neg)), True
+        threshold = counts.ranking.decode(block.code[level])
+        chosen.append((done + 1 + level, threshold, block.tp[level], block.fp[level]))
+        done += along.size
+    index, threshold, tp, fp = (np.concatenate(column) for column in zip(*chosen, strict=True))
+    index, tp, fp = (np.concatenate([column[:1] * 0, column]) for column in (index, tp, fp))
+    return Thinned(index, after_infinity(threshold), tp, fp, 0.0 if every else _deviation(counts, tp, fp))
+
+
+def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
+    return tp / counts.n_pos + fp / counts.n_neg
+
+
+def _above(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
+    return tp / counts.n_pos - fp / counts.n_neg
+
+
+def _deviation(counts: ThresholdCounts, tp: Array, fp: Array) -> float:
+    along, above = _along(counts, tp, fp), _above(counts, tp, fp)
+    errors = (
+        np.abs(np.interp(_along(counts, *points), along, above) - _above(counts, *points)).max()
+        for points in counts.points()
+    )
+    return float(max(errors)) / 2
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """The points of a polyline that were kept, and how far any other lies at most from the lines between them."""
+
+    index: Array
+    deviation: float
+
+
+def simplify(x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = ()) -> Simplified:
+    """Choose points of a polyline so that it looks the same when only they are joined.
+
+    Parameters
+    ----------
+    x, y : arrays of n finite numbers
+        Each is measured in units of its own range, so for a ROC curve in rates.
+    most : int
+        How many points may remain; the first, the last and those of `keep` always do.
+    keep : indices
+        Points that must stay, such as the vertices of the hull.
+
+    Returns
+    -------
+    Simplified
+        Increasing `index` of the chosen points, and the `deviation`: the largest distance of any point from the
+        straight line between the two chosen ones around it.
+
+    Notes
+    -----
+    Ramer–Douglas–Peucker, the worst segment first: each is split at its farthest point until `most` points are
+    chosen or nothing deviates. About O(n log most).
+
+    References
+    ----------
+    Douglas & Peucker 1973, "Algorithms for the reduction of the number of points", Cartographica 10:112–122.
+
+    Examples
+    --------
+    >>> simplify([0, 1, 2, 3, 4], [0, 0, 4, 4, 4], most=4)
+    Simplified(index=array([0, 1, 2, 4]), deviation=0.0)
+    """
+    points = np.column_stack([_in_own_range(np.asarray(axis, dtype=np.float64)) for axis in (x, y)])
+    chosen = set(np.asarray(keep, dtype=np.intp).tolist()) | {0, len(points) - 1}
+    segments = [_farthest(points, *ends) for ends in pairwise(sorted(chosen))] or [(0.0, 0, 0, 0)]
+    heapq.heapify(segments)
+    while len(chosen) < most and segments[0][0] < 0:
+        _, first, middle, last = segments[0]
+        chosen.add(middle)
+        heapq.heapreplace(segments, _farthest(points, first, middle))
+        heapq.heappush(segments, _farthest(points, middle, last))
+    return Simplified(np.array(sorted(chosen), dtype=np.intp), abs(segments[0][0]))
+
+
+def _in_own_range(axis: Array) -> Array:
+    return (axis - axis.min()) / (np.ptp(axis) or 1.0)
+
+
+def _farthest(points: Array, first: int, last: int) -> tuple[float, int, int, int]:
+    """Return minus the distance, so that a heap has the worst on top, and the point that is farthest from a chord."""
+    if last - first < 2:
+        return 0.0, first, first, last
+    distance = distance_to_chord(points[first + 1 : last], points[first], points[last])
+    middle = int(distance.argmax())
+    return -float(distance[middle]), first, first + 1 + middle, last
+
+
+def distance_to_chord(points: Array, start: Array, end: Array) -> Array:
+    """Return how far points lie from the straight piece between `start` and `end`; the last axis holds x and y.
+
+    Examples
+    --------
+    >>> distance_to_chord(np.array([[0.5, 1.0], [2.0, 0.0]]), np.array([0.0, 0.0]), np.array([1.0, 0.0]))
+    array([1., 1.])
+    """
+    chord, offset = end - start, points - start
+    length = (chord * chord).sum(axis=-1)
+    along = (offset * chord).sum(axis=-1) / np.where(length > 0, length, 1.0)
+    return np.linalg.norm(offset - along.clip(0.0, 1.0)[..., None] * chord, axis=-1)

@@ -1,0 +1,180 @@
+"""The table of the door: data in every form, and every public function by what it takes."""
+
+import re
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import rocscope as rs
+from rocscope.multiclass import ConfusionMatrix, CostMatrix, MulticlassPredictions
+from rocscope.ranges import BinnedCounts, CountsSketch
+
+RNG = np.random.default_rng(0)
+N = 60
+Y = RNG.random(N) < 0.4
+A = np.round((RNG.random(N) + 0.5 * Y) / 1.5, 2)
+B = np.round((RNG.random(N) + 0.3 * Y) / 1.3, 1)
+FOLD = np.arange(N) % 5
+CRISP = (A >= 0.5).astype(int)
+
+COUNTS = {name: rs.ThresholdCounts.from_scores(Y, score) for name, score in (("a", A), ("b", B))}
+MERGED = BinnedCounts.from_counts(COUNTS["a"]).merge(range(0, len(COUNTS["a"]), 4))
+OPEN = BinnedCounts(MERGED.low, MERGED.high, MERGED.pos, MERGED.neg)
+POINT = COUNTS["a"].at(0.5)
+MATRIX = ConfusionMatrix([[POINT.tn, POINT.fp], [POINT.fn, POINT.tp]], rows="actual")
+BOTH = rs.Predictions(Y, {"a": A, "b": B}, fold=FOLD)
+MULTI = MulticlassPredictions(np.arange(N) % 3, np.full((N, 3), 1 / 3))
+CAMPAIGN = rs.Campaign(population=1000, unit_cost=1, unit_benefit=5)
+
+
+def sketch(score):
+    made = CountsSketch()
+    made.update(Y, score)
+    return made
+
+
+SAME = {
+    "lists": ((Y.astype(int).tolist(), A.tolist()), {}),
+    "labels that are named": ((np.where(Y, "yes", "no"), A), {"pos_label": "yes"}),
+    "weights of one": ((Y, A), {"sample_weight": np.ones(N, int)}),
+    "Predictions of one model": ((rs.Predictions(Y, A),), {}),
+    "Predictions of two models": ((BOTH,), {"model": "a"}),
+    "ThresholdCounts": ((COUNTS["a"],), {}),
+    "exact BinnedCounts": ((BinnedCounts.from_counts(COUNTS["a"]),), {}),
+    "exact CountsSketch": ((sketch(A),), {}),
+    "a mapping of one": (({"a": COUNTS["a"]},), {}),
+    "a mapping of two": (({"a": rs.Predictions(Y, A), "b": COUNTS["b"]},), {"model": "a"}),
+}
+IN_COLUMNS = {"lists", "labels that are named", "weights of one"}
+
+NONSENSE = {
+    "a string": "scores.csv",
+    "None": None,
+    "a number": 0.5,
+    "strings by name": {"a": "scores.csv"},
+    "nothing by name": {},
+    "several classes": MULTI,
+    "a curve": rs.roc(Y, A),
+}
+COUNTED = {"ThresholdCounts": COUNTS["a"], "BinnedCounts": OPEN, "OperatingPoint": POINT, "counts by name": COUNTS}
+REFUSED = re.compile(
+    r"^[\w\[\]' ,=–-]+: expected (.*Predictions|.*OperatingPoint|at least one model|two or more|rows|a mapping|a curve)"
+    r".*, got .+"
+)
+
+inference, calibration, decisions, plotting = rs.inference, rs.calibration, rs.decisions, rs.plotting
+evaluation, multiclass = rs.evaluation, rs.multiclass
+
+
+def total(counts):
+    return counts.at(0.5).accuracy
+
+
+OF_ONE_MODEL = {
+    "auc": rs.auc,
+    "roc": rs.roc,
+    "det": rs.det,
+    "gain": rs.gain,
+    "lift": rs.lift,
+    "lift_chart": rs.lift_chart,
+    "precision_recall": rs.precision_recall,
+    "cost_curve": rs.cost_curve,
+    "net_benefit": rs.net_benefit,
+    "profit": lambda *data, **which: rs.profit(*data, campaign=CAMPAIGN, **which),
+    "calibration_curve": rs.calibration_curve,
+    "auc_interval": rs.auc_interval,
+    "curves.brier_curve": rs.curves.brier_curve,
+    "inference.mann_whitney": inference.mann_whitney,
+    "inference.smooth_roc": inference.smooth_roc,
+    "decisions.h_measure": decisions.h_measure,
+    "calibration.brier": calibration.brier,
+    "calibration.log_loss": calibration.log_loss,
+    "calibration.decompose": calibration.decompose,
+    "calibration.calibration_error": calibration.calibration_error,
+    "calibration.smooth_calibration_error": calibration.smooth_calibration_error,
+    "calibration.calibration_index": calibration.calibration_index,
+    "calibration.cox_calibration": calibration.cox_calibration,
+    "calibration.spiegelhalter_test": calibration.spiegelhalter_test,
+    "calibration.hosmer_lemeshow_test": calibration.hosmer_lemeshow_test,
+    "calibration.miscalibration_test": lambda *data, **which: calibration.miscalibration_test(*data, draws=9, **which),
+    "calibration.calibration_report": lambda *data, **which: calibration.calibration_report(
+        *data, replicates=3, draws=9, **which
+    ),
+}
+OF_COUNTED_DATA = {
+    "bootstrap": lambda data, **which: rs.bootstrap(data, total, replicates=20, **which),
+    "inference.band": lambda data, **which: inference.band(data, metric=rs.metrics.tpr, replicates=20, **which),
+    "decisions.reweight": lambda data, **which: decisions.reweight(data, 0.3, **which),
+}
+BESIDE_OTHER_DATA = {
+    "inference.drift": lambda data: inference.drift(data, COUNTS["a"]),
+    "decisions.estimate_prevalence": lambda data: decisions.estimate_prevalence(
+        A, method="confusion", labelled=data, threshold=0.5
+    ),
+}
+OF_SEVERAL_MODELS = {
+    "hull": rs.hull,
+    "choose": rs.choose,
+    "plan_campaign": lambda data: rs.plan_campaign(data, CAMPAIGN),
+    "compare": lambda data: rs.compare(data).estimates,
+    "Report": lambda data: [model.to_dict() for model in rs.Report(data).data.models],
+    "plotting.plot_roc": lambda data: lines(plotting.plot_roc(data, ax=Figure().subplots())),
+    "plotting.plot_lift_chart": lambda data: lines(plotting.plot_lift_chart(data, ax=Figure().subplots())),
+    "plotting.plot_calibration": lambda data: lines(plotting.plot_calibration(data, ax=Figure().subplots())),
+    "plotting.plot_three": lambda data: lines(*plotting.plot_three(data, figure=Figure()).axes),
+}
+OF_ROWS = {
+    "inference.compare_curves": lambda data: inference.compare_curves(data, replicates=5),
+    "inference.mcnemar": lambda data: inference.mcnemar(data, 0.5),
+    "inference.compare_costs": inference.compare_costs,
+    "calibration.recalibrate": calibration.recalibrate,
+    "evaluation.optimism": lambda data: evaluation.optimism(data, replicates=5),
+    "evaluation.average_curve": evaluation.average_curve,
+}
+OF_RESULTS_OR_ROWS = {
+    "evaluation.compare_folds": evaluation.compare_folds,
+    "evaluation.practical_equivalence": lambda data: evaluation.practical_equivalence(data, 0.01),
+    "evaluation.compare_datasets": evaluation.compare_datasets,
+    "evaluation.friedman": evaluation.friedman,
+}
+OF_A_POINT = {
+    "inference.rate_intervals": inference.rate_intervals,
+    "inference.joint_region": inference.joint_region,
+    "inference.compare_errors": lambda point: inference.compare_errors(point, POINT),
+}
+OF_SEVERAL_CLASSES = {
+    "multiclass.multiclass_auc": multiclass.multiclass_auc,
+    "multiclass.vus": multiclass.vus,
+    "multiclass.class_weights": multiclass.class_weights,
+    "multiclass.compare_multiclass_auc": multiclass.compare_multiclass_auc,
+    "multiclass.compare_multiclass_costs": lambda data: multiclass.compare_multiclass_costs(
+        data, CostMatrix.errors(range(3))
+    ),
+    "multiclass.reject_curve": lambda data: multiclass.reject_curve(data, CostMatrix.errors(range(3))),
+    "plotting.plot_class_rocs": plotting.plot_class_rocs,
+    "plotting.plot_simplex": plotting.plot_simplex,
+}
+TABLES = (
+    OF_ONE_MODEL,
+    OF_COUNTED_DATA,
+    BESIDE_OTHER_DATA,
+    OF_SEVERAL_MODELS,
+    OF_ROWS,
+    OF_RESULTS_OR_ROWS,
+    OF_A_POINT,
+    OF_SEVERAL_CLASSES,
+)
+WITHOUT_DATA = {
+    *(f"engines.{name}" for name in ("read", "read_counts", "read_sketch", "describe")),  # make data of a source
+    *(f"evaluation.{name}" for name in ("evaluate", "from_estimator", "learning_curve", "bootstrap_632")),  # of models
+    "decisions.partial_lift_chart",  # some labels are not known: nothing but columns says so
+    *("decisions.mixture", "decisions.correct_probabilities", "inference.adjust_p_values", "multiclass.shift_prior"),
+    *("calibration.recalibrator", "calibration.load_recalibrator"),
+    *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
+    *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc")),  # draw results
+}
+WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "protocols", "sample"}
+
+
+def lines(*axes):
+    return [np.asarray(line.get_xydata(), dtype=float).tolist() for ax in axes for line in ax.get_lines()]
