@@ -36,6 +36,7 @@ from .decisions.monitoring.monitor import monitor as monitor
 from .engines.counting import read_counts as read_counts
 from .engines.reading import read as read
 from .evaluation.evaluating import evaluate as evaluate
+from .evaluation.summary.summarising import summary as summary
 from .inference.areas.auc import auc_interval as auc_interval
 from .inference.comparing import compare as compare
 from .inference.resampling.bootstrap import bootstrap as bootstrap

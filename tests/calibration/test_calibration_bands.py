@@ -5,8 +5,9 @@ import pytest
 from scipy import special
 
 import rocscope as rs
-from rocscope.calibration.bands import draw_positives, envelope
+from rocscope.calibration.bands.drawn import envelope
 from rocscope.calibration.logistic import fit_logistic
+from rocscope.calibration.outcomes import draw_positives
 
 METHODS = ("bins", "pav", "loess", "spline")
 
@@ -45,16 +46,14 @@ def test_simultaneous_consistency_band_holds_the_whole_curve_in_93_of_100_runs(m
     assert share >= 0.93
 
 
-@pytest.mark.parametrize("kind", ["consistency_band", "confidence_band"])
-def test_pointwise_band_of_loess_agrees_with_its_variance(kind):
+def test_pointwise_consistency_band_of_loess_agrees_with_its_variance():
     """LOESS is linear in the labels, so its variance is known."""
     rng = np.random.default_rng(2)
     label, score = calibrated(rng, 300)
     curve = rs.calibration_curve(label, score, method="loess")
-    weights = curve._fit.weights
-    chance = np.sort(score) if kind == "consistency_band" else curve.y.clip(0, 1)
+    weights, chance = curve._fit.weights_at(curve.x), np.sort(score)
     half = 1.96 * np.sqrt(weights**2 @ (chance * (1 - chance)))
-    band = getattr(curve, kind)(draws=4000)
+    band = curve.consistency_band(draws=4000)
     assert band.low == pytest.approx(weights @ chance - half, abs=0.02)
     assert band.high == pytest.approx(weights @ chance + half, abs=0.02)
 
@@ -71,12 +70,13 @@ def test_pointwise_consistency_band_of_bins_is_binomial():
 @pytest.mark.parametrize("method", METHODS)
 def test_a_simultaneous_band_holds_the_pointwise_one_and_says_so(method):
     curve = rs.calibration_curve(*calibrated(np.random.default_rng(1)), method=method)
-    narrow, wide = (curve.confidence_band(simultaneous=flag, draws=300) for flag in (False, True))
-    assert "simultaneous, confidence band of" in repr(wide)
-    assert "pointwise, confidence band of" in repr(narrow)
+    narrow, wide = (curve.confidence_band(simultaneous=flag) for flag in (False, True))
+    assert "95 % simultaneous" in repr(wide)
+    assert "95 % pointwise" in repr(narrow)
     assert np.nanmean(wide.high - wide.low) > np.nanmean(narrow.high - narrow.low)
-    y = values_at(curve, wide)
-    assert ((y >= wide.low) & (y <= wide.high) | np.isnan(y)).all()
+    for band in (narrow, wide):
+        y = curve.y if method == "bins" else curve.at(band.x)
+        assert ((y >= band.low) & (y <= band.high) | np.isnan(y)).all()
 
 
 def test_a_band_is_repeatable_and_leaves_the_diagonal_to_an_overconfident_model():

@@ -5,6 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, ScoreError
@@ -18,7 +21,7 @@ def simulated(n=300, seed=0, power=1.5):
 
 @pytest.fixture(scope="module")
 def report():
-    return rs.calibration.calibration_report(*simulated(), replicates=60)
+    return rs.calibration.calibration_report(*simulated())
 
 
 def test_numbers_are_those_of_their_functions(report):
@@ -48,44 +51,40 @@ def test_numbers_are_those_of_their_functions(report):
     assert report.tests["miscalibration"] == rs.calibration.miscalibration_test(label, score)
 
 
-def test_every_number_has_an_interval(report):
+AS_THEY_ARE = {"ece_debiased", "smooth_ece", "spiegelhalter_z", "hosmer_lemeshow_chi2"}
+
+
+def test_every_number_has_an_interval_or_says_why_not(report):
     for name, estimate in report.estimates.items():
-        assert estimate.low <= estimate.high, name
-        assert "60 replicates" in estimate.method
-        assert estimate.low >= 0 or name in {"slope", "intercept", "in_the_large"} | {
-            "observed_minus_predicted",
-            "spiegelhalter_z",
-        }
-    assert 1 not in report["smooth_ece"]
+        if name in AS_THEY_ARE or name.endswith(("discrimination", "uncertainty")) or name.startswith("murphy"):
+            assert math.isnan(estimate.low), name
+            assert estimate.method.startswith("no interval"), name
+        elif name != "log_loss_miscalibration":
+            assert estimate.low < estimate.high, name
+            assert estimate.low <= estimate.value <= estimate.high, name
+    assert 0 not in report["ici"]
 
 
-def test_intervals_agree_with_wald_and_are_repeatable(report):
+def test_closed_forms_are_those_of_other_libraries(report):
     label, score = simulated()
-    again = rs.calibration.calibration_report(label, score, replicates=60)
-    assert again.to_dict() == report.to_dict()
-    more = rs.calibration.calibration_report(label, score, replicates=300, draws=9)
     cox = rs.calibration.cox_calibration(label, score)
-    for name in ("slope", "in_the_large"):
+    for name in ("slope", "in_the_large", "intercept"):
         low, high = cox.interval(name)
-        assert more[name].high - more[name].low == pytest.approx(high - low, rel=0.25)
-
-
-@pytest.mark.slow
-def test_intervals_cover():
-    """Calibrated data: slope 1, intercept 0 and an expected Brier score that is known."""
-    rng = np.random.default_rng(1)
-    runs, truth = 300, {"slope": 1.0, "in_the_large": 0.0, "observed_minus_predicted": 0.0, "brier": 1 / 6}
-    covered = dict.fromkeys(truth, 0)
-    for seed in range(runs):
-        score = rng.random(400)
-        report = rs.calibration.calibration_report(
-            rng.random(400) < score, score, replicates=200, draws=1, random_state=seed
-        )
-        for name, value in truth.items():
-            covered[name] += value in report[name]
-    for name, count in covered.items():
-        print(f"\nbootstrap interval of {name}: holds the truth in {count / runs:.1%} of {runs} runs")
-        assert 0.90 <= count / runs <= 0.99
+        assert report[name].low <= low
+        assert report[name].high >= high
+        assert report[name].high - report[name].low == pytest.approx(high - low, rel=0.25)
+    log_odds = np.log(score / (1 - score))
+    design = sm.GLM(label, sm.add_constant(log_odds), family=sm.families.Binomial())
+    robust = design.fit(tol=1e-13, cov_type="HC1").bse
+    plain = design.fit(tol=1e-13).bse
+    assert report["slope"].standard_error == pytest.approx(max(robust[1], plain[1]), rel=1e-6)
+    terms = (score - label) ** 2
+    assert report["brier"].standard_error == pytest.approx(terms.std() / math.sqrt(label.size), rel=1e-12)
+    ratio = report["observed_over_expected"]
+    assert ratio.value == pytest.approx(label.sum() / score.sum(), rel=1e-12)
+    error = math.sqrt(((label - ratio.value * score) ** 2).sum()) / score.sum()
+    assert ratio.standard_error == pytest.approx(error, rel=1e-12)
+    assert (ratio.high - ratio.low) / 2 == pytest.approx(1.96 * error, rel=0.03)
 
 
 def test_forms_of_input_agree(report):
@@ -93,43 +92,65 @@ def test_forms_of_input_agree(report):
     counts = rs.ThresholdCounts.from_scores(label, score)
     preds = rs.Predictions(label, {"a": score, "b": score**2})
     for data, options in ((counts, {}), (preds, {"model": "a"})):
-        assert rs.calibration.calibration_report(data, replicates=60, **options).to_dict() == report.to_dict()
-    assert (
-        rs.calibration.calibration_report(preds, model="b", replicates=0, draws=1)["brier"].value
-        != report["brier"].value
-    )
+        assert rs.calibration.calibration_report(data, **options).to_dict() == report.to_dict()
+    assert rs.calibration.calibration_report(preds, model="b", draws=0)["brier"].value != report["brier"].value
 
 
-def test_many_probabilities_are_gathered_in_the_replicates_only():
+def test_many_probabilities_are_gathered_for_the_draws_only():
     label, score = simulated(8000)
-    found = rs.calibration.calibration_report(label, score, replicates=10, draws=9)
+    found = rs.calibration.calibration_report(label, score, draws=99)
     assert found["brier"].value == rs.calibration.brier(label, score)
-    assert found["brier"].low < found["brier"].value < found["brier"].high
+    assert found["ici"].value == rs.calibration.calibration_index(label, score).ici
+    assert found["ici"].low < found["ici"].value < found["ici"].high
 
 
-def test_no_replicates_and_weights_without_rows_leave_intervals_out():
-    label, score = simulated(60)
-    weight = np.linspace(0.5, 1.5, 60)
-    without = rs.calibration.calibration_report(label, score, replicates=0, draws=1)
-    counts = rs.ThresholdCounts.from_scores(label, score, sample_weight=weight)
-    fractions = rs.calibration.calibration_report(counts, draws=1)
-    for found in (without, fractions):
-        assert math.isnan(found["brier"].low)
-        assert any("no intervals" in note for note in found.notes)
-    columns = rs.calibration.calibration_report(label, score, sample_weight=weight, replicates=20, draws=1)
-    rows = rs.calibration.calibration_report(rs.Predictions(label, score, sample_weight=weight), replicates=20, draws=1)
-    assert rows.to_dict() == columns.to_dict()
-    assert rows["brier"].value == pytest.approx(fractions["brier"].value)
-    assert rows["brier"].low < rows["brier"].high
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 1.15, 1.5]), st.sampled_from([60, 900]))
+@settings(max_examples=40, deadline=None)
+def test_interval_and_test_never_disagree(seed, power, n):
+    label, score = simulated(n, seed, power)
+    report = rs.calibration.calibration_report(label, score, draws=99, random_state=seed)
+    test = rs.calibration.miscalibration_test(label, score, draws=99, random_state=seed)
+    assert test.p_value == report.tests["miscalibration"].p_value
+    assert (report["brier_miscalibration"].low > 0) == (test.p_value <= 0.05)
+
+
+def test_weights_and_groups_make_intervals_wider_and_whole_weights_do_not():
+    label, score = simulated(200)
+    plain = rs.calibration.calibration_report(label, score)
+    thrice = rs.calibration.calibration_report(label, score, sample_weight=np.full(200, 3))
+    rows = rs.calibration.calibration_report(np.repeat(label, 3), np.repeat(score, 3))
+    weights = rs.calibration.calibration_report(label, score, sample_weight=np.full(200, 0.5))
+    thrice_each = np.repeat(np.arange(200), 3)
+    groups = rs.calibration.calibration_report(label[thrice_each], score[thrice_each], groups=thrice_each)
+    for name in ("slope", "brier", "observed_over_expected"):
+        reports = {"plain": plain, "thrice": thrice, "rows": rows, "weights": weights, "groups": groups}
+        width = {key: report[name].high - report[name].low for key, report in reports.items()}
+        assert width["thrice"] == pytest.approx(width["rows"], rel=1e-9)
+        assert width["weights"] == pytest.approx(width["plain"], rel=1e-9)
+        assert width["groups"] == pytest.approx(width["plain"], rel=0.02)
+        assert width["rows"] < 0.65 * width["plain"]
+    for name in ("ici", "brier_miscalibration", "ece"):
+        assert groups[name].high == pytest.approx(plain[name].high, rel=0.35)
+        assert "design effect 3" in groups[name].method
+
+
+def test_target_prevalence_is_that_of_weighted_classes():
+    label, score = simulated(400)
+    weight = np.where(label == 1, 0.1 / label.mean(), 0.9 / (1 - label.mean()))
+    target = rs.calibration.calibration_report(label, score, target_prevalence=0.1, draws=99)
+    weighted = rs.calibration.calibration_report(label, score, sample_weight=weight, draws=0)
+    for name, estimate in weighted.estimates.items():
+        assert target[name].value == pytest.approx(estimate.value, rel=1e-9, abs=1e-12), name
+    assert target["slope"].low < target["slope"].value < target["slope"].high
 
 
 def test_what_is_undefined_is_said():
-    one_class = rs.calibration.calibration_report([1, 1, 1], [0.2, 0.5, 0.9], replicates=5, draws=9)
+    one_class = rs.calibration.calibration_report([1, 1, 1], [0.2, 0.5, 0.9], draws=9)
     assert math.isnan(one_class["slope"].value)
     assert any("one class" in note for note in one_class.notes)
-    equal = rs.calibration.calibration_report([1, 0, 1], [0.5, 0.5, 0.5], replicates=5, draws=9)
+    equal = rs.calibration.calibration_report([1, 0, 1], [0.5, 0.5, 0.5], draws=9)
     assert any("do not exist" in note for note in equal.notes)
-    wrong = rs.calibration.calibration_report([1, 0, 1, 0], [0.0, 0.5, 0.6, 0.1], replicates=5, draws=9)
+    wrong = rs.calibration.calibration_report([1, 0, 1, 0], [0.0, 0.5, 0.6, 0.1], draws=9)
     assert any("infinite" in note for note in wrong.notes)
     for found in (one_class, equal, wrong):
         assert json.dumps(found.to_dict(), allow_nan=False)
@@ -140,9 +161,9 @@ def test_what_is_undefined_is_said():
 def test_bad_input():
     with pytest.raises(ScoreError, match="recalibrate"):
         rs.calibration.calibration_report([0, 1], [0.5, 2.0])
-    with pytest.raises(InputError, match="replicates"):
-        rs.calibration.calibration_report([0, 1], [0.5, 0.2], replicates=-1)
+    with pytest.raises(InputError, match="groups"):
+        rs.calibration.calibration_report(rs.ThresholdCounts([0.5], [1], [1]), groups=[0, 1])
     with pytest.raises(InputError, match="level"):
         rs.calibration.calibration_report([0, 1], [0.5, 0.2], level=95)
     with pytest.raises(ColumnError, match="closest: 'brier'"):
-        rs.calibration.calibration_report([0, 1], [0.5, 0.2], replicates=0, draws=1)["briar"]
+        rs.calibration.calibration_report([0, 1], [0.5, 0.2], draws=0)["briar"]

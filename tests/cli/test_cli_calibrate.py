@@ -10,6 +10,7 @@ from pyarrow import csv, parquet
 
 import rocscope as rs
 from rocscope.cli import main
+from rocscope.evaluation.summary.result import cell
 
 
 @pytest.fixture
@@ -118,6 +119,8 @@ def test_summary_and_report_show_the_calibration_block(run, tmp_path):
     block = page.to_dict()["models"][0]["calibration"]
     assert block["numbers"]["brier"] == rs.calibration.brier(preds.counts())
     assert ">Calibration</h2>" in page.html
-    assert f"{rs.calibration.smooth_calibration_error(preds.counts()):.4f}" in page.html
+    found = rs.summary(preds)["m"]
+    for name in ("ici", "slope", "observed_over_expected"):
+        assert f'<td dir="auto">{cell(found[name])}</td>' in page.html
     logits = rs.Predictions(preds.y_true, preds.scores["m"] * 10)
     assert ">Calibration</h2>" not in rs.Report(logits).html

@@ -7,6 +7,8 @@ from .discrepancy import smooth_calibration_error as smooth_calibration_error
 from .goodness import hosmer_lemeshow_test as hosmer_lemeshow_test
 from .goodness import miscalibration_test as miscalibration_test
 from .goodness import spiegelhalter_test as spiegelhalter_test
+from .intervals.decision_cost import MiscalibrationCostCurve as MiscalibrationCostCurve
+from .intervals.decision_cost import miscalibration_cost as miscalibration_cost
 from .methods import calibration_curve as calibration_curve
 from .recalibration.cross import load_recalibrator as load_recalibrator
 from .recalibration.cross import recalibrate as recalibrate
@@ -15,3 +17,4 @@ from .report import calibration_report as calibration_report
 from .scores import brier as brier
 from .scores import decompose as decompose
 from .scores import log_loss as log_loss
+from .val_prob import val_prob as val_prob

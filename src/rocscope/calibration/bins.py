@@ -34,6 +34,15 @@ class Bins:
     total_score: Array
 
     @property
+    def effective(self) -> Array:
+        """How many independent rows each bin is worth."""
+        filled = self.total > 0
+        worth = np.zeros(self.total.size)
+        if filled.any():
+            worth[filled] = self.outcomes.effective_of(self.total[filled], self.first[filled])
+        return worth
+
+    @property
     def x(self) -> Array:
         """Mean probability of each bin; NaN in an empty one."""
         return _ratio(self.total_score, self.total)
@@ -42,6 +51,11 @@ class Bins:
     def share(self) -> Array:
         """Share of positives of each bin; NaN in an empty one."""
         return _ratio(self.pos, self.total)
+
+    def of(self, sample: Outcomes) -> "Bins":
+        """Return the same bins of other outcomes at the same levels."""
+        columns = (sums(column, self.first) for column in (sample.pos, sample.total, sample.weighed))
+        return Bins(sample, self.edges, self.first, *columns)
 
     def filled(self) -> tuple[Array, Array, Array]:
         """Return rows, mean probability and share of positives of the bins that are not empty."""
@@ -52,9 +66,9 @@ class Bins:
         """Return the share in each bin for positives at each level; rows of a matrix are separate samples."""
         return _ratio(sums(pos, self.first), self.total)
 
-    def at_levels(self, values: Array) -> Array:
+    def at_levels(self, pos: Array) -> Array:
         """Return the share of the bin that each level is in."""
-        return np.repeat(values, np.diff(self.first, append=self.outcomes.score.size))
+        return np.repeat(self.values(pos), np.diff(self.first, append=self.outcomes.score.size), axis=-1)
 
 
 def _ratio(numerator: Array, denominator: Array) -> Array:
@@ -71,7 +85,7 @@ def sums(column: Array, first: Array) -> Array:
 
 
 def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", edges: Any = None) -> Bins:
-    """Gather outcomes in bins; see `rocscope.calibration` for the options."""
+    """Gather outcomes in bins; see `rocscope.calibration_curve` for the options."""
     score = sample.score
     if edges is None and strategy == "distinct":
         borders, first = np.concatenate([score, score[-1:]]), np.arange(score.size)
@@ -82,6 +96,17 @@ def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", 
             borders = _given_edges(edges, score)
         first = np.searchsorted(score, borders[:-1])
     return Bins(sample, borders, first, *(sums(column, first) for column in (sample.pos, sample.total, sample.weighed)))
+
+
+def equal_edges(bins: int) -> Array:
+    """Return the edges of equally wide bins: the numbers nearest to the fractions, so .3 and not .1 + .2.
+
+    Examples
+    --------
+    >>> equal_edges(10).tolist()
+    [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    """
+    return np.arange(bins + 1) / bins
 
 
 def _given_edges(edges: Any, score: Array) -> Array:
@@ -99,7 +124,7 @@ def _given_edges(edges: Any, score: Array) -> Array:
 
 def _borders(sample: Outcomes, bins: int, strategy: str) -> Array:
     if strategy == "uniform":
-        return np.linspace(0.0, 1.0, bins + 1)
+        return equal_edges(bins).astype(sample.dtype if np.dtype(sample.dtype).kind == "f" else np.float64)
     if strategy == "quantile":
         return np.concatenate([sample.score[sample.starts(bins)], sample.score[-1:]])
     raise InputError("strategy", expected="'uniform', 'quantile' or 'distinct'", got=repr(strategy))

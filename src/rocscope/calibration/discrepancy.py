@@ -8,13 +8,17 @@ from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.bins import Strategy, binned, sums
-from rocscope.calibration.loess import loess_fit
+from rocscope.calibration.intervals.distances import quantiles
+from rocscope.calibration.loess import DEFAULT_SPAN, Degree, loess_fit
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 
+Convention = Literal["val.prob", "austin"]
+_DEGREES: dict[str, Degree] = {"val.prob": 1, "austin": 2}
 _CELLS = 8192
 _NARROWEST = 4 / _CELLS
 
@@ -28,6 +32,7 @@ def calibration_error(
     bins: int = 10,
     strategy: Strategy = "uniform",
     debiased: bool = False,
+    target_prevalence: float | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
@@ -43,6 +48,8 @@ def calibration_error(
         "uniform" is the usual ECE, "quantile" that of equal mass.
     debiased : bool
         Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
 
     Returns
     -------
@@ -74,7 +81,9 @@ def calibration_error(
     >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
     (0.3, 0.3)
     """
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
+        target_prevalence
+    )
     total, mean_score, share = binned(sample, bins=bins, strategy=strategy).filled()
     weight, distance = total / sample.n, np.abs(mean_score - share)
     noise = share * (1 - share) / np.maximum(total - 1, 1)
@@ -95,7 +104,13 @@ def _absolute_normal(mean: Array, deviation: Array) -> Array:
 
 
 def smooth_calibration_error(
-    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    target_prevalence: float | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> float:
     """Smooth ECE: mean distance from the diagonal after smoothing, as wide as the error itself.
 
@@ -103,6 +118,8 @@ def smooth_calibration_error(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
 
     Returns
     -------
@@ -131,7 +148,9 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
     0.2
     """
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
+        target_prevalence
+    )
     waves = np.asarray(dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
     frequency = np.arange(_CELLS) * np.pi
 
@@ -155,12 +174,13 @@ def _on_grid(sample: Outcomes, mass: Array) -> Array:
 
 @dataclass(frozen=True)
 class CalibrationIndex(Result):
-    """Distances between the probabilities and the LOESS curve: mean over rows, median, 90th percentile, largest."""
+    """Distances between probabilities and the LOESS curve: mean over rows, median, 90th percentile, largest."""
 
     ici: float
     e50: float
     e90: float
     emax: float
+    convention: str
 
 
 def calibration_index(
@@ -168,7 +188,9 @@ def calibration_index(
     y_score: Any = None,
     *,
     model: str | None = None,
-    span: float = 2 / 3,
+    convention: Convention = "val.prob",
+    span: float | None = None,
+    target_prevalence: float | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationIndex:
@@ -178,8 +200,13 @@ def calibration_index(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-    span : float
-        Share of the rows in each window of LOESS.
+    convention : {"val.prob", "austin"}
+        Lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its Eavg is the ICI);
+        or parabolas in windows of ¾, as Austin & Steyerberg (R's loess).
+    span : float, optional
+        Share of the rows in each window, in place of that of the convention.
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
 
     Returns
     -------
@@ -192,12 +219,13 @@ def calibration_index(
 
     Notes
     -----
-    Over rows. A percentile is the smallest distance that at least that share of the rows does not exceed.
+    Over rows; a percentile between two rows lies on the straight line between them (R's and NumPy's type 7). The curve
+    is not cut at 0 and 1, as in either convention.
 
     References
     ----------
     Austin & Steyerberg 2019, "The Integrated Calibration Index (ICI) and related metrics", Stat. Med. 38:4051–4065;
-    Harrell's val.prob (Emax), which like this one takes local linear LOESS without iterations.
+    Harrell's val.prob in the R package rms.
 
     Examples
     --------
@@ -205,10 +233,12 @@ def calibration_index(
     >>> round(index.ici, 3), round(index.emax, 3)
     (0.2, 0.2)
     """
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    fit = loess_fit(sample, span)
-    distance = np.abs(np.interp(sample.score, fit.x, fit.values(fit.outcomes.pos)) - sample.score)
-    order = np.argsort(distance)
-    by_distance = Outcomes(sample.score, sample.pos, sample.total[order])
-    e50, e90 = by_distance.quantile(distance[order], (0.5, 0.9)).tolist()
-    return CalibrationIndex(sample.mean(distance), e50, e90, float(distance.max()))
+    check.check_choice("convention", convention, tuple(_DEGREES))
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
+        target_prevalence
+    )
+    degree = _DEGREES[convention]
+    fit = loess_fit(sample, DEFAULT_SPAN[degree] if span is None else span, degree)
+    distance = np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)
+    e50, e90 = quantiles(distance, sample.total, (0.5, 0.9)).tolist()
+    return CalibrationIndex(sample.mean(distance), e50, e90, float(distance.max()), convention)

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import chdtrc, ndtr
 
 from rocscope import _validation as check
-from rocscope.calibration.bands import draw_positives
 from rocscope.calibration.bins import binned
-from rocscope.calibration.outcomes import Outcomes, outcomes
-from rocscope.calibration.pav import pav_values
+from rocscope.calibration.intervals.distances import DRAWS, grouped, miscalibration
+from rocscope.calibration.intervals.evidence import evidence
+from rocscope.calibration.outcomes import Shift, outcomes
 from rocscope.core.result import Result
+from rocscope.core.rows import refuse_repeats
 
-_GROUPS, _ENDS = 4096, 512
 _ROUNDING = 1e-12
 
 
@@ -148,8 +148,10 @@ def miscalibration_test(
     y_score: Any = None,
     *,
     model: str | None = None,
-    draws: int = 999,
+    draws: int = DRAWS,
     random_state: Any = 0,
+    target_prevalence: float | None = None,
+    groups: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
@@ -162,6 +164,10 @@ def miscalibration_test(
     draws : int
         How often labels are drawn from the probabilities.
     random_state : int, Generator, RandomState or None
+    target_prevalence : float, optional
+        Share of positives where the probabilities are meant to hold; the sample's own when left out.
+    groups : array of n labels, optional
+        What rows belong together, such as the patient of each.
 
     Returns
     -------
@@ -175,8 +181,10 @@ def miscalibration_test(
     Notes
     -----
     The p-value is the rank of the miscalibration among those of labels drawn from the probabilities, so its level is
-    exact in samples of any size. It sees every departure from calibration that keeps the order. Above about 5,000
-    distinct probabilities neighbouring rows are gathered first, for the sample and for the draws alike.
+    exact in samples of any size. It sees every departure from calibration that keeps the order. Above 640 distinct
+    probabilities neighbouring rows are gathered first, for the sample and for the draws alike. The interval of the
+    miscalibration in `calibration_report` rests on the same draws: it excludes 0 exactly where this test rejects.
+    Weights and groups (by their design effect), and a target prevalence, make it valid in large samples only.
 
     References
     ----------
@@ -187,24 +195,11 @@ def miscalibration_test(
     >>> miscalibration_test([0, 1] * 50, [0.1, 0.2] * 50).p_value
     0.001
     """
-    sample = outcomes(
-        y_true,
-        y_score,
-        model=model,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        inference="the test of calibration",
-    )
-    sample = sample.pooled(_GROUPS, ends=_ENDS)
-    rng = check.check_random_state(random_state)
-    observed = _miscalibration(sample)
-    drawn = (draw_positives(sample.total, sample.score, 1, rng)[0] for _ in range(check.check_whole(draws, "draws")))
-    equal = observed - _ROUNDING  # equal but for rounding counts as equal
-    above = sum(_miscalibration(Outcomes(sample.score, pos, sample.total)) >= equal for pos in drawn)
+    refuse_repeats(y_true, "the test of calibration")
+    known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
+    sample = grouped(known.outcomes)
+    rng, shift = check.check_random_state(random_state), Shift.of(known.outcomes, target_prevalence)
+    drawn = sample.draw(shift.in_sample(sample.score), check.check_whole(draws, "draws"), rng)
+    observed = float(miscalibration(sample, sample.pos[None], shift)[0])
+    above = int((miscalibration(sample, drawn, shift) >= observed - _ROUNDING).sum())
     return CalibrationTest(observed, (1 + above) / (1 + draws), f"CORP miscalibration, {draws} draws")
-
-
-def _miscalibration(sample: Outcomes) -> float:
-    """Brier score less that of the PAV values; squares of the labels cancel."""
-    fitted = pav_values(sample)
-    return float((sample.score - fitted) @ (sample.total * (sample.score + fitted) - 2 * sample.pos)) / sample.n

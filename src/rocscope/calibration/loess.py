@@ -1,6 +1,7 @@
-"""Local linear regression with tricube weights (LOESS) of outcomes on their probabilities."""
+"""Local regression with tricube weights (LOESS) of outcomes on their probabilities, as R's lowess and loess make it."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -8,68 +9,161 @@ from rocscope._types import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
 
-_EXACT_LEVELS = 512
-_GROUPS = 1024
-_POINTS = 192
+Degree = Literal[1, 2]
+
+DEFAULT_SPAN: dict[int, float] = {1: 2 / 3, 2: 0.75}
+"""By degree, as in R's lowess and loess."""
+
+_MOST_LEVELS = 4096
+_NEAR = 0.01
+_FEWEST_IN_CELL = 0.2
+_MARGIN = 0.005
+_POINTS = 200
 _ROUNDING = 1e-30
+_FLAT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class LoessFit:
-    """A local linear smoother of some outcomes: `x` where it is evaluated, and its weights there.
+    """A local regression of some outcomes, linear in the labels: other labels cost one product of matrices.
 
-    It is linear in the labels, so other labels at the same probabilities cost one product of matrices.
+    Attributes
+    ----------
+    outcomes : Outcomes
+    knots : array of v
+        Where it is fitted.
+    operator : array of v, or 2v, rows and a column a level
+        Turns positives at each level into fitted values at the knots and, for cubics between them, into slopes there.
+    x : array
+        Where it is evaluated.
     """
 
     outcomes: Outcomes
+    knots: Array
+    operator: Array
     x: Array
-    weights: Array
 
     def values(self, pos: Array) -> Array:
         """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
-        return self.weights @ pos if pos.ndim == 1 else pos @ self.weights.T
+        return self.at(self.x, pos)
 
-    def at_levels(self, values: Array) -> Array:
-        """Return the curve at the levels of the outcomes, from its values at `x`."""
-        return np.interp(self.outcomes.score, self.x, values)
+    def at_levels(self, pos: Array) -> Array:
+        """Return the curve at the levels of the outcomes."""
+        return self.at(self.outcomes.score, pos)
+
+    def at(self, x: Array, pos: Array) -> Array:
+        """Return the curve anywhere."""
+        fitted = pos @ self.operator.T
+        return sum(part * fitted[..., rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
+
+    def weights_at(self, x: Array) -> Array:
+        """Return the matrix that turns positives at each level into the curve at each x."""
+        return sum(part[:, None] * self.operator[rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
+
+    def _between(self, x: Array) -> list[tuple[Array, Array]]:
+        """Return the rows of the operator, and the share of each, that make up the curve at each x."""
+        knot, size = self.knots, self.knots.size
+        left = (np.searchsorted(knot, x, side="right") - 1).clip(0, max(size - 2, 0))
+        right = np.minimum(left + 1, size - 1)
+        width = knot[right] - knot[left]
+        t = np.divide(x - knot[left], width, out=np.zeros(x.size), where=width > 0)
+        s = 1 - t
+        if len(self.operator) == size:
+            return [(left, s), (right, t)]
+        slopes = [(size + left, width * t * s * s), (size + right, -width * t * t * s)]
+        return [(left, s * s * (1 + 2 * t)), (right, t * t * (1 + 2 * s)), *slopes]  # Hermite's cubics
 
 
-def loess_fit(sample: Outcomes, span: float) -> LoessFit:
+def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
     """Prepare a smoother whose window at each point holds the share `span` of the rows.
 
     Notes
     -----
-    With at most 512 distinct probabilities it is evaluated at each, exactly; with more, at about 200 points, after
-    neighbouring rows are gathered into about 1,000 groups: O(k) and off by less than what a plot can show. No
-    iterations for robustness, which would take the rarer class of 0/1 outcomes for outliers.
+    Degree 1 is R's ``lowess(iter=0)``, fitted at levels a hundredth of the range apart and on straight lines between
+    them; degree 2 is R's ``loess``, fitted at the borders of the cells of a tree that hold a fifth of a window, with
+    cubics between them. Neighbouring rows are gathered above some 4,000 levels, which no figure shows. No iterations
+    for robustness, which would take the rarer class of 0/1 outcomes for outliers.
 
     References
     ----------
-    Cleveland 1979, "Robust locally weighted regression and smoothing scatterplots", JASA 74:829–836.
+    Cleveland 1979, "Robust locally weighted regression and smoothing scatterplots", JASA 74:829–836; Cleveland &
+    Grosse 1991, "Computational methods for local regression", Stat. Comput. 1:47–62.
     """
     if not 0 < span <= 1:
         raise InputError("span", expected="a share of the rows, above 0 and at most 1", got=repr(span))
-    if sample.score.size <= _EXACT_LEVELS:
-        return LoessFit(sample, sample.score, _weights(sample, sample.score, _radius(sample, sample.score, span)))
-    groups = sample.pooled(_GROUPS, ends=1)
-    crowded = np.linspace(0, groups.score.size - 1, 3 * _POINTS // 4).astype(int)
-    even = np.searchsorted(groups.score, np.linspace(groups.score[0], groups.score[-1], _POINTS // 4))
-    x = groups.score[np.union1d(crowded, even.clip(max=groups.score.size - 1))]
-    return LoessFit(groups, x, _weights(groups, x, _radius(sample, x, span)))
+    if degree not in (1, 2):
+        raise InputError("degree", expected="1 (linear) or 2 (quadratic)", got=repr(degree))
+    groups = sample.pooled(_MOST_LEVELS, ends=1)
+    if degree == 1:
+        x = groups.score[_apart(groups.score)]
+        return LoessFit(groups, x, _linear(groups, x, _radius(groups, x, span, 1e-7)), x)
+    knots = _cell_borders(groups, span)
+    x = np.union1d(groups.score[np.linspace(0, groups.score.size - 1, _POINTS).astype(int)], knots[1:-1])
+    return LoessFit(groups, knots, _quadratic(groups, knots, _radius(groups, knots, span, 1e-5)), x)
 
 
-def _weights(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that turns positives at each level into fitted values at each x."""
-    radius = radius[:, None]
-    kernel = np.abs(sample.score - x[:, None])
+def _apart(score: Array) -> Array:
+    """Return the levels at which lowess fits: the next is the last one within a hundredth of the range."""
+    near = _NEAR * np.ptp(score)
+    chosen = [0]
+    while chosen[-1] < score.size - 1:
+        last = chosen[-1]
+        chosen.append(max(last + 1, int(np.searchsorted(score, score[last] + near, side="right")) - 1))
+    return np.array(chosen)
+
+
+def _cell_borders(sample: Outcomes, span: float) -> Array:
+    """Return where loess fits: cells are halved by their rows until they hold at most a fifth of a window."""
+    score, reached = sample.score, sample.reached
+    most = np.floor(reached[-1] * span * _FEWEST_IN_CELL)
+    margin = _MARGIN * max(np.ptp(score), np.abs(score[[0, -1]]).max() * 1e-3 + 1e-30)
+    low, high = score[0] - margin, score[-1] + margin
+    borders, cells = [low, high], [(0.0, reached[-1], low, high)]
+    while cells:
+        before, end, left, right = cells.pop()
+        if end - before <= max(most, 1):
+            continue
+        level = _middle(sample, before, end)
+        if level is None or score[level] in (left, right):
+            continue
+        borders.append(score[level])
+        cells += [(before, reached[level], left, score[level]), (reached[level], end, score[level], right)]
+    return np.array(sorted(borders))
+
+
+def _middle(sample: Outcomes, before: float, end: float) -> int | None:
+    """Return the level after which the rows from `before` to `end` are halved, without splitting a tie."""
+    reached = sample.reached
+    middle = np.floor((before + 1 + end) / 2)  # counted from 1, as R does
+    level = int(np.searchsorted(reached, middle - 1e-9))
+    if reached[level] <= middle + 1e-9:
+        return level
+    below = reached[level] - sample.total[level]  # the tie goes to one side: the nearer of its ends, first upwards
+    up, down = reached[level] - middle, middle - below
+    inside = [(up, 0, level)] if reached[level] < end else []
+    inside += [(down, 1, level - 1)] if below > before else []
+    return min(inside)[2] if inside else None
+
+
+def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
+    """Return tricube weights, a row for each x."""
+    near = np.abs(sample.score - x[:, None])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        kernel = np.where(radius > 0, kernel / radius, kernel > 0)
-    kernel = _cube(1 - _cube(kernel.clip(max=1, out=kernel)))
+        near = np.where(radius[:, None] > 0, near / radius[:, None], near > 0)
+    kernel = _cube(1 - _cube(near.clip(max=1, out=near)))
+    none = ~kernel.any(axis=1)  # as where the only level within reach is at its end
+    kernel[none] = near[none] <= near[none].min(axis=1, keepdims=True)
+    return kernel
+
+
+def _linear(sample: Outcomes, x: Array, radius: Array) -> Array:
+    """Return the matrix that turns positives at each level into values of local lines at each x."""
+    kernel = _kernel(sample, x, radius)
     kernel /= (kernel @ sample.total)[:, None]
     centre = kernel @ sample.weighed
     offset = sample.score - centre[:, None]
     spread = np.einsum("ij,ij,ij,j->i", kernel, offset, offset, sample.total)
-    sloped = spread > 1e-12 * np.ptp(sample.score) ** 2 + _ROUNDING
+    sloped = spread > _FLAT * np.ptp(sample.score) ** 2 + _ROUNDING
     slope = np.divide(x - centre, spread, out=np.zeros_like(x), where=sloped)
     offset *= slope[:, None]
     offset += 1
@@ -77,17 +171,33 @@ def _weights(sample: Outcomes, x: Array, radius: Array) -> Array:
     return kernel
 
 
+def _quadratic(sample: Outcomes, x: Array, radius: Array) -> Array:
+    """Return the matrix that turns positives at each level into values, and below them slopes, of local parabolas."""
+    values, slopes = [], []
+    for at, reach, kernel in zip(x, radius, _kernel(sample, x, radius), strict=True):
+        scale = reach or 1.0
+        root = np.sqrt(kernel * sample.total)
+        inside = np.flatnonzero(root)
+        offset = (sample.score[inside] - at) / scale
+        columns = root[inside, None] * np.column_stack([np.ones(inside.size), offset, offset**2])
+        solved = np.zeros((2, root.size))
+        solved[:, inside] = np.linalg.pinv(columns, rcond=1e-12)[:2] * np.sqrt(kernel[inside] / sample.total[inside])
+        values.append(solved[0])
+        slopes.append(solved[1] / scale)
+    return np.array(values + slopes)
+
+
 def _cube(values: Array) -> Array:
     """Third power by products, which are far quicker than powers of arrays."""
     return values * values * values
 
 
-def _radius(sample: Outcomes, x: Array, span: float) -> Array:
+def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
     """Return the distance within which each x has the share `span` of the rows."""
     score, reached = sample.score, sample.reached
     wanted = span * reached[-1]
     if (sample.total == np.floor(sample.total)).all():
-        wanted = max(np.floor(wanted + 1e-10), 1.0)
+        wanted = max(np.floor(wanted + rounding), 1.0)
     wanted *= 1 - 1e-12
 
     def last(first: Array) -> Array:

@@ -3,15 +3,17 @@
 from functools import partial
 from typing import Any, Literal
 
+from rocscope._types import Array
+from rocscope.calibration.bands.smooth import loess_limits
 from rocscope.calibration.bins import Strategy, binned
-from rocscope.calibration.loess import loess_fit
-from rocscope.calibration.outcomes import at_prevalence, outcomes
+from rocscope.calibration.intervals.evidence import evidence
+from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
+from rocscope.calibration.outcomes import Shift, outcomes
 from rocscope.calibration.pav import pav_blocks, pav_fit
-from rocscope.calibration.results import BinnedCalibrationCurve, CalibrationCurve, PavCalibrationCurve
-from rocscope.calibration.spline import spline_fit
+from rocscope.calibration.results import Basis, BinnedCalibrationCurve, CalibrationCurve, PavCalibrationCurve
+from rocscope.calibration.spline import SplineFit, spline_fit
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-from rocscope.sample import counts_of
 
 Method = Literal["bins", "pav", "loess", "spline"]
 
@@ -25,9 +27,11 @@ def calibration_curve(
     bins: int = 10,
     strategy: Strategy = "uniform",
     edges: Any = None,
-    span: float = 2 / 3,
+    span: float | None = None,
+    degree: Degree = 1,
     knots: int = 5,
     target_prevalence: float | None = None,
+    groups: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationCurve:
@@ -48,12 +52,16 @@ def calibration_curve(
         one for each distinct score.
     edges : array, optional
         Increasing bin edges that cover all scores, in place of a strategy.
-    span : float
-        Share of the rows in each window of LOESS.
+    span : float, optional
+        Share of the rows in each window of LOESS; by default ⅔ for lines and ¾ for parabolas.
+    degree : {1, 2}
+        Lines, as R's lowess and val.prob fit, or parabolas, as R's loess and Austin & Steyerberg (2019).
     knots : int
         Of the spline, 3 to 7.
     target_prevalence : float, optional
         Share of positives where the model will be used: classes are weighted to it.
+    groups : array of n labels, optional
+        What rows belong together, such as the patient of each: bands then do not take them as independent.
 
     Returns
     -------
@@ -87,24 +95,32 @@ def calibration_curve(
     >>> curve.x, curve.y
     (array([0.1, 0.3, 0.6, 0.8]), array([0. , 0.5, 0.5, 1. ]))
     """
-    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    counts.require_probabilities("scores")
-    counts = at_prevalence(counts, target_prevalence)
+    known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
+    sample = known.outcomes
+    shift, counts = Shift.of(sample, target_prevalence), known.counts_at(target_prevalence)
     if method == "bins":
         cells = binned(outcomes(counts), bins=bins, strategy=strategy, edges=edges)
-        return BinnedCalibrationCurve(counts, _name(cells.total.size, strategy, edges), cells)
+        name = _name(cells.total.size, strategy, edges)
+        return BinnedCalibrationCurve(counts, name, Basis(sample, shift, cells.of), cells)
     if method == "pav":
-        return PavCalibrationCurve(counts, lambda: pav_fit(outcomes(counts)), pav_blocks(counts))
+        return PavCalibrationCurve(counts, Basis(sample, shift, pav_fit), pav_blocks(counts))
     if method == "loess":
-        return _smooth(counts, f"LOESS, span {span:.3g}", partial(loess_fit, span=span))
+        span = DEFAULT_SPAN.get(degree, 1.0) if span is None else span
+        basis = Basis(sample, shift, partial(loess_fit, span=span, degree=degree), _loess_limits)
+        return _smooth(counts, f"LOESS, {'quadratic, ' if degree == 2 else ''}span {span:.3g}", basis)
     if method == "spline":
-        return _smooth(counts, f"logistic spline, {knots} knots", partial(spline_fit, knots=knots))
+        basis = Basis(sample, shift, partial(spline_fit, knots=knots), SplineFit.limits)
+        return _smooth(counts, f"logistic spline, {knots} knots", basis)
     raise InputError("method", expected="'bins', 'pav', 'loess' or 'spline'", got=repr(method))
 
 
-def _smooth(counts: ThresholdCounts, name: str, prepare: Any) -> CalibrationCurve:
-    fit = prepare(outcomes(counts))
-    return CalibrationCurve(counts, name, lambda: fit, fit.x, fit.values(fit.outcomes.pos))
+def _loess_limits(fit: LoessFit, level: float) -> tuple[Array, Array]:
+    return loess_limits(fit.outcomes, fit.x, level)
+
+
+def _smooth(counts: ThresholdCounts, name: str, basis: Basis) -> CalibrationCurve:
+    fit = basis.fit(outcomes(counts))
+    return CalibrationCurve(counts, name, basis, fit.x, fit.values(fit.outcomes.pos))
 
 
 def _name(size: int, strategy: str, edges: Any) -> str:

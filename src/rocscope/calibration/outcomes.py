@@ -1,11 +1,11 @@
 """Outcomes: how often the event happened at each predicted probability, from the lowest upwards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -21,17 +21,29 @@ class Outcomes:
     """Distinct probabilities in increasing order with the positives and all rows at each, as float64.
 
     What every number and curve of calibration is computed from; made by `outcomes`.
+
+    Attributes
+    ----------
+    score, pos, total : arrays of k
+    dtype : type of the scores that these were, whose precision decides what is equal to the edge of a bin
+    squares : array of k, optional
+        Sum of the squared weights at each level; left out where a weight is a number of rows.
+    design_effect : float
+        How many times as much sums vary as if rows were independent.
     """
 
     score: Array
     pos: Array
     total: Array
+    dtype: Any = field(default=np.float64, repr=False)
+    squares: Array | None = field(default=None, repr=False)
+    design_effect: float = field(default=1.0, repr=False)
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
         """Return the levels of counts, whatever their scores."""
         score, pos, neg = (column[::-1].astype(np.float64) for column in (counts.threshold, counts.pos, counts.neg))
-        return cls(score, pos, pos + neg)
+        return cls(score, pos, pos + neg, counts.threshold.dtype)
 
     @cached_property
     def neg(self) -> Array:
@@ -58,6 +70,33 @@ class Outcomes:
         return float(values @ self.total) / self.n
 
     @cached_property
+    def effective(self) -> Array:
+        """How many independent rows each level is worth: fewer where rows stand for unequal numbers of others."""
+        if self.squares is None:
+            return self.total / self.design_effect
+        worth = np.divide(self.total**2, self.squares, out=np.zeros_like(self.total), where=self.squares > 0)
+        return worth / self.design_effect
+
+    def effective_of(self, total: Array, first: Array) -> Array:
+        """Return how many independent rows the levels from each `first` on, whose totals are given, are worth."""
+        if self.squares is None:
+            return total / self.design_effect
+        squares = np.add.reduceat(self.squares, first)
+        return total**2 / squares / self.design_effect
+
+    def draw(self, chance: Array, draws: int, rng: np.random.Generator) -> Array:
+        """Draw the positives at each level anew, a sample a row, where an event has this chance there."""
+        if self.squares is None:
+            drawn = draw_positives(self.total, chance, draws, rng)
+        else:
+            worth = self.effective * self.design_effect
+            drawn = draw_positives(worth, chance, draws, rng) * (self.total / worth)
+        if self.design_effect == 1:
+            return drawn
+        expected = self.total * chance
+        return expected + np.sqrt(self.design_effect) * (drawn - expected)
+
+    @cached_property
     def reached(self) -> Array:
         """Rows at or below each probability."""
         return np.cumsum(self.total)
@@ -76,11 +115,18 @@ class Outcomes:
     def merged(self, starts: Array) -> "Outcomes":
         """Merge the levels from each start to the next, at their mean probability."""
         pos, total, score = (np.add.reduceat(column, starts) for column in (self.pos, self.total, self.weighed))
-        return Outcomes(score / total, pos, total)
+        squares = None if self.squares is None else np.add.reduceat(self.squares, starts)
+        return replace(self, score=score / total, pos=pos, total=total, dtype=np.float64, squares=squares)
 
-    def where(self, kept: NDArray[np.bool_]) -> "Outcomes":
+    def where(self, kept: Array) -> "Outcomes":
         """Return the levels where a mask is true."""
-        return Outcomes(self.score[kept], self.pos[kept], self.total[kept])
+        squares = None if self.squares is None else self.squares[kept]
+        return replace(self, score=self.score[kept], pos=self.pos[kept], total=self.total[kept], squares=squares)
+
+    def at(self, target_prevalence: float | None) -> "Outcomes":
+        """Return as many rows, weighted so that the share `target_prevalence` of them is positive."""
+        pos, total = Shift.of(self, target_prevalence).of_counts(self.pos, self.total)
+        return self if target_prevalence is None else replace(self, pos=pos, total=total)
 
     def pooled(self, most: int, ends: int = 0) -> "Outcomes":
         """Return about `most` groups of equally many neighbouring rows; `ends` levels on each side stay as they are."""
@@ -96,6 +142,18 @@ class Outcomes:
         if not 0 < self.prevalence < 1:
             missing = "negatives" if self.prevalence else "positives"
             raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
+
+
+def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Generator) -> Array:
+    """Draw the positives among the rows of each level, `draws` times; a fraction of a row is all or nothing."""
+    if (total == 1).all():
+        return (rng.random((draws, total.size)) < chance).astype(np.float64)
+    whole = np.floor(total + 1e-9)
+    pos = rng.binomial(whole.astype(np.int64), chance, (draws, total.size)).astype(np.float64)
+    part = np.maximum(total - whole, 0)
+    if part.any():
+        pos += part * (rng.random(pos.shape) < chance)
+    return pos
 
 
 def outcomes(
@@ -131,12 +189,66 @@ def outcomes(
     return Outcomes.of(counts)
 
 
-def at_prevalence(counts: ThresholdCounts, target_prevalence: float | None) -> ThresholdCounts:
-    """Return as many rows, weighted so that the share `target_prevalence` of them is positive."""
-    if target_prevalence is None:
-        return counts
-    check.check_share(target_prevalence, "target_prevalence")
-    counts.require_both_classes("a calibration plot at another prevalence")
-    pos = counts.pos * (target_prevalence * counts.n / counts.n_pos)
-    neg = counts.neg * ((1 - target_prevalence) * counts.n / counts.n_neg)
-    return ThresholdCounts(counts.threshold, pos, neg)
+@dataclass(frozen=True)
+class Shift:
+    """From the share of positives in a sample to that where the model will be used: odds are multiplied.
+
+    Attributes
+    ----------
+    target : float or None
+        The prevalence of use; None where it is the sample's.
+    odds : float
+        Odds of the target over those of the sample.
+    error : float
+        Standard error of the logarithm of the sample's odds, which a band there has beside its own.
+    """
+
+    target: float | None = None
+    odds: float = 1.0
+    error: float = 0.0
+
+    @classmethod
+    def of(cls, sample: "Outcomes", target_prevalence: float | None) -> "Shift":
+        """Return the shift of a sample to a target prevalence, or none."""
+        if target_prevalence is None:
+            return cls()
+        check.check_share(target_prevalence, "target_prevalence")
+        sample.require_both_classes("calibration at another prevalence")
+        share = sample.prevalence
+        rows = float(sample.effective.sum())
+        odds = target_prevalence / (1 - target_prevalence) * (1 - share) / share
+        return cls(target_prevalence, odds, (rows * share * (1 - share)) ** -0.5)
+
+    def of_chance(self, chance: Any) -> Any:
+        """Return chances at the target for those in the sample."""
+        if self.target is None:
+            return chance
+        inside = np.clip(chance, 0, 1)
+        return inside * self.odds / (1 - inside + inside * self.odds)
+
+    def in_sample(self, chance: Any) -> Any:
+        """Return chances in the sample for those at the target."""
+        return chance if self.target is None else chance / (chance + (1 - chance) * self.odds)
+
+    def of_limits(self, value: Array, low: Array, high: Array, z: float) -> tuple[Array, Array]:
+        """Return limits at the target, wider by the error of the sample's odds."""
+        if self.target is None:
+            return low, high
+        with np.errstate(divide="ignore", invalid="ignore"):
+            centre, *ends = (logit(column) for column in (value, low, high))
+            moved = []
+            for end, side in zip(ends, (-1, 1), strict=True):
+                reach, extra = np.abs(end - centre), z * self.error
+                wider = np.where(np.isfinite(reach), np.hypot(reach, extra) - reach, extra)
+                moved.append(expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds)))
+        return moved[0], moved[1]
+
+    def of_counts(self, pos: Array, total: Array) -> tuple[Array, Array]:
+        """Return positives and rows weighted to the target, the number of rows kept; rows of a matrix are samples."""
+        if self.target is None:
+            return pos, total
+        n, positives = total.sum(axis=-1, keepdims=True), pos.sum(axis=-1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weighted = pos * np.where(positives > 0, self.target * n / positives, 0)
+            others = (total - pos) * np.where(positives < n, (1 - self.target) * n / (n - positives), 0)
+        return weighted, weighted + others

@@ -68,10 +68,6 @@ class PavFit:
         rows = [isotonic_regression(row / total, weights=total).x[self.index] for row in np.atleast_2d(pos)]
         return np.reshape(rows, (*pos.shape[:-1], -1))
 
-    def at_levels(self, values: Array) -> Array:
-        """Return the curve at the levels of the outcomes, from its values at `x`."""
-        return np.interp(self.outcomes.score, self.x, values)
-
 
 def pav_fit(sample: Outcomes) -> PavFit:
     """Prepare PAV for resampling: neighbouring rows are gathered above 5,000 levels, except at both ends."""

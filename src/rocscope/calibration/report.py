@@ -3,37 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from math import isnan, nan
+from math import isnan
 from typing import Any
 
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope._types import Array
-from rocscope.calibration.cox import CoxCalibration, cox_calibration
 from rocscope.calibration.discrepancy import calibration_error, calibration_index, smooth_calibration_error
-from rocscope.calibration.goodness import (
-    CalibrationTest,
-    hosmer_lemeshow_test,
-    miscalibration_test,
-    spiegelhalter_test,
-)
-from rocscope.calibration.outcomes import Outcomes, outcomes
+from rocscope.calibration.goodness import CalibrationTest, hosmer_lemeshow_test, miscalibration_test, spiegelhalter_test
+from rocscope.calibration.intervals.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.intervals.distances import DRAWS, INDEX, Distances, grouped, miscalibration
+from rocscope.calibration.intervals.evidence import Evidence, evidence
+from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.scores import decompose
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, html_table, number
-from rocscope.core.rows import require_distinct
-from rocscope.errors import ColumnError, InputError, OneClassError
+from rocscope.core.rows import refuse_repeats
+from rocscope.errors import ColumnError
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.influence.units import is_frequency
-from rocscope.inference.resampling.design import design_of_counts, design_of_rows
-from rocscope.inference.resampling.draws import Design, Statistic, replicate
-from rocscope.sample import sample_of
 
-_GROUPS, _ENDS = 2048, 256
-_PARTS = ("miscalibration", "discrimination", "uncertainty")
-_DISTANCES = ("miscalibration", "discrimination", "ici", "e50", "e90", "emax", "ece", "mce", "chi2")
+_PARTS = ("discrimination", "uncertainty")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,14 +64,15 @@ def calibration_report(
     *,
     model: str | None = None,
     bins: int = 10,
-    replicates: int = 200,
     level: float = 0.95,
-    draws: int = 999,
+    draws: int = DRAWS,
     random_state: Any = 0,
+    target_prevalence: float | None = None,
+    groups: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationReport:
-    """Every number of calibration with a bootstrap interval, and the tests of calibration.
+    """Every number of calibration with its interval, and the tests of calibration.
 
     Parameters
     ----------
@@ -91,18 +80,20 @@ def calibration_report(
         In any form; see `rocscope.sample`.
     bins : int
         Of ECE, MCE, Murphy's decomposition and Hosmer–Lemeshow.
-    replicates : int
-        Of the bootstrap; 0 leaves the intervals out.
     level : float
         Confidence level.
     draws : int
-        Of labels, for the test of miscalibration.
+        Of labels, for the test of miscalibration; 0 leaves it out, and the intervals of distances.
     random_state : int, Generator, RandomState or None
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
+    groups : array of n labels, optional
+        What rows belong together, such as the patient of each: then they are not taken as independent.
 
     Returns
     -------
     CalibrationReport
-        NaN for what is undefined, with a note that says why.
+        NaN for what is undefined; what has no interval says why in its method.
 
     Raises
     ------
@@ -111,11 +102,13 @@ def calibration_report(
 
     Notes
     -----
-    Rows are drawn as multinomial counts; above about 2,500 distinct probabilities neighbouring rows are gathered
-    first, in the replicates only. Distances grow by resampling, so their intervals are mirrored at the estimate
-    ("basic") and cut at 0; all others are quantiles of the replicates. Weights that are no numbers of rows need
-    the rows, which are then drawn with their weights. Of rows with groups whole groups are drawn; the tests take rows
-    as independent all the same, and a warning says so.
+    Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
+    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals.inversion`), and 0 is
+    in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
+    observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
+    influence functions for scores. Coverage by simulation is in docs/calibration.md.
+
+    ECE less its bias, smooth ECE, and the parts of decompositions other than miscalibration have no interval here.
 
     Examples
     --------
@@ -123,116 +116,105 @@ def calibration_report(
     >>> score = rng.random(500)
     >>> report = calibration_report(rng.random(500) < score, score)
     >>> report
-    CalibrationReport(brier=0.1628, ici=0.0107, slope=1.019, 26 numbers, n=500)
-    >>> 1 in report["slope"], report.tests["miscalibration"].p_value > 0.05
-    (True, True)
+    CalibrationReport(brier=0.1628, ici=0.01069, slope=1.019, 29 numbers, n=500)
+    >>> 1 in report["slope"], 0 in report["ici"], report.tests["miscalibration"].p_value > 0.05
+    (True, True, True)
     """
-    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    require_distinct(data.rows, "calibration report")
-    counts = data.counts
-    sample = outcomes(counts)
-    check.check_level(level)
-    values = _numbers(sample, bins)
-    design = _design(sample, data.rows) if replicates else None
-    seed = check.seed_of(random_state)
-    drawn = _replicates(design, bins, len(values), replicates, seed)
-    estimates = {
-        name: _estimate(name, value, column, level, counts.n)
-        for (name, value), column in zip(values.items(), drawn.T, strict=True)
-    }
-    tests = {
-        "spiegelhalter": spiegelhalter_test(sample),
-        "hosmer_lemeshow": hosmer_lemeshow_test(sample, bins=bins),
-        "miscalibration": miscalibration_test(sample, draws=draws, random_state=seed),
-    }
-    return CalibrationReport(estimates, tests, _notes(sample, values, bins, design), counts.n)
+    refuse_repeats(y_true, "calibration report")
+    known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
+    shift = Shift.of(known.outcomes, target_prevalence)
+    forms = ClosedForms(known, shift, check.check_level(level))
+    sample = forms.sample
+    estimates = _in_closed_form(forms) | _plain(forms, bins)
+    distances, p_value = distance_estimates(known, forms, bins=bins, draws=draws, random_state=random_state)
+    tests = {"spiegelhalter": spiegelhalter_test(sample), "hosmer_lemeshow": hosmer_lemeshow_test(sample, bins=bins)}
+    if draws:
+        of_draws = grouped(known.outcomes)
+        statistic = float(miscalibration(of_draws, of_draws.pos[None], shift)[0])
+        tests["miscalibration"] = CalibrationTest(statistic, p_value, f"CORP miscalibration, {draws} draws")
+    return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), known.counts.n)
 
 
-def _numbers(sample: Outcomes, bins: int) -> dict[str, float]:
-    decompositions = {
+def distance_estimates(
+    known: Evidence, forms: ClosedForms, *, bins: int = 10, draws: int = DRAWS, random_state: Any = 0
+) -> tuple[dict[str, Estimate], float]:
+    """Return distances from calibration with inverted intervals, and the p-value of the miscalibration."""
+    sample, level = forms.sample, forms.level
+    values = {"brier_miscalibration": decompose(sample).miscalibration}
+    for name, convention in zip(INDEX, ("val.prob", "austin"), strict=True):
+        index = calibration_index(sample, convention=convention)
+        values[name] = index.ici
+        if name == "ici":
+            values |= {key: getattr(index, key) for key in ("e50", "e90", "emax")}
+    values |= {
+        "ece": calibration_error(sample, bins=bins),
+        "ece_equal_mass": calibration_error(sample, bins=bins, strategy="quantile"),
+        "mce": calibration_error(sample, bins=bins, norm="max"),
+    }
+    farthest = float(np.maximum(sample.score, 1 - sample.score).max())  # LOESS may go farther than chances can be
+    values = {name: min(value, farthest) for name, value in values.items()}
+    if not draws:
+        return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, float("nan")
+    if not 0 < sample.prevalence < 1:
+        return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, _one_class(known, draws)
+    found = Distances(grouped(known.outcomes), forms.shift, bins)
+    limits = found.inverted(level=level, draws=draws, random_state=random_state)
+    estimates = {}
+    for name, value in values.items():
+        key = name.removeprefix("brier_")
+        low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
+        method = f"inverted test, {draws} draws" + _facts(known.outcomes)
+        estimates[name] = forms.of(value, low, high, method, float("nan"))
+    return estimates, float(limits.p_value["miscalibration"])
+
+
+def _one_class(known: Evidence, draws: int) -> float:
+    return miscalibration_test(known.counts, draws=draws).p_value
+
+
+def _facts(sample: Outcomes) -> str:
+    return f", design effect {sample.design_effect:.3g}" if sample.design_effect > 1 else ""
+
+
+def _in_closed_form(forms: ClosedForms) -> dict[str, Estimate]:
+    """Return what has an interval by formula."""
+    score = forms.sample.score
+    brier = forms.mean(*squared(score), most=1.0, name="influence function")
+    return {
+        "brier": brier,
+        "scaled_brier": forms.scaled_brier(brier),
+        "log_loss": forms.mean(*logarithmic(score), most=float("inf"), name="influence function"),
+        "observed_over_expected": forms.ratio(),
+        "observed_minus_predicted": forms.difference(),
+    } | forms.recalibration()
+
+
+def _plain(forms: ClosedForms, bins: int) -> dict[str, Estimate]:
+    """Return what is shown without an interval."""
+    sample, found = forms.sample, {}
+    wholes = {
         "brier": decompose(sample),
         "log_loss": decompose(sample, rule="log_loss"),
         "murphy": decompose(sample, method="murphy", bins=bins),
     }
-    found = {name: decompositions[name].score for name in ("brier", "log_loss")}
-    for name, whole in decompositions.items():
-        found |= {f"{name}_{part}": getattr(whole, part) for part in _PARTS}
-    cox, index = _cox(sample), calibration_index(sample)
+    for name, whole in wholes.items():
+        parts = _PARTS if name == "brier" else ("miscalibration", *_PARTS)
+        found |= {f"{name}_{part}": getattr(whole, part) for part in parts}
     found |= {
-        "observed_minus_predicted": sample.prevalence - sample.mean(sample.score),
-        "in_the_large": cox.in_the_large,
-        "intercept": cox.intercept,
-        "slope": cox.slope,
-        "ici": index.ici,
-        "e50": index.e50,
-        "e90": index.e90,
-        "emax": index.emax,
-        "ece": calibration_error(sample, bins=bins),
-        "ece_equal_mass": calibration_error(sample, bins=bins, strategy="quantile"),
         "ece_debiased": calibration_error(sample, bins=bins, debiased=True),
-        "mce": calibration_error(sample, bins=bins, norm="max"),
         "smooth_ece": smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter_test(sample).statistic,
         "hosmer_lemeshow_chi2": hosmer_lemeshow_test(sample, bins=bins).statistic,
     }
-    return found
+    return {name: forms.without(value, "shown as it is") for name, value in found.items()}
 
 
-def _cox(sample: Outcomes) -> CoxCalibration:
-    try:
-        return cox_calibration(sample)
-    except OneClassError:
-        return CoxCalibration(nan, nan, nan, nan, nan, nan)
-
-
-def _design(sample: Outcomes, predictions: Predictions | None) -> Design | None:
-    """Return what is drawn: counts of few groups, or weighted rows; None for weights without their rows."""
-    weight = None if predictions is None else predictions.sample_weight
-    if predictions is not None and (predictions.grouped or not (weight is None or is_frequency(weight, "auto"))):
-        return design_of_rows(predictions, stratified=False, groups=None, weights="auto")
-    if not (np.array([sample.pos, sample.total]) % 1 == 0).all():
-        return None
-    groups = sample.pooled(_GROUPS, ends=_ENDS)
-    columns = (column[::-1].astype(np.int64) for column in (groups.pos, groups.neg))
-    return design_of_counts(ThresholdCounts(groups.score[::-1], *columns), stratified=False)
-
-
-def _replicates(design: Design | None, bins: int, size: int, replicates: int, seed: int) -> Array:
-    if design is None:
-        return np.full((1, size), nan)
-    if replicates < 1:
-        raise InputError("replicates", expected="a number of at least 0", got=repr(replicates))
-
-    def numbers(counts: Mapping[str, ThresholdCounts]) -> list[float]:
-        return list(_numbers(outcomes(next(iter(counts.values()))), bins).values())
-
-    return replicate(design, Statistic(numbers, size), replicates, random_state=seed)
-
-
-def _estimate(name: str, value: float, drawn: Array, level: float, n: float) -> Estimate:
-    """Return the interval between quantiles of the replicates, mirrored and cut at 0 for what cannot be below."""
-    usable = drawn[~np.isnan(drawn)]
-    if isnan(value) or not usable.size:
-        return Estimate(value, nan, nan, level, "no interval", n)
-    tail = (1 - level) / 2
-    low, high = (float(np.quantile(usable, share, method="inverted_cdf")) for share in (tail, 1 - tail))
-    method = "percentile"
-    if any(part in name for part in _DISTANCES):
-        low, high, method = max(2 * value - high, 0.0), max(2 * value - low, 0.0), "basic"
-    spread = float(np.std(usable)) if np.isfinite(usable).all() else nan
-    return Estimate(value, low, high, level, f"bootstrap ({method}, {drawn.size} replicates)", n, spread)
-
-
-def _notes(sample: Outcomes, values: Mapping[str, float], bins: int, design: Design | None) -> tuple[str, ...]:
+def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
     notes = [f"ECE, MCE, Murphy's parts and Hosmer–Lemeshow depend on the bins ({bins})"]
-    if not 0 < sample.prevalence < 1:
+    if not 0 < forms.sample.prevalence < 1:
         notes.append("one class only: intercept and slope are undefined")
-    elif isnan(values["slope"]) or isnan(values["intercept"]):
-        notes.append(
-            "slope or intercept do not exist: one distinct probability, certain ones that were wrong, or no overlap"
-        )
-    if np.isinf(values["log_loss"]):
+    elif isnan(values["slope"].low):
+        notes.append(f"slope or intercept do not exist: {values['slope'].method.removeprefix('no interval: ')}")
+    if np.isinf(values["log_loss"].value):
         notes.append("log loss is infinite: something happened that was given the probability 0")
-    if design is None:
-        notes.append("no intervals: none asked for, or weights that are no numbers of rows (pass the rows)")
     return tuple(notes)

@@ -1,6 +1,7 @@
 """Calibration curves as results: what was drawn, from which counts, and how sure it is."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -8,23 +9,60 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.calibration.bands import Fit, band
+from rocscope.calibration.bands.drawn import Fit, consistency_band
+from rocscope.calibration.bands.monotone import monotone_band
 from rocscope.calibration.bins import Bins
-from rocscope.calibration.pav import Blocks
+from rocscope.calibration.outcomes import Outcomes, Shift
+from rocscope.calibration.pav import Blocks, pav_values
 from rocscope.core.band import Band
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import number
 from rocscope.curves.curve import Curve, interpolate
 from rocscope.errors import InputError
-from rocscope.inference.intervals import of_share
+from rocscope.inference.intervals import normal_quantile, of_share
 
 DRAWS = 999
+BinMethod = Literal["jeffreys", "wilson", "clopper-pearson"]
+_BIN_METHODS = ("jeffreys", "wilson", "clopper-pearson")
+_OF_BINS = "of the mean true probability in each bin"
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What the bands of a curve rest on.
+
+    Attributes
+    ----------
+    sample : Outcomes
+        At the sample's own prevalence.
+    shift : Shift
+        To the prevalence that the curve is drawn at.
+    fit : function
+        From outcomes to the way the curve is drawn.
+    limits : function, optional
+        Pointwise limits at the x of such a fit; without it those of a curve that never falls.
+    """
+
+    sample: Outcomes
+    shift: Shift
+    fit: Callable[[Outcomes], Any]
+    limits: Callable[[Any, float], tuple[Array, Array]] | None = None
+
+    @property
+    def facts(self) -> str:
+        """What a band says about rows that are not independent, or were weighted."""
+        facts = ""
+        if self.sample.design_effect > 1:
+            facts += f", design effect {self.sample.design_effect:.3g}"
+        if self.sample.squares is not None:
+            facts += f", effective n {self.sample.effective.sum():.0f}"
+        return facts + ("" if self.shift.target is None else f", at prevalence {self.shift.target:g}")
 
 
 class CalibrationCurve(Curve):
     """Share of positives (y) against the predicted probability (x).
 
-    Made by `rocscope.calibration`.
+    Made by `rocscope.calibration_curve`.
 
     Attributes
     ----------
@@ -40,15 +78,15 @@ class CalibrationCurve(Curve):
     x_name = "score"
     y_name = "share_positive"
 
-    def __init__(self, counts: ThresholdCounts, method: str, fit: Callable[[], Fit], x: Array, y: Array) -> None:
+    def __init__(self, counts: ThresholdCounts, method: str, basis: Basis, x: Array, y: Array) -> None:
         super().__init__(x, y, x)
         self.counts = counts
         self.method = method
-        self._make_fit = fit
+        self._basis = basis
 
     @cached_property
     def _fit(self) -> Fit:
-        return self._make_fit()
+        return self._basis.fit(self._basis.sample)
 
     def consistency_band(
         self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
@@ -67,31 +105,87 @@ class CalibrationCurve(Curve):
 
         Notes
         -----
-        Given the probabilities. Above about 5,000 distinct ones neighbouring rows are gathered first. Weights count
-        as numbers of rows: scale weights that are not, so that their sum is the number of rows.
+        Given the probabilities; of no width where these are 0 or 1. Above about 5,000 distinct ones neighbouring rows
+        are gathered first.
 
         References
         ----------
         Bröcker & Smith 2007, "Increasing the reliability of reliability diagrams", Wea. Forecasting 22:651–661;
         Dimitriadis, Gneiting & Jordan 2021, PNAS 118:e2016191118.
         """
-        return self._band(
-            consistency=True, simultaneous=simultaneous, level=level, draws=draws, random_state=random_state
-        )
+        options = {"simultaneous": simultaneous, "level": level, "draws": draws, "random_state": random_state}
+        return consistency_band(self._fit, self._basis.shift, x=self._places, what=self.method, **options)
 
-    def confidence_band(
-        self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
-    ) -> Band:
-        """Return where the curve would lie if labels were drawn again from the curve itself.
+    def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
+        """Return where the true curve lies: how often the event happens at each probability.
 
-        Parameters, notes and references as for `consistency_band`. Smoothing bias is not in it.
+        Parameters
+        ----------
+        simultaneous : bool
+            True: the whole true curve lies inside with at least this confidence, for any curve that never falls.
+            False: each of its points does.
+        level : float
+
+        Returns
+        -------
+        Band
+            Never of zero width, and within 0 and 1. Its note says where it does not hold.
+
+        Notes
+        -----
+        PAV: exact binomial bounds on many intervals of rows, which hold in samples of any size wherever the true curve
+        does not fall, at steps too. LOESS: pointwise z standard errors and the smoothing bias of a local quadratic fit
+        whose span shrinks as rows grow, and up to the drawn curve; spline: Wald's, on the scale of log-odds. Both are
+        too narrow at a step, which no smooth curve follows, so where all of a curve is asked for they give the band of
+        PAV. Coverage by simulation is in docs/calibration.md.
+
+        Rows that stand for unequal numbers of others count as fewer (Kish), and so do rows in groups (their design
+        effect); then, and at a target prevalence, whose error is included, the band holds in large samples only.
+
+        References
+        ----------
+        Dimitriadis, Dümbgen, Henzi, Puke & Ziegel 2023, Biometrika 110:663–680; Cleveland & Loader 1996, "Smoothing by
+        local regression", §10.
+
+        Examples
+        --------
+        >>> from rocscope import calibration_curve
+        >>> curve = calibration_curve([0, 1] * 20, [0.2, 0.8] * 20, method="pav")
+        >>> band = curve.confidence_band(simultaneous=True)
+        >>> band.low.round(3), band.high.round(3)
+        (array([0.   , 0.787]), array([0.213, 1.   ]))
         """
-        return self._band(
-            consistency=False, simultaneous=simultaneous, level=level, draws=draws, random_state=random_state
-        )
+        check.check_level(level)
+        sample, shift = self._basis.sample, self._basis.shift
+        if simultaneous or self._basis.limits is None:
+            found = monotone_band(sample, level, simultaneous=simultaneous)
+            x, low, high, note, steps = found.x, found.low, found.high, found.note, True
+            centre, method = np.interp(x, sample.score, pav_values(sample)), "exact for rising curves"
+        else:
+            x = self._fit.x
+            low, high = self._basis.limits(self._fit, level)
+            centre, steps = self._fit.values(self._fit.outcomes.pos).clip(0, 1), False
+            method, note = "with smoothing bias" if "LOESS" in self.method else "Wald", self._too_smooth
+        low, high = shift.of_limits(centre, low, high, normal_quantile(level))
+        if not steps:  # bias is most where the drawn curve leaves them
+            drawn = np.interp(x, self.x, self.y).clip(0, 1)
+            low, high = np.minimum(low, drawn), np.maximum(high, drawn)
+        method = f"confidence, {method}" + self._basis.facts
+        return Band(x, low, high, level, method, simultaneous, note, steps)
 
-    def _band(self, **options: Any) -> Band:
-        return band(self._fit, what=self.method, **options)
+    @property
+    def _places(self) -> Array:
+        return self._fit.x
+
+    @cached_property
+    def _too_smooth(self) -> str:
+        """Where the smooth curve leaves what a curve that never falls must keep to, the truth is steeper than it."""
+        sure = monotone_band(self._basis.sample, 0.95, simultaneous=True)
+        y = np.interp(sure.x, self._fit.x, self._fit.values(self._fit.outcomes.pos).clip(0, 1))
+        outside = (y < sure.low) | (y > sure.high)
+        if not outside.any() or sure.note:
+            return ""
+        return f"the truth is steeper than this curve shows near {sure.x[outside][0]:.3g}: see method='pav'"
 
     def at(self, x: Any) -> Any:
         """Return the share of positives at a score, on straight lines between the points that there are."""
@@ -120,20 +214,31 @@ class BinnedCalibrationCurve(CalibrationCurve):
 
     x_name = "mean_score"
 
-    def __init__(self, counts: ThresholdCounts, method: str, bins: Bins) -> None:
-        super().__init__(counts, method, lambda: bins, bins.x, bins.share)
+    def __init__(self, counts: ThresholdCounts, method: str, basis: Basis, bins: Bins) -> None:
+        super().__init__(counts, method, basis, bins.x, bins.share)
         self.threshold = check.read_only(bins.edges[:-1])
         columns = (bins.edges, bins.pos, bins.total - bins.pos)
         self.edges, self.pos, self.neg = (check.read_only(column) for column in columns)
 
-    def interval(self, *, method: Literal["wilson", "jeffreys"] = "wilson", level: float = 0.95) -> Band:
-        """Return an interval of the share of positives in each bin.
+    def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
+        """Return where the mean true probability of each bin lies: Jeffreys' intervals, or exact ones of all bins.
+
+        Parameters and what is returned as for other curves (`CalibrationCurve.confidence_band`); NaN for an empty bin.
+        """
+        method = "clopper-pearson" if simultaneous else "jeffreys"
+        return self.interval(method=method, simultaneous=simultaneous, level=level)
+
+    def interval(self, *, method: BinMethod = "jeffreys", simultaneous: bool = False, level: float = 0.95) -> Band:
+        """Return an interval of the mean true probability in each bin.
 
         Parameters
         ----------
-        method : {"wilson", "jeffreys"}
-            Score interval; or the equal-tailed interval of a Beta(1/2, 1/2) prior, which reaches to 0 (or 1) where
-            no (or every) row is positive.
+        method : {"jeffreys", "wilson", "clopper-pearson"}
+            The equal-tailed interval of a Beta(1/2, 1/2) prior, which reaches to 0 (or 1) where no (or every) row is
+            positive; the score interval; the exact one, which covers at least as often as stated.
+        simultaneous : bool
+            Whether all bins at once are to be covered: each then has the level to the power of 1/bins. Only the exact
+            interval holds so far out.
         level : float
 
         References
@@ -145,12 +250,24 @@ class BinnedCalibrationCurve(CalibrationCurve):
         >>> from rocscope import calibration_curve
         >>> interval = calibration_curve([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8], bins=2).interval()
         >>> interval.low.round(3), interval.high.round(3)
-        (array([0.095, 0.095]), array([0.905, 0.905]))
+        (array([0.061, 0.061]), array([0.939, 0.939]))
         """
-        check.check_choice("method", method, ("wilson", "jeffreys"))
-        low, high = of_share(self.pos, self.pos + self.neg, method, check.check_level(level))
-        empty = self.pos + self.neg == 0
-        return Band(self.x, np.where(empty, np.nan, low), np.where(empty, np.nan, high), level, method.capitalize())
+        check.check_level(level)
+        check.check_choice("method", method, _BIN_METHODS)
+        bins = self._fit
+        assert isinstance(bins, Bins)
+        used = bins.total > 0
+        each = level ** (1 / used.sum()) if simultaneous else level
+        worth, share = bins.effective[used], bins.share[used]
+        found = of_share(share * worth, worth, method, each)
+        low, high = np.full((2, used.size), np.nan)
+        low[used], high[used] = self._basis.shift.of_limits(share, *found, normal_quantile(each))
+        name = "–".join(part.capitalize() for part in method.split("-"))
+        return Band(self.x, low, high, level, name + self._basis.facts, simultaneous, _OF_BINS)
+
+    @property
+    def _places(self) -> Array:
+        return self.x  # mean scores move with the prevalence, as rows are weighted to it
 
     def columns(self) -> dict[str, Array]:
         """Return one row a bin."""
@@ -171,11 +288,11 @@ class PavCalibrationCurve(CalibrationCurve):
     pos, neg : arrays of b counts
     """
 
-    def __init__(self, counts: ThresholdCounts, fit: Callable[[], Fit], blocks: Blocks) -> None:
+    def __init__(self, counts: ThresholdCounts, basis: Basis, blocks: Blocks) -> None:
         ends = np.repeat(blocks.low, 2).astype(np.float64)
         ends[1::2] = blocks.high
         kept = np.append(True, np.diff(ends) > 0)
-        super().__init__(counts, "PAV", fit, ends[kept], np.repeat(blocks.share, 2)[kept])
+        super().__init__(counts, "PAV", basis, ends[kept], np.repeat(blocks.share, 2)[kept])
         columns = (blocks.low, blocks.high, blocks.pos, blocks.neg)
         self.low, self.high, self.pos, self.neg = (check.read_only(column) for column in columns)
 

@@ -1,14 +1,16 @@
 """Logistic regression of outcomes on a restricted cubic spline of the logit of their probabilities."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy import special
+from scipy.special import expit, logit
 
 from rocscope._types import Array
-from rocscope.calibration.logistic import fit_logistic, fit_many
+from rocscope.calibration.logistic import LogisticFit, fit_logistic, fit_many
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
+from rocscope.inference.intervals import normal_quantile
 
 CERTAINTY = 1e-9
 """Probabilities closer to 0 or 1 than this are taken to be that close, where a logit must be finite."""
@@ -36,16 +38,29 @@ class SplineFit:
 
     def values(self, pos: Array) -> Array:
         """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
-        total = self.outcomes.total
-        ridge = _RIDGE * total.sum()
-        start = fit_logistic(list(self.columns), self.outcomes.pos, total, ridge=ridge).coefficients
-        rows = np.atleast_2d(pos)
-        fits = fit_many(self.columns, rows, total, start=start, ridge=ridge)
-        return np.reshape(special.expit(fits @ self.columns_at_x), (*pos.shape[:-1], -1))
+        start = self._fitted.coefficients
+        fits = fit_many(self.columns, np.atleast_2d(pos), self.outcomes.total, start=start, ridge=self._ridge)
+        return np.reshape(expit(fits @ self.columns_at_x), (*pos.shape[:-1], -1))
 
-    def at_levels(self, values: Array) -> Array:
-        """Return the curve at the levels of the outcomes, from its values at `x`."""
-        return np.interp(self.outcomes.score, self.x, values)
+    def limits(self, level: float) -> tuple[Array, Array]:
+        """Return Wald's limits of the curve at `x`, on the scale of log-odds, of coefficients of any sampling."""
+        sample, fit = self.outcomes, self._fitted
+        chance = expit(fit.coefficients @ self.columns)
+        spread = sample.total * chance * (1 - chance)
+        once = np.linalg.inv((self.columns * spread) @ self.columns.T + self._ridge * np.eye(len(self.columns)))
+        noise = spread * sample.total / np.maximum(sample.effective, 1e-300)
+        covariance = once @ ((self.columns * noise) @ self.columns.T + self._ridge * np.eye(len(self.columns))) @ once
+        error = np.sqrt(np.einsum("ij,ik,kj->j", self.columns_at_x, covariance, self.columns_at_x).clip(0))
+        centre, reach = fit.coefficients @ self.columns_at_x, normal_quantile(level) * error
+        return expit(centre - reach), expit(centre + reach)
+
+    @property
+    def _ridge(self) -> float:
+        return _RIDGE * self.outcomes.n
+
+    @cached_property
+    def _fitted(self) -> LogisticFit:
+        return fit_logistic(list(self.columns), self.outcomes.pos, self.outcomes.total, ridge=self._ridge)
 
 
 def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
@@ -66,7 +81,7 @@ def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
 
 
 def _logit(score: Array) -> Array:
-    return special.logit(score.clip(CERTAINTY, 1 - CERTAINTY))
+    return logit(score.clip(CERTAINTY, 1 - CERTAINTY))
 
 
 def _columns(at: Array, knot: Array, levels: Array) -> Array:

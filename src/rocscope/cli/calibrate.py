@@ -89,9 +89,9 @@ def _fit(
     fitted = next(iter(result.recalibrators.values()))
     if target_prevalence is not None:
         fitted = fitted.adjust_to(target_prevalence)
-    reports = {"recalibrated, out of sample": calibration_report(result.predictions, replicates=0, draws=199)}
+    reports = {"recalibrated, out of sample": calibration_report(result.predictions, draws=199)}
     try:
-        reports = {"as they are": calibration_report(predictions, replicates=0, draws=199)} | reports
+        reports = {"as they are": calibration_report(predictions, draws=199)} | reports
     except ScoreError:
         note("The scores are no probabilities: there is nothing to compare with.")
     written = fitted.save(output, force=force)

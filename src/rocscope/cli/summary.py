@@ -35,17 +35,21 @@ def summary(
     /,
     *,
     rows: opt.ClassOptions = opt.CLASSES,
+    fold: opt.Fold = None,
+    segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     costs: opt.CostOptions = opt.COSTS,
     detail: Annotated[bool | None, Parameter(negative="--no-detail")] = None,
     json: opt.Json = False,
     markdown: Annotated[opt.Flag, Parameter(name="--md")] = False,
 ) -> None:
-    """Show how good each model is, the best threshold, and what the default of 0.5 would give.
+    """Show how good each model is, in five domains with intervals, the best threshold, and what 0.5 would give.
 
     Example: rocscope summary scores.parquet --label y --score a --score b
 
     Parameters
     ----------
+    segment
+        Column of the segment, such as a region: each is shown by itself too.
     detail
         Intervals and calibration too; by default up to a million rows.
     markdown
@@ -58,11 +62,14 @@ def summary(
         _of_classes(file, rows, detail, json, markdown)
         return
     context = costs.context()
-    predictions = rows.sample(file)
+    parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
+    if len(parts) > 1 or (parts and rows.memory):
+        raise InputError("--fold and --segment", expected="one of them, without --memory", got="more")
+    predictions = rows.predictions(file, **parts) if parts else rows.sample(file)
     from rocscope.report.model import LEFT_OUT, is_small, report_data
 
     detailed = is_small(predictions) if detail is None else detail
-    data = report_data(predictions, context=context, title=file, detailed=detailed)
+    data = report_data(predictions, context=context, title=file, detailed=detailed, by=next(iter(parts), None))
     if json:
         print_json("summary", data.to_dict())
     elif markdown:
@@ -78,25 +85,18 @@ def _rows(data: Any) -> list[list[str]]:
 
 
 def _print(data: Any) -> None:
-    from rocscope.report.calibration import calibration_table
-
     first = data.models[0]
     chosen = [model.name for model in data.models].index(data.decision.model)
     title = f"{first.n_pos:,g} positives, {first.n_neg:,g} negatives"
     print_rows(title, ["model", *_COLUMNS], _rows(data), bold=chosen)
-    calibration = calibration_table(data.models)
-    if calibration:
-        print_records("Calibration", calibration)
+    for heading, lines in data.validation.items():
+        print_records(heading, lines)
     note(data.verdict)
 
 
 def _markdown(data: Any) -> str:
-    from rocscope.report.calibration import calibration_table
-
     tables = [markdown_table(["model", *_COLUMNS], _rows(data))]
-    calibration = calibration_table(data.models)
-    if calibration:
-        tables.append(markdown_records(calibration))
+    tables += [markdown_records(lines) for lines in data.validation.values()]
     return "\n\n".join(tables)
 
 

@@ -22,6 +22,11 @@ class Band(Result):
         How it was made, as the legend and the report name it.
     simultaneous : bool
         True where the whole curve lies inside with that confidence; False where each point does.
+    note : str
+        Where it does not hold, or what it shows beside itself; empty where there is nothing to say.
+    steps : bool
+        True where between two x the lower end stays that of the left one and the upper end is that of the right one,
+        as for a curve that never falls; False where straight lines join them.
 
     Examples
     --------
@@ -35,6 +40,8 @@ class Band(Result):
     level: float
     method: str
     simultaneous: bool = False
+    note: str = ""
+    steps: bool = False
 
     def __post_init__(self) -> None:
         columns = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in ("x", "low", "high")}
@@ -47,6 +54,19 @@ class Band(Result):
             return self.method
         kind = "simultaneous" if self.simultaneous else "pointwise"
         return f"{100 * self.level:g} % {kind}, {self.method}"
+
+    def drawn(self) -> tuple[Array, Array, Array]:
+        """Return x, low and high that look like the band when straight lines join them.
+
+        Examples
+        --------
+        >>> Band([0.1, 0.5], [0.0, 0.2], [0.4, 0.9], level=0.95, method="PAV", steps=True).drawn()
+        (array([0.1, 0.1, 0.5, 0.5]), array([0. , 0. , 0. , 0.2]), array([0.4, 0.9, 0.9, 0.9]))
+        """
+        if not self.steps:
+            return self.x, self.low, self.high
+        low, high = np.repeat(self.low, 2), np.repeat(self.high, 2)
+        return np.repeat(self.x, 2), np.append(low[:1], low[:-1]), np.append(high[1:], high[-1:])
 
     def __repr__(self) -> str:
         return f"Band({self.x.size} points, {self.label})"

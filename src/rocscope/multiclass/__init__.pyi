@@ -1,6 +1,13 @@
 from .areas.auc import multiclass_auc as multiclass_auc
 from .areas.compare import compare_multiclass_auc as compare_multiclass_auc
 from .areas.vus import vus as vus
+from .calibration.curves import multiclass_calibration_curves as multiclass_calibration_curves
+from .calibration.recalibration import ClassRecalibrator as ClassRecalibrator
+from .calibration.recalibration import recalibrate_classes as recalibrate_classes
+from .calibration.scores import multiclass_brier as multiclass_brier
+from .calibration.scores import multiclass_calibration_error as multiclass_calibration_error
+from .calibration.scores import multiclass_decompose as multiclass_decompose
+from .calibration.scores import multiclass_log_loss as multiclass_log_loss
 from .costs.compare import compare_multiclass_costs as compare_multiclass_costs
 from .costs.matrix import CostMatrix as CostMatrix
 from .costs.matrix import shift_prior as shift_prior

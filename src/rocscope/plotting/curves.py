@@ -60,7 +60,7 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
     if band is not None:
         fill = {"color": artist.get_color(), "alpha": 0.16, "linewidth": 0, "zorder": 2}
         label = textwrap.fill(band.label, _LABEL_WIDTH)
-        ax.fill_between(band.x, band.low, band.high, label=label, **fill)
+        ax.fill_between(*band.drawn(), label=label, **fill)
     if style.prepare is None:
         _fit(ax, quantity(curve.x_name), quantity(curve.y_name))
     if decorated and style.decorate is not None:

@@ -5,7 +5,9 @@ from typing import Any, Literal, get_args
 
 from rocscope import _validation as check
 from rocscope.calibration.bins import Strategy
+from rocscope.calibration.loess import Degree
 from rocscope.calibration.methods import Method, calibration_curve
+from rocscope.calibration.report import calibration_report
 from rocscope.calibration.results import CalibrationCurve
 from rocscope.core.band import Band
 from rocscope.core.context import Context
@@ -21,6 +23,7 @@ from rocscope.plotting.rugs import has_rug
 from rocscope.sample import Models, samples_of
 
 Legend = Literal["inside", "beside", "none"]
+_MOST_BANDS, _MOST_FACTS = 2, 3
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
 
@@ -142,8 +145,16 @@ def plot_calibration(
     method: Method | Sequence[Method] = "bins",
     bins: int = 10,
     strategy: Strategy = "uniform",
-    band: Literal["consistency", "confidence"] | None = None,
+    edges: Any = None,
+    span: float | None = None,
+    degree: Degree = 1,
+    knots: int = 5,
+    target_prevalence: float | None = None,
+    band: Literal["auto", "consistency", "confidence"] | None = "auto",
     simultaneous: bool = False,
+    level: float = 0.95,
+    limits: tuple[float, float] = (0, 1),
+    statistics: bool = True,
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
@@ -156,11 +167,18 @@ def plot_calibration(
     predictions, models, legend, ax : see `plot_roc`
     method : {"bins", "pav", "loess", "spline"} or several of them
         Several are drawn over each other.
-    bins, strategy : see `rocscope.calibration`
-    band : {"consistency", "confidence"}, optional
-        Where the curve of a calibrated model would lie; or how precisely the curve is known.
+    bins, strategy, edges, span, degree, knots, target_prevalence : see `rocscope.calibration_curve`
+    band : {"auto", "confidence", "consistency"}, optional
+        How precisely the curve is known; or where the curve of a calibrated model would lie. "auto": the first, of up
+        to two curves.
     simultaneous : bool
         Whether the band is for the whole curve or for each of its points.
+    level : float
+        Of the band.
+    limits : (float, float)
+        What part of both axes to show, such as (0, 0.3) where risks are low.
+    statistics : bool
+        Whether to print observed over expected, slope, ICI and Brier score of up to three models in the lower corner.
 
     Returns
     -------
@@ -188,24 +206,56 @@ def plot_calibration(
     >>> ax.lines[-1].get_xydata().tolist()
     [[0.2, 0.5], [0.7, 0.5]]
     """
-    chosen = _select(predictions, models)
+    chosen = _rows_or_counts(predictions, list(_select(predictions, models)))
+    low, high = limits
+    if not 0 <= low < high <= 1:
+        raise InputError("limits", expected="two increasing numbers from 0 to 1", got=repr(limits))
     methods: Sequence[Method] = [method] if isinstance(method, str) else list(method)
-    options: dict[str, Any] = {"bins": bins, "strategy": strategy}
-    curves = [calibration_curve(counts, method=each, **options) for counts in chosen.values() for each in methods]
-    labels = theme.names(chosen)
+    options: dict[str, Any] = {"bins": bins, "strategy": strategy, "edges": edges, "span": span, "degree": degree}
+    options |= {"knots": knots, "target_prevalence": target_prevalence}
+    curves = [curve for data in chosen.values() for curve in _curves(data, methods, options)]
+    names = labels = theme.names(chosen)
     if len(methods) > 1:
         ways = [curve.method for curve in curves[: len(methods)]]
-        labels = [f"{name}, {way}" for name in labels for way in ways] if len(chosen) > 1 else ways
-    bands = [_band(curve, band, simultaneous) for curve in curves]
-    return _on_axes(ax, lambda axes: draw_calibration(axes, curves, labels, bands), legend)
+        labels = [f"{name}, {way}" for name in names for way in ways] if len(chosen) > 1 else ways
+    bands = [_band(curve, band, simultaneous, level, len(curves)) for curve in curves]
+    facts = []
+    if statistics and len(chosen) <= _MOST_FACTS:
+        named = zip(names if len(chosen) > 1 else [""], chosen.values(), strict=True)
+        facts = [_facts(name, data, target_prevalence) for name, data in named]
+    return _on_axes(
+        ax, lambda axes: draw_calibration(axes, curves, labels, bands, limits=limits, statistics=facts), legend
+    )
 
 
-def _band(curve: CalibrationCurve, kind: str | None, simultaneous: bool) -> Band | None:
-    if kind is None:
+def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> list[CalibrationCurve]:
+    """Return curves that share their counts, so that one rug stands for them."""
+    curves = [calibration_curve(data, method=method, **options) for method in methods]
+    for curve in curves[1:]:
+        curve.counts = curves[0].counts
+    return curves
+
+
+def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the rows of each model where they are known, as weights and groups are in them, or the counts."""
+    samples = samples_of(predictions, name="predictions")
+    return {name: samples[name].counts if samples[name].rows is None else samples[name].rows for name in names}
+
+
+def _facts(name: str, data: Any, target_prevalence: float | None) -> str:
+    """Return the numbers of a model that stand on the figure."""
+    report = calibration_report(data, draws=0, target_prevalence=target_prevalence)
+    shown = {"O/E": "observed_over_expected", "slope": "slope", "ICI": "ici", "Brier": "brier"}
+    numbers = [f"{heading} {theme.number(report[key].value)}" for heading, key in shown.items()]
+    return "  ".join([name, *numbers] if name else numbers)
+
+
+def _band(curve: CalibrationCurve, kind: str | None, simultaneous: bool, level: float, among: int) -> Band | None:
+    if kind is None or (kind == "auto" and among > _MOST_BANDS):
         return None
-    check.check_choice("band", kind, ("consistency", "confidence"))
+    check.check_choice("band", kind, ("auto", "confidence", "consistency"))
     make = curve.consistency_band if kind == "consistency" else curve.confidence_band
-    return make(simultaneous=simultaneous)
+    return make(simultaneous=simultaneous, level=level)
 
 
 def plot_three(

@@ -13,6 +13,7 @@ from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.marks import Mark, draw_line, draw_mark, name_marks, position
+from rocscope.plotting.rugs import draw_rug
 
 HULL = "rocscope-hull"
 _MOST_HULLS = 3
@@ -86,10 +87,26 @@ def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Seq
 
 
 def draw_calibration(
-    ax: Any, curves: Sequence[Any], labels: Sequence[str], bands: Sequence[Band | None] | None = None
+    ax: Any,
+    curves: Sequence[Any],
+    labels: Sequence[str],
+    bands: Sequence[Band | None] | None = None,
+    *,
+    limits: tuple[float, float] = (0, 1),
+    statistics: Sequence[str] = (),
 ) -> None:
-    """Draw calibration plots, with a rug for each sample as long as there is room."""
+    """Draw calibration plots, with a rug for each sample as long as there is room, and facts in the empty corner."""
     samples = {id(curve.counts): curve for curve in curves}  # the last of each, as a line sets limits without a rug
     for curve, label, band in zip(curves, labels, bands or [None] * len(curves), strict=True):
-        has_rug = samples[id(curve.counts)] is curve and len(samples) <= _MOST_RUGS
-        draw(curve, ax, band=band, label=label, decorated=has_rug)
+        line = draw(curve, ax, band=band, label=label, decorated=False)
+        if samples[id(curve.counts)] is curve and len(samples) <= _MOST_RUGS:
+            draw_rug(ax, curve, line.get_color(), limits)
+    if limits != (0, 1):
+        low, high = limits
+        ax.set_xlim(low - 0.02 * (high - low), high + 0.02 * (high - low))
+        if len(samples) > _MOST_RUGS:
+            ax.set_ylim(ax.get_xlim())
+    if statistics:
+        place = {"transform": ax.transAxes, "ha": "right", "va": "bottom", "fontsize": "x-small", "color": theme.INK}
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 2}
+        ax.text(0.98, 0.10, "\n".join(statistics), bbox=box, zorder=4, linespacing=1.35, **place)

@@ -21,27 +21,31 @@ def has_rug(ax: Any) -> bool:
     return any(artist.get_gid() == RUG for artist in ax.collections)
 
 
-def draw_rug(ax: Any, curve: Any, colour: Any) -> None:
+def draw_rug(ax: Any, curve: Any, colour: Any, within: tuple[float, float] = (0, 1)) -> None:
     """Draw a tick in each narrow cell of a calibration plot's scores that holds a row, longer where there are more.
 
     Lengths go with the square root of the count, relative to the fullest cell of the same class, and never below a
     visible minimum: a single row among millions shows, and so does the shape of millions.
     """
+    low, high = within
+    scale = high - low
     lane = sum(artist.get_gid() == RUG for artist in ax.collections) // 2
     start = _GAP + lane * _LANE
     cells = rug(curve.counts, _CELLS)
-    for count, foot, direction in ((cells.pos, 1 + start, 1), (cells.neg, -start, -1)):
-        ticks = _ticks(cells.x[count > 0], count[count > 0], foot, direction)
+    seen = (cells.x >= low) & (cells.x <= high)
+    for count, foot, direction in ((cells.pos, high + scale * start, scale), (cells.neg, low - scale * start, -scale)):
+        used = seen & (count > 0)
+        ticks = _ticks(cells.x[used], count[used], foot, direction)
         look = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4}
         ax.add_collection(PolyCollection(list(ticks), gid=RUG, **look), autolim=False)
-    edge = start + _LANE + 0.01
-    ax.set_ylim(-edge, 1 + edge)
-    ax.set_yticks(np.linspace(0, 1, 6))
+    edge = scale * (start + _LANE + 0.01)
+    ax.set_ylim(low - edge, high + edge)
+    ax.set_yticks(np.linspace(low, high, 6))
     if not lane:
-        _name_sides(ax)
+        _name_sides(ax, within)
 
 
-def _ticks(x: Array, count: Array, foot: float, direction: int) -> Array:
+def _ticks(x: Array, count: Array, foot: float, direction: float) -> Array:
     """Return the corners of a bar for each cell, of shape (cells, 4, 2)."""
     tallest = np.sqrt(count.max(initial=1))
     tip = foot + direction * 0.85 * _LANE * np.maximum(np.sqrt(count) / tallest, _SHORTEST)
@@ -50,7 +54,9 @@ def _ticks(x: Array, count: Array, foot: float, direction: int) -> Array:
     return np.stack([left, base, right, base, right, tip, left, tip], axis=1).reshape(-1, 4, 2)
 
 
-def _name_sides(ax: Any) -> None:
-    for name, y, side in (("positives", 1 + _GAP, "bottom"), ("negatives", -_GAP, "top")):
+def _name_sides(ax: Any, within: tuple[float, float]) -> None:
+    low, high = within
+    gap = _GAP * (high - low)
+    for name, y, side in (("positives", high + gap, "bottom"), ("negatives", low - gap, "top")):
         beside = {"xycoords": ax.get_yaxis_transform(), "xytext": (3, 0), "textcoords": "offset points"}
         ax.annotate(name, (1, y), va=side, fontsize="x-small", color=MUTED, **beside)

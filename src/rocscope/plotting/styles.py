@@ -149,6 +149,7 @@ STYLES = {
     "CalibrationCurve": Style(lambda _: _diagonal("perfect", dotted=True), look=_dots, decorate=draw_rug),
     "ProfitCurve": Style(_profits),
     "CostCurve": Style(lambda curve: [Guide.of("nobody or everybody", curve.trivial)]),
+    "MiscalibrationCostCurve": Style(),
     "ThresholdDistribution": Style(look=threshold_look, prepare=show_thresholds, decorate=draw_choice),
     "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),
 }

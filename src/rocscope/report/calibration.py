@@ -1,11 +1,10 @@
 """The calibration block of a report: curves by bins and LOESS, the rug, and numbers."""
 
-from collections.abc import Sequence
-from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 
+from rocscope.calibration.goodness import miscalibration_test
 from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.report import calibration_report
 from rocscope.calibration.results import BinnedCalibrationCurve
@@ -15,20 +14,6 @@ from rocscope.errors import ScoreError
 RUG_STEPS = 40
 SMOOTH_POINTS = 40
 DRAWS = 99
-BAND_DRAWS = 399
-NUMBERS = {
-    "Brier": "brier",
-    "log loss": "log_loss",
-    "miscalibration": "brier_miscalibration",
-    "discrimination": "brier_discrimination",
-    "ECE": "ece",
-    "smooth ECE": "smooth_ece",
-    "ICI": "ici",
-    "in the large": "in_the_large",
-    "slope": "slope",
-    "p (calibrated)": "p_value",
-}
-"""What a table of calibration shows, by the name of the number."""
 
 
 def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
@@ -37,28 +22,15 @@ def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
         counts.require_probabilities("scores")
     except ScoreError:
         return None
-    report = calibration_report(counts, replicates=0, draws=DRAWS)
+    report = calibration_report(counts, draws=0)
     numbers = {name: estimate.value for name, estimate in report.estimates.items()}
+    test = miscalibration_test(counts, draws=DRAWS)
     return {
         "bins": _bins(calibration_curve(counts)),
         "smooth": _smooth(counts),
         "rug": _rug(counts),
-        "numbers": numbers | {"p_value": report.tests["miscalibration"].p_value},
+        "numbers": numbers | {"p_value": test.p_value},
     }
-
-
-def calibration_table(models: Sequence[Any]) -> list[dict[str, str]]:
-    """Return one row of text for each ModelSummary whose scores are probabilities."""
-    return [
-        {"model": model.name}
-        | {heading: _text(model.calibration["numbers"][name]) for heading, name in NUMBERS.items()}
-        for model in models
-        if model.calibration
-    ]
-
-
-def _text(value: float) -> str:
-    return f"{value:.4f}" if isfinite(value) else "undefined" if isnan(value) else "infinite"
 
 
 def _bins(curve: Any) -> list[dict[str, float]]:
@@ -77,7 +49,7 @@ def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
     columns = {"x": x, "y": curve.at(x)}
     if isinstance(counts.n, int):  # weights do not tell how many rows a band would rest on
-        band = curve.confidence_band(draws=BAND_DRAWS)
+        band = curve.confidence_band()
         columns |= {"low": np.interp(x, band.x, band.low), "high": np.interp(x, band.x, band.high)}
     return {name: column.clip(0, 1).tolist() for name, column in columns.items()}
 

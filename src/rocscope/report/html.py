@@ -7,7 +7,6 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from rocscope.errors import InputError
-from rocscope.report.calibration import calibration_table
 from rocscope.report.model import ReportData
 from rocscope.report.multiclass import MulticlassData, by_class, confusion_table, overview
 from rocscope.report.pack import page_json
@@ -54,7 +53,7 @@ def render(data: ReportData | MulticlassData) -> str:
 def _tables(data: ReportData) -> dict[str, Table]:
     return {
         "Models": Table([_row(model) for model in data.models], data.decision.model),
-        "Calibration": Table(calibration_table(data.models)),
+        **{heading: Table(lines) for heading, lines in data.validation.items()},
     }
 
 

@@ -14,6 +14,9 @@ from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result
 from rocscope.decisions.choosing import Decision, choose
+from rocscope.evaluation.summary.guidance import DOMAINS
+from rocscope.evaluation.summary.result import Summary
+from rocscope.evaluation.summary.summarising import By, summary
 from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_rows, small_cells
 from rocscope.report.summary import ModelSummary, summarise
@@ -47,6 +50,8 @@ class ReportData(Result):
         The same models on each segment and fold.
     comparisons : list of dict
         Difference in AUC of each two models, with its interval and p-value.
+    summary : Summary or None
+        Every measure of a validation with its interval, on all rows; None where there is no time for it.
     warnings : list of str
         Where numbers rest on few cases, or show single ones.
     """
@@ -60,6 +65,7 @@ class ReportData(Result):
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notes: str = ""
+    summary: Summary | None = None
     conventions: tuple[str, ...] = CONVENTIONS
     schema_version: int = field(default=SCHEMA_VERSION)
 
@@ -75,6 +81,13 @@ class ReportData(Result):
             f"expected cost {decision.expected_cost:.4g} per case, "
             f"accuracy {decision.point.accuracy:.2%} ({decision.default_point.accuracy:.2%} at 0.5).{notes}"
         )
+
+    @property
+    def validation(self) -> dict[str, list[dict[str, str]]]:
+        """Tables of the summary by domain: a line for each measure, a column for each model."""
+        if self.summary is None:
+            return {}
+        return {domain.capitalize(): lines for domain in DOMAINS if (lines := self.summary.sheet(domain))}
 
     @property
     def views(self) -> list[Slice]:
@@ -94,6 +107,7 @@ def report_data(
     title: str = "",
     notes: str = "",
     detailed: bool | None = None,
+    by: By | None = None,
 ) -> ReportData:
     """Summarise each model and the decision between them.
 
@@ -106,6 +120,9 @@ def report_data(
     detailed : bool, optional
         Whether to add intervals, comparisons, calibration, slices and the hash, which take most of the time where
         there are millions of rows. By default not for counts of more than a million distinct scores.
+
+    by : {"segment", "fold"}, optional
+        Whether the summary shows each part by itself too.
 
     Returns
     -------
@@ -138,8 +155,17 @@ def report_data(
     sure = certainty(data)
     models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
     slices = Slices(context) if data.rows is None else by_rows(data.rows, context)
-    provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions)
-    report = ReportData(title, context, models, decision, provenance, slices.made, sure.comparisons, notes=notes)
+    report = ReportData(
+        title=title,
+        context=context,
+        models=models,
+        decision=decision,
+        provenance=_sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions),
+        slices=slices.made,
+        comparisons=sure.comparisons,
+        notes=notes,
+        summary=summary(predictions, context, by=by),
+    )
     unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
     return replace(report, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)])
 

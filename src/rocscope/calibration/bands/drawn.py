@@ -1,9 +1,4 @@
-"""Bands around a calibration curve by drawing labels at the same probabilities.
-
-Two kinds, which answer different questions. A consistency band lies around the diagonal: labels are drawn from the
-probabilities themselves, and a curve that leaves it speaks against calibration. A confidence band lies around the
-curve: labels are drawn from the curve, and it shows how precisely calibration is known.
-"""
+"""Consistency bands: where the curve of a calibrated model would lie, by drawing labels from its probabilities."""
 
 from typing import Any, Protocol
 
@@ -11,7 +6,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.calibration.outcomes import Outcomes
+from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.core.band import Band
 
 _DRAWN_AT_ONCE = 2_000_000
@@ -31,47 +26,34 @@ class Fit(Protocol):
         """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
         ...
 
-    def at_levels(self, values: Array) -> Array:
-        """Return the curve at the levels of the outcomes, from its values at `x`."""
-        ...
 
-
-def band(
-    fit: Fit, *, consistency: bool, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
+def consistency_band(
+    fit: Fit, shift: Shift, x: Array, *, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
 ) -> Band:
-    """Return a band of either kind around the curve that `fit` draws."""
+    """Return where the curve that `fit` draws at `x` would lie if the probabilities were true."""
     check.check_level(level)
-    sample, curve = fit.outcomes, fit.values(fit.outcomes.pos)
-    chance = sample.score if consistency else fit.at_levels(curve).clip(0, 1)
-    drawn = _draw(fit, chance, check.check_whole(draws, "draws"), check.check_random_state(random_state))
+    sample = fit.outcomes
+    rng = check.check_random_state(random_state)
+    drawn = shift.of_chance(_draw(fit, shift.in_sample(sample.score), check.check_whole(draws, "draws"), rng))
     low, high = envelope(drawn, level) if simultaneous else _pointwise(drawn, level)
-    if not consistency:  # a curve lies in its own confidence band, also where drawing again flattens it
-        low, high = np.minimum(low, curve), np.maximum(high, curve)
-    kind = "consistency" if consistency else "confidence"
-    return Band(fit.x, low, high, level, f"{kind} band of {what}, {draws} draws", simultaneous)
-
-
-def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-    """Draw the positives among the rows of each level, `draws` times; a fraction of a row is all or nothing."""
-    whole = np.floor(total + 1e-9)
-    pos = rng.binomial(whole.astype(np.int64), chance, (draws, total.size)).astype(np.float64)
-    part = np.maximum(total - whole, 0)
-    if part.any():
-        pos += part * (rng.random(pos.shape) < chance)
-    return pos
+    return Band(x, low, high, level, f"consistency band of {what}, {draws} draws", simultaneous)
 
 
 def _draw(fit: Fit, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-    total = fit.outcomes.total
-    size = max(1, _DRAWN_AT_ONCE // total.size)
+    size = max(1, _DRAWN_AT_ONCE // chance.size)
     parts = [min(size, draws - done) for done in range(0, draws, size)]
-    return np.concatenate([fit.values(draw_positives(total, chance, part, rng)) for part in parts])
+    return np.concatenate([fit.values(fit.outcomes.draw(chance, part, rng)) for part in parts])
 
 
 def _pointwise(drawn: Array, level: float) -> tuple[Array, Array]:
+    """Return quantiles; where they agree, as where nearly all draws are 0, up to the next values that were drawn."""
     tail = (1 - level) / 2
     low = np.quantile(drawn, tail, axis=0, method="lower")
-    return low, np.quantile(drawn, 1 - tail, axis=0, method="higher")
+    high = np.quantile(drawn, 1 - tail, axis=0, method="higher")
+    same = np.flatnonzero(low == high)
+    low[same] = np.where(drawn[:, same] < low[same], drawn[:, same], -np.inf).max(axis=0)
+    high[same] = np.where(drawn[:, same] > high[same], drawn[:, same], np.inf).min(axis=0)
+    return np.where(np.isfinite(low), low, drawn.min(axis=0)), np.where(np.isfinite(high), high, drawn.max(axis=0))
 
 
 def envelope(curves: Array, level: float) -> tuple[Array, Array]:

@@ -1,0 +1,195 @@
+"""Summary: the table of a validation, a row for each model and part, and the words that go with it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isnan
+from typing import Any
+
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.frame import frame_of
+from rocscope.core.result import Result, html_table, number
+from rocscope.errors import ColumnError
+from rocscope.evaluation.summary.guidance import DOMAINS, MEASURES, REFERENCES, TRIPOD, answered
+from rocscope.inference.estimate import Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SummaryRow(Result):
+    """One model on all rows, or on one segment or fold.
+
+    Attributes
+    ----------
+    model : str
+    part : str
+        The segment or fold; "all" for all rows.
+    n, n_pos : float
+    threshold : float
+        That classification and utility are at: the best one of the model on all rows, in the context.
+    estimates : dict from the name of a measure to Estimate
+    notes : tuple of str
+    """
+
+    model: str
+    part: str
+    n: float
+    n_pos: float
+    threshold: float
+    estimates: dict[str, Estimate]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.estimates:
+            raise ColumnError("measure", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
+        return self.estimates[name]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self[name].value:.4g}" for name in ("auc", "slope", "ici", "brier"))
+        return f"SummaryRow({self.model}, {self.part}: {shown}, n={number(self.n)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Result, Sequence[SummaryRow]):
+    """Everything that a validation reports: a row for each model and part.
+
+    A sequence of `SummaryRow`; one is also found by its model, or by model and part.
+
+    Attributes
+    ----------
+    rows : tuple of SummaryRow
+    context : Context
+    by : {"segment", "fold"} or None
+    level : float
+    methods : str
+        A paragraph for the methods section, with what was done and by which version.
+    tripod : dict from an item of TRIPOD+AI to whether the summary answers it
+    """
+
+    _content = ("rows", "context", "by", "level", "methods", "tripod")
+
+    rows: tuple[SummaryRow, ...]
+    context: Context
+    by: str | None
+    level: float
+    methods: str
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, int | slice):
+            return self.rows[key]
+        model, part = key if isinstance(key, tuple) else (key, "all")
+        for row in self.rows:
+            if (row.model, row.part) == (model, str(part)):
+                return row
+        known = [f"{row.model}" if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
+        raise ColumnError("model and part", expected=check.one_of(f"{model}, {part}", known), got=repr(key))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SummaryRow]:
+        return iter(self.rows)
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models, in the order given."""
+        return list(dict.fromkeys(row.model for row in self.rows))
+
+    @property
+    def tripod(self) -> dict[str, bool]:
+        """Items of TRIPOD+AI for a validation, and whether this table answers them."""
+        return answered(self.by)
+
+    @property
+    def checklist(self) -> str:
+        """The same in words, a line an item."""
+        ticks = self.tripod.items()
+        return "\n".join(f"[{'x' if done else ' '}] {item} {TRIPOD[item]}" for item, done in ticks)
+
+    def table(self, domain: str | None = None) -> list[dict[str, str]]:
+        """Return a line of text for each row: value and interval of the measures of a domain, or of all.
+
+        Parameters
+        ----------
+        domain : {"discrimination", "calibration", "overall", "classification", "utility"}, optional
+        """
+        if domain is not None:
+            check.check_choice("domain", domain, DOMAINS)
+        shown = {name: m.heading for name, m in MEASURES.items() if domain in (None, m.domain)}
+        return [self._named(row) | {shown[name]: cell(row[name]) for name in shown} for row in self.rows]
+
+    def sheet(self, domain: str) -> list[dict[str, str]]:
+        """Return a line of text for each measure of a domain that is defined for some row, and a cell for each row."""
+        check.check_choice("domain", domain, DOMAINS)
+        names = [row.model if row.part == "all" else f"{row.model}, {row.part}" for row in self.rows]
+        return [
+            {domain: measure.heading} | dict(zip(names, (cell(row[name]) for row in self.rows), strict=True))
+            for name, measure in MEASURES.items()
+            if measure.domain == domain and not all(isnan(row[name].value) for row in self.rows)
+        ]
+
+    def _named(self, row: SummaryRow) -> dict[str, str]:
+        part = {} if self.by is None else {self.by: row.part}
+        return {"model": row.model} | part | {"n": number(row.n), "events": number(row.n_pos)}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with a row for each model, part and measure: value, low, high, method.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        cells = [(row, name, row[name]) for row in self.rows for name in MEASURES]
+        columns: dict[str, Any] = {
+            "model": [row.model for row, _, _ in cells],
+            "part": [row.part for row, _, _ in cells],
+            "domain": [MEASURES[name].domain for _, name, _ in cells],
+            "measure": [name for _, name, _ in cells],
+        }
+        columns |= {key: [getattr(e, key) for _, _, e in cells] for key in ("value", "low", "high", "method")}
+        return frame_of(columns, backend)
+
+    def __repr__(self) -> str:
+        models = ", ".join(f"{row.model} AUC {row['auc'].value:.4g}" for row in self.rows if row.part == "all")
+        parts = "" if self.by is None else f", by {self.by}"
+        return f"Summary({models}{parts}, {len(MEASURES)} measures)"
+
+    def _repr_html_(self) -> str:
+        blocks = []
+        for domain in DOMAINS:
+            lines = self.table(domain)
+            blocks.append(f"<h4>{domain}</h4>{html_table([list(line.values()) for line in lines], list(lines[0]))}")
+        notes = dict.fromkeys(note for row in self.rows for note in row.notes)
+        listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
+        return "".join(blocks) + f"<ul>{listed}</ul><p>{escape(self.methods)}</p><pre>{escape(self.checklist)}</pre>"
+
+
+def cell(estimate: Estimate) -> str:
+    """Return value and interval in few characters; why there is none is in the method of the estimate."""
+    value = "undefined" if isnan(estimate.value) else f"{plain(estimate.value)}"
+    if isnan(estimate.low):
+        return value
+    return f"{value} [{plain(estimate.low)}, {plain(estimate.high)}]"
+
+
+def plain(value: float) -> str:
+    """Return a number with three decimals, more where it is small, never as -0."""
+    text = f"{value:.3f}" if abs(value) >= 0.01 or value == 0 else f"{value:.2g}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def methods_paragraph(version: str, context: Context, by: str | None, level: float, facts: Sequence[str]) -> str:
+    """Return the words for a methods section."""
+    mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
+    costs = f"a false positive costing {context.cost_fp:g} and a false negative {context.cost_fn:g}"
+    parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold found on all rows."
+    percent = f"{100 * level:g} %"
+    return (
+        f"Performance was assessed in five domains (discrimination, calibration, overall, classification, clinical "
+        f"utility) with rocscope {version}, at a prevalence of {mix}. Discrimination: area under the ROC curve. "
+        f"Calibration: observed over expected events, calibration in the large, joint intercept and slope of logistic "
+        f"recalibration, and the integrated calibration index, E50 and E90 from local linear regression (span 2/3, as "
+        f"val.prob). Overall: Brier score, scaled Brier score, miscalibration (CORP) and log loss. Classification and "
+        f"net benefit are at the threshold of lowest expected cost on the same data, {costs}, so they are optimistic. "
+        f"{percent} confidence intervals: {'; '.join(facts)}.{parts} References: {'; '.join(REFERENCES)}."
+    )

@@ -1,0 +1,115 @@
+"""summary: everything that a validation reports of each model, in one call."""
+
+from math import nan
+from typing import Any, Literal
+
+from rocscope import __version__
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.rows import refuse_repeats
+from rocscope.decisions.choosing import choose
+from rocscope.errors import OneClassError
+from rocscope.evaluation.summary.measures import measure
+from rocscope.evaluation.summary.result import Summary, SummaryRow, methods_paragraph
+from rocscope.sample import Models, Sample, sample_of, samples_of
+
+By = Literal["segment", "fold"]
+_FACTS = (
+    "{auc} for the AUC",
+    "Wilson for observed over expected and for rates",
+    "Wald, with the larger of model-based and sandwich variances, for intercepts and slope",
+    "inverted tests, by labels drawn from curves between the probabilities and the fitted ones, for distances",
+    "influence functions for scores, net benefit and cost",
+)
+
+
+def summary(
+    predictions: Models,
+    context: Context | None = None,
+    *,
+    by: By | None = None,
+    level: float = 0.95,
+    random_state: Any = 0,
+) -> Summary:
+    """Everything that a validation reports: discrimination, calibration, overall, classification, utility.
+
+    Parameters
+    ----------
+    predictions : data of one or more models
+        In any form; see `rocscope.sample`. Parts need rows.
+    context : Context, optional
+        Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
+        when left out.
+    by : {"segment", "fold"}, optional
+        A further row for each segment or fold of the Predictions.
+    level : float
+        Confidence level.
+    random_state : int, Generator, RandomState or None
+        Of the labels that are drawn for intervals of distances.
+
+    Returns
+    -------
+    Summary
+        Its `methods` is a paragraph for the methods section, its `tripod` says which items it answers.
+
+    Raises
+    ------
+    InputError
+        If there is no such column as `by`.
+
+    Notes
+    -----
+    Threshold: that of lowest expected cost of each model on all rows, also for its parts. Intervals take it as given;
+    chosen on the same rows it makes classification and utility optimistic. Net benefit weighs false positives by
+    (cost_fp − cost_tn)/(cost_fn − cost_tp). What cannot be had (one class, scores that are no probabilities, separated
+    classes) is NaN, or a value without an interval, and the method of the estimate says why.
+
+    References
+    ----------
+    Van Calster et al. 2025, STRATOS guidance on performance measures of predictive AI, Lancet Digital Health; Collins
+    et al. 2024, TRIPOD+AI, BMJ 385:e078378.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(400)
+    >>> from rocscope import Predictions
+    >>> found = summary(Predictions(rng.random(400) < score, {"risk": score}))
+    >>> found
+    Summary(risk AUC 0.8511, 20 measures)
+    >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
+    (True, True, True)
+    """
+    refuse_repeats(predictions, "summary")
+    check.check_level(level)
+    context, seed = context or Context(), check.seed_of(random_state)
+    samples, rows = samples_of(predictions, name="predictions"), []
+    for model, sample in samples.items():
+        threshold, notes = _threshold(model, sample.counts, context)
+        for part, data in {"all": sample, **_parts(sample, by)}.items():
+            found = measure(data, threshold, context, level, seed)
+            n, n_pos, said = data.counts.n, data.counts.n_pos, notes + found.notes
+            if not isinstance(n, int) and data.rows is None:
+                said += ("weights are taken as numbers of rows: pass Predictions where they are not",)
+            rows.append(SummaryRow(model, part, n, n_pos, threshold, found.estimates, said))
+    facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
+    return Summary(tuple(rows), context, by, level, methods_paragraph(__version__, context, by, level, facts))
+
+
+def _parts(sample: Sample, by: str | None) -> dict[str, Sample]:
+    if by is None:
+        return {}
+    check.check_choice("by", by, ("segment", "fold"))
+    rows = sample.require_rows(f"by={by!r}")
+    found = rows.by_segment() if by == "segment" else rows.by_fold()
+    return {str(name): sample_of(part) for name, part in found.items()}
+
+
+def _threshold(model: str, counts: ThresholdCounts, context: Context) -> tuple[float, tuple[str, ...]]:
+    try:
+        decision = choose({model: counts}, context)
+    except OneClassError as error:
+        return nan, (str(error),)
+    return decision.threshold, tuple(decision.notes)

@@ -1,0 +1,120 @@
+"""rs.summary: the numbers that other functions give, in five domains, with words that say how they were made."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+from rocscope.errors import ColumnError, InputError
+from rocscope.evaluation.summary.guidance import DOMAINS, MEASURES
+
+
+def simulated(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    score = rng.beta(1, 2, n)
+    return rng.random(n) < score, score, rng
+
+
+@pytest.fixture(scope="module")
+def found():
+    label, score, rng = simulated()
+    segment = rng.integers(0, 2, label.size)
+    preds = rs.Predictions(label, {"a": score, "b": score**1.5}, segment=segment)
+    return preds, rs.summary(preds, rs.Context(cost_fn=3), by="segment")
+
+
+def test_every_row_has_every_measure_with_an_interval(found):
+    _, summary = found
+    assert [(row.model, row.part) for row in summary] == [(m, p) for m in "ab" for p in ("all", "0", "1")]
+    for row in summary:
+        assert list(row.estimates) == list(MEASURES)
+        for name, estimate in row.estimates.items():
+            assert estimate.low < estimate.high, name
+            assert estimate.low <= estimate.value <= estimate.high, name
+            assert estimate.level == 0.95
+
+
+def test_numbers_are_those_of_their_functions(found):
+    preds, summary = found
+    row, counts = summary["a"], preds.counts("a")
+    report = rs.calibration.calibration_report(preds, model="a")
+    for name in ("brier", "scaled_brier", "log_loss", "slope", "ici", "e90", "ece", "observed_over_expected"):
+        assert row[name].to_dict() == report[name].to_dict()
+    assert row["auc"].to_dict() == rs.auc_interval(preds, model="a").to_dict()
+    decision = rs.choose({"a": counts}, rs.Context(cost_fn=3))
+    assert row.threshold == decision.threshold
+    assert row["expected_cost"].value == pytest.approx(decision.expected_cost, rel=1e-12)
+    rates = rs.inference.rate_intervals(counts.at(row.threshold))
+    for name in ("tpr", "tnr", "precision", "npv", "accuracy"):
+        assert (row[name].value, row[name].low, row[name].high) == pytest.approx(
+            (rates[name].value, rates[name].low, rates[name].high), rel=1e-9
+        )
+    point = counts.at(row.threshold)
+    assert row["net_benefit"].value == pytest.approx((point.tp - point.fp / 3) / counts.n, rel=1e-12)
+
+
+def test_a_part_is_the_summary_of_its_rows_at_the_threshold_of_all(found):
+    preds, summary = found
+    part = preds.select(preds.segment == 1, models=["b"])
+    alone = rs.summary(part)["b"]
+    for name in ("slope", "ici", "brier", "auc"):
+        assert summary["b", 1][name].to_dict() == alone[name].to_dict()
+    assert summary["b", 1].threshold == summary["b"].threshold
+
+
+def test_target_prevalence_is_that_of_weighted_classes():
+    label, score, _ = simulated()
+    weight = np.where(label, 0.1 / label.mean(), 0.9 / (1 - label.mean()))
+    moved = rs.summary(rs.Predictions(label, score), rs.Context(target_prevalence=0.1))["score"]
+    weighted = rs.summary(rs.Predictions(label, score, sample_weight=weight))["score"]
+    for name, estimate in weighted.estimates.items():
+        assert moved[name].value == pytest.approx(estimate.value, rel=1e-9), name
+
+
+def test_what_cannot_be_had_says_why():
+    label, score, _ = simulated(60)
+    logits = rs.summary(rs.Predictions(label, score * 5))["score"]
+    assert "no probabilities" in logits["slope"].method
+    assert logits["auc"].low < logits["auc"].high
+    one = rs.summary(rs.Predictions([1, 1, 1], [0.2, 0.4, 0.9]))["score"]
+    assert "one class" in one["auc"].method
+    assert "one class" in one["ici"].method
+    apart = rs.summary(rs.Predictions([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]))["score"]
+    assert "separate the classes" in apart["slope"].method
+    single = rs.summary(rs.Predictions([1], [0.5]))["score"]
+    for row in (logits, one, apart, single):
+        assert json.dumps(row.to_dict(), allow_nan=False)
+        assert all(math.isnan(e.low) or e.low < e.high for e in row.estimates.values())
+
+
+def test_counts_give_what_rows_give_and_parts_need_rows():
+    label, score, _ = simulated(120)
+    preds = rs.Predictions(label, {"m": score})
+    counted = rs.summary({"m": preds.counts()})["m"]
+    rows = rs.summary(preds)["m"]
+    for name, estimate in rows.estimates.items():
+        assert (counted[name].value, counted[name].high) == pytest.approx((estimate.value, estimate.high), rel=1e-9)
+    with pytest.raises(InputError, match="by='segment'"):
+        rs.summary(preds.counts(), by="segment")
+    with pytest.raises(InputError, match="segment"):
+        rs.summary(preds, by="segment")
+    with pytest.raises(ColumnError, match="expected one of 'm', got 'n'"):
+        rs.summary(preds)["n"]
+
+
+def test_tables_words_and_frames(found):
+    _, summary = found
+    assert [line["model"] for line in summary.table("calibration")] == list("aaabbb")
+    assert {measure.domain for measure in MEASURES.values()} == set(DOMAINS)
+    assert not re.search(r"-0\.?0*[\],]", str([summary.sheet(domain) for domain in DOMAINS]))
+    assert rs.__version__ in summary.methods
+    assert summary.tripod["23a"]
+    assert summary.tripod["14"]
+    assert not rs.summary(rs.Predictions(*simulated(50)[:2])).tripod["14"]
+    frame = summary.to_frame("polars")
+    assert frame.shape == (6 * len(MEASURES), 8)
+    assert json.dumps(summary.to_dict(), allow_nan=False)
+    assert summary._repr_html_().count("<table>") == len(DOMAINS)
