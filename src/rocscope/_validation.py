@@ -312,7 +312,7 @@ def seed_of(random_state: Any) -> int:
     return int(random_state)
 
 
-def check_random_state(random_state: Any) -> np.random.Generator:
+def check_random_state(random_state: Any) -> "np.random.Generator":
     """Return the generator that a random state stands for."""
     return np.random.default_rng(seed_of(random_state))
 

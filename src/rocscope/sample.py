@@ -237,13 +237,13 @@ def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
     raise refusal(name, "an OperatingPoint, or a ConfusionMatrix of two classes", point, hint)
 
 
-def refusal(name: str, expected: str, data: Any, hint: str = "") -> InputError:
+def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool = False) -> InputError:
     """Return the error for data that a function cannot take; it says what to pass, or to call, instead."""
     if hasattr(data, "classes"):
         hint = "rocscope.multiclass has what takes several classes"
     elif isinstance(getattr(data, "counts", None), CumulativeCounts):
         hint = "pass its .counts"
-    return InputError(name, expected=expected, got=kind_of(data), hint=hint)
+    return InputError(name, expected=expected, got=kind_of(data) + " alone" * alone, hint=hint)
 
 
 def kind_of(data: Any) -> str:
@@ -278,7 +278,7 @@ def _is_whole(data: Any) -> bool:
 
 def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
     if y_score is None:
-        raise refusal("y_score", f"scores beside labels, or {ANYTHING} as y_true", y_true)
+        raise refusal("y_score", f"scores beside labels, or {ANYTHING} as y_true", y_true, alone=True)
     if model is not None:
         model_name([NAMELESS], model)
 

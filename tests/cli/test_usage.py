@@ -22,10 +22,18 @@ finally:
 """
 
 
+def help_of(*arguments):
+    """Return the help in 80 columns, of a process of its own: a process keeps the width that it was first shown in."""
+    script = "from rocscope.cli import main; main()"
+    environment = os.environ | {"COLUMNS": "80"}
+    run = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, env=environment)
+    assert (run.returncode, run.stderr) == (0, "")
+    return run.stdout
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_on_a_terminal_and_says_something_of_every_option(run, monkeypatch, command):
-    code, out, err = run(command, "--help", COLUMNS="80")
-    assert (code, err) == (0, "")
+def test_help_fits_on_a_terminal_and_says_something_of_every_option(command):
+    out = help_of(command, "--help")
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
     assert ("Example: " in out) == (command != "demo")
@@ -34,10 +42,9 @@ def test_help_fits_on_a_terminal_and_says_something_of_every_option(run, monkeyp
     assert all(len(line.strip("│ ").split("  ")) > 1 for line in options), "an option without words"
 
 
-def test_help_names_every_command(run):
-    code, out, _ = run("--help", COLUMNS="80")
-    assert code == 0
-    assert run(COLUMNS="80")[:2] == (0, out)
+def test_help_names_every_command():
+    out = help_of("--help")
+    assert help_of() == out
     for command in COMMANDS:
         assert f"│ {command} " in out
 

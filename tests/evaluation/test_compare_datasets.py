@@ -208,7 +208,7 @@ def test_results_show_themselves():
         (lambda: rs.evaluation.compare_datasets({"a": [[1, 2]], "b": [[1, 2]]}), ShapeError, "average over folds"),
         (lambda: rs.evaluation.compare_datasets({"a": ["x", "y"], "b": [1, 2]}), ScoreError, "numbers"),
         (lambda: rs.evaluation.compare_datasets({}), InputError, "two or more, got 0"),
-        (lambda: rs.evaluation.compare_datasets([1, 2]), InputError, "got list"),
+        (lambda: rs.evaluation.compare_datasets([1, 2]), InputError, "got a list"),
         (lambda: rs.evaluation.compare_datasets(TABLE, zeros="keep"), InputError, "split"),
         (lambda: rs.evaluation.friedman(TABLE, level=95), InputError, "0.95"),
     ],

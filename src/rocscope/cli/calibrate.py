@@ -31,7 +31,7 @@ def calibrate(
     method: Annotated[str, Parameter(alias="-m")] = "beta",
     apply: Path | None = None,
     column: str | None = None,
-    folds: int = 5,
+    folds: int = 10,
     random_state: int = 0,
     target_prevalence: Annotated[float | None, Parameter(group=opt.CONTEXT)] = None,
     output: Annotated[str | None, opt.OUTPUT] = None,

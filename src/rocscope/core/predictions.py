@@ -165,7 +165,7 @@ class Predictions(Rows):
             "negatives": number(self.n_neg),
             "models": ", ".join(self.models),
         }
-        if self.groups is not None:
+        if self.n_groups is not None:
             facts |= {"groups": number(self.n_groups)}
         if self.source is not None:
             facts |= {"source": self.source.name, "rows dropped": number(self.source.rows_dropped)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +119,7 @@ def independent_units(rows: Rows, groups: Any = None) -> NDArray[np.intp] | None
         If groups part the entries of a case.
     """
     groups = rows.groups if groups is None else groups
-    case = check.check_groups(rows.row, "row", len(rows)) if rows.row is not None and rows.repeated else None
+    case = check.check_groups(rows.row, "row", len(rows)) if rows.repeated else None
     if groups is None or groups is False:
         return case
     unit = check.check_groups(groups, "groups", len(rows))
@@ -127,7 +127,7 @@ def independent_units(rows: Rows, groups: Any = None) -> NDArray[np.intp] | None
         of_case = np.empty_like(unit)
         of_case[case] = unit
         if (parted := of_case[case] != unit).any():
-            got = f"case {rows.row[parted.argmax()]!r} in several"
+            got = check.count_and_first(parted, "entries in another one than their case")
             raise InputError("groups", expected="all entries of a case in one group", got=got)
     return unit
 
@@ -151,7 +151,7 @@ def require_distinct(rows: Any, what: str) -> None:
 
 
 def _containers(rows: Any) -> list[Rows]:
-    each = rows.values() if isinstance(rows, Mapping) else [rows]
+    each = list(cast(Mapping[str, Any], rows).values()) if isinstance(rows, Mapping) else [rows]
     return [one for one in each if isinstance(one, Rows)]
 
 
