@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Measure(NamedTuple):
+class SummaryMeasure(NamedTuple):
     """A number of the summary: its heading, its domain, and what it is where all is as it should be."""
 
     heading: str
@@ -15,26 +15,26 @@ DOMAINS = ("discrimination", "calibration", "overall", "classification", "utilit
 """The five domains of the STRATOS guidance (Van Calster et al. 2025)."""
 
 MEASURES = {
-    "auc": Measure("AUC", "discrimination", 1),
-    "observed_over_expected": Measure("O/E", "calibration", 1),
-    "in_the_large": Measure("in the large", "calibration", 0),
-    "intercept": Measure("intercept", "calibration", 0),
-    "slope": Measure("slope", "calibration", 1),
-    "ici": Measure("ICI", "calibration", 0),
-    "e50": Measure("E50", "calibration", 0),
-    "e90": Measure("E90", "calibration", 0),
-    "ece": Measure("ECE", "calibration", 0),
-    "brier": Measure("Brier", "overall", 0),
-    "scaled_brier": Measure("scaled Brier", "overall", 1),
-    "brier_miscalibration": Measure("miscalibration", "overall", 0),
-    "log_loss": Measure("log loss", "overall", 0),
-    "tpr": Measure("TPR", "classification", 1),
-    "tnr": Measure("TNR", "classification", 1),
-    "precision": Measure("precision", "classification", 1),
-    "npv": Measure("NPV", "classification", 1),
-    "accuracy": Measure("accuracy", "classification", 1),
-    "net_benefit": Measure("net benefit", "utility"),
-    "expected_cost": Measure("cost per case", "utility"),
+    "auc": SummaryMeasure("AUC", "discrimination", 1),
+    "observed_over_expected": SummaryMeasure("O/E", "calibration", 1),
+    "in_the_large": SummaryMeasure("in the large", "calibration", 0),
+    "intercept": SummaryMeasure("intercept", "calibration", 0),
+    "slope": SummaryMeasure("slope", "calibration", 1),
+    "ici": SummaryMeasure("ICI", "calibration", 0),
+    "e50": SummaryMeasure("E50", "calibration", 0),
+    "e90": SummaryMeasure("E90", "calibration", 0),
+    "ece": SummaryMeasure("ECE", "calibration", 0),
+    "brier": SummaryMeasure("Brier", "overall", 0),
+    "scaled_brier": SummaryMeasure("scaled Brier", "overall", 1),
+    "brier_miscalibration": SummaryMeasure("miscalibration", "overall", 0),
+    "log_loss": SummaryMeasure("log loss", "overall", 0),
+    "tpr": SummaryMeasure("TPR", "classification", 1),
+    "tnr": SummaryMeasure("TNR", "classification", 1),
+    "precision": SummaryMeasure("precision", "classification", 1),
+    "npv": SummaryMeasure("NPV", "classification", 1),
+    "accuracy": SummaryMeasure("accuracy", "classification", 1),
+    "net_benefit": SummaryMeasure("net benefit", "utility"),
+    "expected_cost": SummaryMeasure("cost per case", "utility"),
 }
 """Every number of a summary, in the order in which it is shown."""
 
