@@ -61,8 +61,9 @@ def trial(table: Table, learner: str, seed: int, inner_folds: int, tree: str) ->
         p = proba[test] = tuned.estimator_.predict_proba(X[test])[:, 1]
         fold[test] = number
         default, optimal = (float(np.mean(said == y[test])) for said in (p >= 0.5, tuned.predict(X[test])))
-        # "Nobody positive" is a threshold of infinity, which counts as 1 in the mean.
-        found.append((rs.auc(y[test], p), default, optimal, optimal - default, min(tuned.threshold_, 1.0)))
+        # "Nobody" and "everybody" positive have infinite thresholds, which count as 1 and 0 in the mean.
+        threshold = min(max(tuned.threshold_, 0.0), 1.0)
+        found.append((rs.auc(y[test], p), default, optimal, optimal - default, threshold))
     means = dict(zip(FIGURES, np.mean(found, axis=0).tolist(), strict=True))
     spread = float(np.std([row[-1] for row in found], ddof=1))
     return {**means, "auc_pooled": rs.auc(y, proba), "threshold_sd": spread, "probability": proba, "fold": fold}

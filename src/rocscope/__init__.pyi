@@ -32,11 +32,12 @@ from .decisions.campaign import plan_campaign as plan_campaign
 from .decisions.choosing import choose as choose
 from .decisions.decision import Decision as Decision
 from .decisions.model_hull import hull as hull
+from .decisions.monitoring.monitor import monitor as monitor
 from .engines.counting import read_counts as read_counts
 from .engines.reading import read as read
 from .evaluation.evaluating import evaluate as evaluate
 from .evaluation.summary.summarising import summary as summary
-from .inference.auc import auc_interval as auc_interval
+from .inference.areas.auc import auc_interval as auc_interval
 from .inference.comparing import compare as compare
 from .inference.resampling.bootstrap import bootstrap as bootstrap
 from .report import Report as Report

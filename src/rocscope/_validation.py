@@ -7,7 +7,7 @@ import difflib
 import math
 import secrets
 import sys
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, cast
 
@@ -140,11 +140,10 @@ def distinct(values: Array) -> list[Any]:
         return list({repr(value): value for value in values.tolist()}.values())
 
 
-def listing(values: Sequence[Any], most: int = _MOST_NAMED) -> str:
+def listing(values: Sequence[Any], most: int = _MOST_NAMED, shown: Callable[[Any], str] = repr) -> str:
     """Return the first values, and how many more there are."""
-    shown = ", ".join(repr(value) for value in values[:most])
     rest = len(values) - most
-    return shown + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(map(shown, values[:most])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
@@ -312,7 +311,7 @@ def seed_of(random_state: Any) -> int:
     return int(random_state)
 
 
-def check_random_state(random_state: Any) -> np.random.Generator:
+def check_random_state(random_state: Any) -> "np.random.Generator":
     """Return the generator that a random state stands for."""
     return np.random.default_rng(seed_of(random_state))
 

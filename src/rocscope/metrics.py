@@ -8,6 +8,7 @@ used. Each class is then re-weighted to that share; without it the sample's own 
 """
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
@@ -249,32 +250,6 @@ def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 METRICS: dict[str, Metric] = {
-    metric.__name__: metric
-    for metric in (
-        tpr,
-        fnr,
-        fpr,
-        tnr,
-        prevalence,
-        depth,
-        precision,
-        npv,
-        accuracy,
-        error,
-        weighted_accuracy,
-        macro_average,
-        balanced_accuracy,
-        break_even,
-        f_score,
-        jaccard,
-        lift,
-        youden,
-        markedness,
-        mcc,
-        kappa,
-        lr_positive,
-        lr_negative,
-        odds_ratio,
-    )
+    name: member for name, member in vars().items() if isinstance(member, FunctionType) and not name.startswith("_")
 }
-"""Every metric by name."""
+"""Every metric by name: the functions of this module."""

@@ -262,15 +262,15 @@ pytestmark = pytest.mark.filterwarnings("ignore:AUC:rocscope.errors.RocscopeWarn
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"curve": "det"}, InputError, "one of 'roc'"),
+        ({"kind": "det"}, InputError, "one of 'roc'"),
         ({"method": "mean"}, InputError, "one of 'pooled'"),
         ({"kind": "gain", "method": "false_positives"}, InputError, "kind='roc'"),
         ({"method": "pooled", "grid": [0.5]}, InputError, "grid"),
         ({"grid": [np.nan]}, InputError, "finite"),
         ({"level": 95}, InputError, "level"),
         ({"model": "other"}, rs.errors.ColumnError, "score"),
-        ({"curve": "calibration"}, rs.errors.ScoreError, "probabilities"),
-        ({"curve": "calibration", "strategy": "distinct"}, InputError, "strategy"),
+        ({"kind": "calibration"}, rs.errors.ScoreError, "probabilities"),
+        ({"kind": "calibration", "strategy": "distinct"}, InputError, "strategy"),
     ],
 )
 def test_what_is_refused(options, error, words):

@@ -120,14 +120,19 @@ def test_signed_ranks_and_their_interval_equal_r(case):
 
 
 @pytest.mark.parametrize(
-    ("alternative", "margin"), [("greater", 0), ("less", 0), ("superior", 0.5), ("noninferior", 1)]
+    ("how", "shift", "side"),
+    [
+        ({"alternative": "greater"}, 0, "greater"),
+        ({"alternative": "less"}, 0, "less"),
+        ({"test": "superiority", "margin": 0.5}, 0.5, "greater"),
+        ({"test": "noninferiority", "margin": 1}, -1, "greater"),
+        ({"test": "equivalence", "margin": 1}, 1, "less"),
+    ],
 )
-def test_one_sided_signed_ranks_equal_scipy(alternative, margin):
+def test_one_sided_signed_ranks_equal_scipy(how, shift, side):
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=12), rng.normal(0.4, 1, 12)
-    found = rs.evaluation.compare_datasets({"a": a, "b": b}, alternative=alternative, margin=margin).pairs[0]
-    shift = {"superior": margin, "noninferior": -margin}.get(alternative, 0)
-    side = "less" if alternative == "less" else "greater"
+    found = rs.evaluation.compare_datasets({"a": a, "b": b}, **how).pairs[0]
     assert found.p_value == pytest.approx(stats.wilcoxon(b - a - shift, alternative=side).pvalue)
 
 
@@ -208,7 +213,7 @@ def test_results_show_themselves():
         (lambda: rs.evaluation.compare_datasets({"a": [[1, 2]], "b": [[1, 2]]}), ShapeError, "average over folds"),
         (lambda: rs.evaluation.compare_datasets({"a": ["x", "y"], "b": [1, 2]}), ScoreError, "numbers"),
         (lambda: rs.evaluation.compare_datasets({}), InputError, "two or more, got 0"),
-        (lambda: rs.evaluation.compare_datasets([1, 2]), InputError, "got list"),
+        (lambda: rs.evaluation.compare_datasets([1, 2]), InputError, "got a list"),
         (lambda: rs.evaluation.compare_datasets(TABLE, zeros="keep"), InputError, "split"),
         (lambda: rs.evaluation.friedman(TABLE, level=95), InputError, "0.95"),
     ],

@@ -244,7 +244,8 @@ def test_replicates_of_one_class_are_counted():
 @pytest.mark.parametrize(
     ("data", "options", "error", "words"),
     [
-        ("model", {}, InputError, "X and y"),
+        (GaussianNB(), {}, InputError, "X and y"),
+        ("model", {}, InputError, "expected Predictions, .*got a str"),
         (None, {"X": [[1]], "y": [1]}, InputError, "beside Predictions"),
         (None, {"replicates": 0}, InputError, "at least 1"),
         (None, {"level": 2}, InputError, "level"),

@@ -291,7 +291,7 @@ def test_missing_backend_names_the_extra(backend, monkeypatch):
 
 
 def test_unknown_backend_is_answered_with_the_list():
-    with pytest.raises(InputError, match="backend: expected one of pandas, polars, pyarrow, got 'excel'"):
+    with pytest.raises(InputError, match="backend: expected one of 'pandas', 'polars', 'pyarrow', got 'excel'"):
         datasets.load("titanic").to_frame("excel")
 
 

@@ -192,12 +192,44 @@ def test_costs_of_weighted_and_clustered_rows(prevalence):
         )
 
 
-def test_costs_use_the_best_thresholds_by_default():
+def test_costs_of_chosen_thresholds_lie_between_what_they_seem_and_what_others_pay():
     context = rs.Context(cost_fn=4)
     result = rs.inference.compare_costs(PREDS, context)
+    best = {model: rs.roc(PREDS.counts(model)).best(context) for model in "ab"}
+    given = rs.inference.compare_costs(PREDS, context, thresholds={model: best[model].threshold for model in "ab"})
     for model in "ab":
-        best = rs.roc(PREDS.counts(model)).best(context)
-        assert result.estimates[model].value == pytest.approx(context.cost(best) / 90)
+        seems = context.cost(best[model]) / 90
+        assert given.estimates[model].value == pytest.approx(seems)
+        assert seems < result.estimates[model].value < seems + given.estimates[model].standard_error
+    assert "thresholds chosen" in result[0].method
+    np.testing.assert_array_equal(result.covariance, given.covariance)
+
+
+def equally_cheap(rng, n):
+    """A score of many levels, and a classifier whose cost is that of the score's best threshold."""
+    label = rng.random(n) < 0.3
+    apart = 1.5
+    cut = apart / 2 + np.log(0.7 / 0.3) / apart
+    score, other = rng.normal(size=(2, n)) + apart * label
+    return rs.Predictions(label, {"score": score, "classes": (other > cut).astype(int)})
+
+
+def check_equally_cheap_models(samples, n):
+    rng = np.random.default_rng(n)
+    p_values = [rs.inference.compare_costs(equally_cheap(rng, n))[0].p_value for _ in range(samples)]
+    found = np.mean(np.array(p_values) <= 0.05)
+    print(f"{n} rows: {100 * found:.1f} % of {samples} samples of equally cheap models differ")
+    assert found <= 0.055 + 3 * sqrt(0.05 * 0.95 / samples)
+
+
+def test_equally_cheap_models_seldom_differ():
+    check_equally_cheap_models(60, 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [300, 1000])
+def test_equally_cheap_models_seldom_differ_in_full(n):
+    check_equally_cheap_models(1000, n)
 
 
 def test_equal_costs_are_not_certainly_equal():

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rocscope as rs
-from inference_cases import cases, components, delong_covariance, obuchowski_covariance
+from inference_cases import cases, components, delong_covariance, mean, obuchowski_covariance
 from proc_values import SETS, VALUES
 from rocscope.errors import ColumnError, InputError, OneClassError, PairingError, RocscopeWarning, WeightError
-from rocscope.inference.placements import _placements, sample_of_counts, sample_of_rows
+from rocscope.inference.areas.placements import _placements, sample_of_counts, sample_of_rows
 
 EXACT = {"rel": 1e-12, "abs": 1e-14}
 
@@ -23,7 +23,7 @@ every_set = pytest.mark.parametrize("name", SETS)
 @every_set
 def test_variances_and_intervals_agree_with_proc(name):
     preds = SETS[name]
-    covariance = rs.compare(preds).covariance
+    covariance = rs.compare(preds, method="delong").covariance
     for i, model in enumerate(preds.models):
         found = rs.auc_interval(preds, model=model, method="delong")
         assert found.value == pytest.approx(VALUES[name, f"auc {model}"], abs=1e-12)
@@ -44,7 +44,7 @@ def test_partial_areas_agree_with_proc(name):
 
 @every_set
 def test_paired_comparisons_agree_with_proc(name):
-    result = rs.compare(SETS[name])
+    result = rs.compare(SETS[name], method="delong")
     for (i, first), (j, second) in combinations(enumerate("abc"), 2):
         pair, key = result[first, second], f"{first} {second}"
         assert result.covariance[i, j] == pytest.approx(VALUES[name, f"cov {key}"], rel=1e-9)
@@ -54,7 +54,7 @@ def test_paired_comparisons_agree_with_proc(name):
         assert -pair.difference.high == pytest.approx(VALUES[name, f"paired low {key}"], abs=1e-9)
         assert -pair.difference.low == pytest.approx(VALUES[name, f"paired high {key}"], abs=1e-9)
         for ours, theirs in (("greater", "less"), ("less", "greater")):
-            one_sided = rs.compare(SETS[name], alternative=ours)[first, second]
+            one_sided = rs.compare(SETS[name], alternative=ours, method="delong")[first, second]
             assert one_sided.p_value == pytest.approx(VALUES[name, f"paired p {theirs} {key}"], abs=1e-9)
 
 
@@ -66,7 +66,7 @@ def test_unpaired_comparisons_agree_with_proc(name):
         if (name, f"unpaired d {first} {second}") not in VALUES:
             continue
         arms = {first: SETS[name].select(half, models=[first]), second: SETS[name].select(~half, models=[second])}
-        pair = rs.compare(arms)[0]
+        pair = rs.compare(arms, method="delong")[0]
         assert -pair.statistic == pytest.approx(VALUES[name, f"unpaired d {first} {second}"], abs=1e-9)
         assert pair.df == pytest.approx(VALUES[name, f"unpaired df {first} {second}"], rel=1e-9)
         assert pair.p_value == pytest.approx(VALUES[name, f"unpaired p {first} {second}"], abs=1e-9)
@@ -167,28 +167,21 @@ def test_weights_in_clusters_mean_the_same_whichever_kind():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def ledell(folds):
-    """The cross-validated AUC and its standard error, row by row (LeDell et al. 2015, eq. 4–6)."""
-    n = sum(len(label) for label, _ in folds)
-    share = sum(int(label.sum()) for label, _ in folds) / n
-    aucs, spread = [], []
-    for label, score in folds:
-        pos, neg = components(label, score)
-        auc = float(sum(pos) / len(pos))
-        aucs.append(auc)
-        curve = [(float(p) - auc) / share for p in pos] + [(float(q) - auc) / (1 - share) for q in neg]
-        spread.append(np.mean(np.square(curve)))
-    return np.mean(aucs), np.sqrt(np.mean(spread) / n)
+def mean_of_folds(folds):
+    """The mean AUC and its standard error from the folds' own DeLong variances, fold by fold, ΣV/K²."""
+    aucs = [float(mean(components(label, score)[0])) for label, score in folds]
+    variances = [float(delong_covariance(label, score, score)) for label, score in folds]
+    return np.mean(aucs), np.sqrt(np.sum(variances)) / len(folds)
 
 
-def test_mean_over_folds_is_that_of_ledell():
+def test_mean_over_folds_adds_up_the_variances_of_the_folds():
     rng = np.random.default_rng(7)
-    sizes = [20, 21, 25]
+    sizes = [21, 21, 21]
     folds = [(np.arange(n) % 3 == 0, rng.integers(0, 6, n) + np.arange(n) % 3) for n in sizes]
     label, score = (np.concatenate(column) for column in zip(*folds, strict=True))
     fold = np.repeat(["x", "y", "z"], sizes)
     found = rs.auc_interval(rs.Predictions(label, score, fold=fold), folds="mean", method="delong")
-    value, standard_error = ledell([(y.astype(int), s) for y, s in folds])
+    value, standard_error = mean_of_folds([(y.astype(int), s) for y, s in folds])
     assert found.value == pytest.approx(value, rel=1e-12)
     assert found.standard_error == pytest.approx(standard_error, rel=1e-12)
     assert "3 folds" in found.method
@@ -196,25 +189,30 @@ def test_mean_over_folds_is_that_of_ledell():
 
 def test_pooled_and_mean_over_folds_differ_and_say_so():
     preds = rs.Predictions([1, 0, 1, 0] * 5, list(range(20)), fold=np.repeat([0, 1], 10))
-    pooled, averaged = rs.auc_interval(preds), rs.auc_interval(preds, folds="mean")
+    averaged = rs.auc_interval(preds, folds="mean")
+    pooled = rs.auc_interval(preds)
     assert pooled.value != averaged.value
     assert "folds" in averaged.method
-    assert "folds" not in pooled.method
+    assert "pooled over 2 folds" in pooled.method
 
 
 def test_margins_shift_the_null():
     preds = SETS["medium"]
-    pair = rs.compare(preds)["a", "b"]
+    pair = rs.compare(preds, method="delong")["a", "b"]
     gain, error = pair.difference.value, pair.difference.standard_error
-    superior = rs.compare(preds, alternative="superior", margin=0.02)["a", "b"]
-    noninferior = rs.compare(preds, alternative="noninferior", margin=0.02)["a", "b"]
+    superior = rs.compare(preds, test="superiority", margin=0.02, method="delong")["a", "b"]
+    noninferior = rs.compare(preds, test="noninferiority", margin=0.02, method="delong")["a", "b"]
     assert superior.p_value == pytest.approx(stats.norm.sf((gain - 0.02) / error), rel=1e-12)
     assert noninferior.p_value == pytest.approx(stats.norm.sf((gain + 0.02) / error), rel=1e-12)
-    assert rs.compare(preds, alternative="superior")["a", "b"].p_value == pytest.approx(pair.p_value / 2, rel=1e-9)
+    superior = rs.compare(preds, test="superiority", method="delong")["a", "b"]
+    assert superior.p_value == pytest.approx(pair.p_value / 2, rel=1e-9)
+    equivalent = rs.compare(preds, test="equivalence", margin=0.1, method="delong")["a", "b"]
+    sides = stats.norm.sf((gain + 0.1) / error), stats.norm.cdf((gain - 0.1) / error)
+    assert equivalent.p_value == pytest.approx(max(sides), rel=1e-12)
 
 
 def test_pairs_are_adjusted_together():
-    result = rs.compare(SETS["large"], correction="bh")
+    result = rs.compare(SETS["large"], adjust="bh")
     expected = stats.false_discovery_control([pair.p_value for pair in result])
     assert [pair.adjusted_p_value for pair in result] == pytest.approx(expected)
 
@@ -230,14 +228,15 @@ def test_pairs_are_adjusted_together():
     ],
     ids=["perfect", "reversed", "one positive", "all tied", "one of each"],
 )
-@pytest.mark.parametrize("method", ["delong", "logit"])
+@pytest.mark.parametrize("method", ["auto", "delong", "logit"])
 def test_degenerate_cases_warn_and_stay_honest(label, score, value, method):
-    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined); the interval is Newcombe's"):
+    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined); the interval rests on the numbers"):
         found = rs.auc_interval(label, score, method=method)
     assert found.value == pytest.approx(value)
     assert 0 <= found.low <= found.value <= found.high <= 1
     assert found.high - found.low > 0.1
-    assert "Newcombe" in found.method
+    assert "Wilson" in found.method
+    assert not found.reliable
 
 
 def test_newcombe_solves_its_equation():
@@ -254,7 +253,7 @@ def test_newcombe_solves_its_equation():
 def test_two_perfect_models_are_not_certainly_equal():
     label = [1] * 5 + [0] * 10
     with pytest.warns(RocscopeWarning):
-        pair = rs.compare(rs.Predictions(label, {"a": range(15, 0, -1), "b": range(30, 0, -2)}))[0]
+        pair = rs.compare(rs.Predictions(label, {"a": range(15, 0, -1), "b": [14, 15, *range(13, 0, -1)]}))[0]
     assert pair.p_value == 1
     assert pair.difference.low < -0.1 < 0.1 < pair.difference.high
     assert "MOVER" in pair.difference.method
@@ -324,9 +323,13 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.compare(p.select(models=["a"])), InputError, "two or more, got 1"),
         (lambda p: rs.compare(p, level=2), InputError, "level"),
         (lambda p: rs.compare(p, margin=0.1), InputError, "margin"),
-        (lambda p: rs.compare(p, alternative="noninferior"), InputError, "above 0"),
+        (lambda p: rs.compare(p, test="noninferiority"), InputError, "above 0"),
+        (lambda p: rs.compare(p, test="equivalence"), InputError, "above 0"),
+        (lambda p: rs.compare(p, test="superiority", alternative="less"), InputError, "alternative"),
         (lambda p: rs.compare(p, alternative="better"), InputError, "alternative"),
-        (lambda p: rs.compare(p, correction="bonferroni"), InputError, "correction"),
+        (lambda p: rs.compare(p, test="better"), InputError, "test"),
+        (lambda p: rs.compare(p, method="best"), InputError, "method"),
+        (lambda p: rs.compare(p, adjust="bonferroni"), InputError, "adjust"),
         (lambda p: rs.compare([1, 0]), InputError, "mapping"),
         (lambda p: rs.compare({"a": p, "b": p}, groups=[1, 2, 3, 4, 5]), InputError, "mapping"),
         (lambda p: rs.inference.adjust_p_values([0.1, 2]), InputError, "0 to 1"),
@@ -349,7 +352,10 @@ def test_results_are_plain_data_and_one_line():
     import json
 
     content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert content["pairs"][0]["difference"]["method"] == "DeLong, paired, 25 groups (Obuchowski)"
+    assert (
+        content["pairs"][0]["difference"]["method"]
+        == "Welch t of placements and MOVER of Wilson intervals, paired, 25 groups"
+    )
     assert content["pairs"][0]["df"] is None
     for thing in (result, result[0], result.estimates["a"]):
         assert "\n" not in repr(thing)

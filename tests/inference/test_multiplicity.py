@@ -26,7 +26,7 @@ def test_those_of_compared_models_are_too(method):
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
     preds = rs.Predictions(y, {name: y * shift + rng.normal(size=120) for shift, name in enumerate("abcd")})
-    found = rs.compare(preds, correction=method)
+    found = rs.compare(preds, adjust=method)
     p = [pair.p_value for pair in found]
     assert len(set(p)) == 6
     expected = multipletests(p, method=NAMES[method])[1]

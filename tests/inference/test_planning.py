@@ -1,14 +1,17 @@
 """Power and sample sizes against pROC, against simulation and against the intervals that they promise."""
 
+import csv
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
+from scipy import special, stats
 
 import rocscope as rs
-from proc_values import VALUES
+from proc_values import PROC, VALUES
 from rocscope.errors import InputError
+from rocscope.inference.planning.piloting import Pilot
 from rocscope.inference.proportions import proportion_interval
 
 CASES = [
@@ -118,13 +121,55 @@ def test_plans_are_one_line_and_plain_data():
         lambda p: p.auc_sample_size(0.7, alternative="less"),
         lambda p: p.comparison_sample_size(0.7, 0.8, correlation=1),
         lambda p: p.comparison_sample_size(0.7, 0.7),
-        lambda p: p.rate_sample_size(1.2, 0.5),
-        lambda p: p.rate_sample_size(0.8, 0.5, width=5),
-        lambda p: p.rate_sample_size(0.8, 0.5, level=95),
-        lambda p: p.rate_sample_size(0.8, 0.5, prevalence=5),
-        lambda p: p.rate_sample_size(0.8, 0.5, width=1e-5),
+        lambda p: rs.inference.planning.rate_sample_size(1.2, 0.5),
+        lambda p: rs.inference.planning.rate_sample_size(0.8, 0.5, width=5),
+        lambda p: rs.inference.planning.rate_sample_size(0.8, 0.5, level=95),
+        lambda p: rs.inference.planning.rate_sample_size(0.8, 0.5, prevalence=5),
+        lambda p: rs.inference.planning.rate_sample_size(0.8, 0.5, width=1e-5),
     ],
 )
 def test_bad_input_is_named(call):
     with pytest.raises(InputError, match="expected"):
         call(rs.inference.planning)
+
+
+def test_two_curves_of_a_pilot_have_the_power_that_proc_gives_them():
+    """power.roc.test of pROC 1.18 for ndka and wfns of its aSAH data: 0.7131593987, with a negative covariance."""
+    with (PROC / "asah.csv").open() as file:
+        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    columns = {name: [row[name] for row in rows] for name in ("outcome", "ndka", "wfns")}
+    pilot = Pilot.of(rs.Predictions(columns.pop("outcome"), columns))
+    assert pilot.correlation < 0
+    same = {"n_pos": pilot.n_pos, "n_neg": pilot.n_neg}
+    assert pilot.power(**same) == pytest.approx(0.7131593987, abs=1e-9)
+    assert pilot.alpha(power=0.7131593987, **same) == pytest.approx(0.05, abs=1e-8)
+    each = pilot.n_neg / pilot.n_pos
+    needed = pilot.cases(power=0.9, ratio=each)
+    assert pilot.power(n_pos=needed, n_neg=needed * each) >= 0.9
+    assert pilot.power(n_pos=needed - 1, n_neg=(needed - 1) * each) < 0.9
+    assert pilot.power(margin=0.05, **same) > pilot.power(**same)
+
+
+def test_negative_correlations_cost_cases():
+    plan = rs.inference.planning
+    powers = [plan.comparison_power(0.7, 0.8, n_pos=100, n_neg=100, correlation=r) for r in (-0.3, 0, 0.5)]
+    assert powers == sorted(powers)
+
+
+def test_what_a_study_detects_has_its_power():
+    plan = rs.inference.planning
+    found = plan.detectable_auc(n_pos=30, n_neg=90, power=0.85, null=0.6)
+    assert plan.auc_power(found, n_pos=30, n_neg=90, null=0.6) == pytest.approx(0.85)
+    assert found > 0.6
+
+
+def test_intervals_are_not_wider_than_planned():
+    plan = rs.inference.planning.auc_width_sample_size(0.85, width=0.08, ratio=2)
+    rng = np.random.default_rng(0)
+    label = np.arange(plan.n) < plan.n_pos
+    widths = []
+    for _ in range(40):
+        score = rng.normal(size=plan.n) + np.sqrt(2) * stats.norm.ppf(0.85) * label
+        found = rs.auc_interval(label, score, method="logit")
+        widths.append(found.high - found.low)
+    assert 0.75 * 0.08 < np.mean(widths) <= 0.08  # the variance that plans go by errs on the wide side

@@ -43,6 +43,9 @@ def width(estimate):
 COUNTED_ONCE = {
     "inference.auc_interval": lambda preds: rs.auc_interval(preds, model="a").standard_error,
     "inference.auc_interval, folds": lambda preds: rs.auc_interval(preds, model="a", folds="mean").standard_error,
+    "inference.estimate_of": lambda preds: (
+        rs.inference.estimate_of(one(preds), rs.inference.statistics.average_precision()).standard_error
+    ),
     "inference.compare": lambda preds: rs.compare(preds)["a", "b"].difference.standard_error,
     "inference.compare, replicates": lambda preds: width(
         rs.compare(preds, statistic=rs.auc, replicates=500)["a", "b"].difference

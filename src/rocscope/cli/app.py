@@ -13,6 +13,7 @@ from rocscope.cli.campaign import campaign
 from rocscope.cli.choose import choose
 from rocscope.cli.compare import compare
 from rocscope.cli.demo import demo
+from rocscope.cli.monitor import monitor
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
@@ -55,7 +56,7 @@ app = App(
     exit_on_error=False,
     result_action="return_value",
 )
-for command in (demo, validate, summary, report, choose, campaign, compare, calibrate):
+for command in (demo, validate, summary, report, choose, campaign, compare, calibrate, monitor):
     app.command(command)
 
 

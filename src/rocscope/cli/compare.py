@@ -30,8 +30,9 @@ def compare(
     folds: str | None = None,
     level: float = 0.95,
     alternative: str = "two-sided",
+    test: str = "difference",
     margin: float = 0.0,
-    correction: str = "holm",
+    adjust: str = "holm",
     at_context: opt.Flag = False,
     fail_if: list[str] | None = None,
     json: opt.Json = False,
@@ -49,11 +50,13 @@ def compare(
     level
         Confidence level of all intervals.
     alternative
-        two-sided, greater, less, superior or noninferior.
+        What to show of second − first: two-sided, greater or less.
+    test
+        difference, superiority, noninferiority or equivalence, by --margin.
     margin
-        For superior and noninferior.
-    correction
-        Of p-values for several pairs: holm, bh or none.
+        Of the last three.
+    adjust
+        Of p-values for several pairs: holm, bh, max-t or none.
     at_context
         Compare expected costs as well, each model at its best threshold.
     fail_if
@@ -67,10 +70,11 @@ def compare(
     import rocscope as rs
 
     areas: dict[str, Any] = {"folds": folds}
-    test: dict[str, Any] = {"alternative": alternative, "margin": margin, "correction": correction}
-    of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **test)}
+    how: dict[str, Any] = {"alternative": alternative, "test": test, "margin": margin, "adjust": adjust}
+    of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **how)}
     if at_context:
-        of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **_two_sided(test))
+        two_sided = how | {"alternative": "two-sided", "test": "difference", "margin": 0.0}  # directions are of areas
+        of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **two_sided)
     with heard() as said:
         results = {quantity: make(level) for quantity, make in of_quantity.items()}
         judged = [(gate, _estimate(gate, of_quantity, level)) for gate in gates]
@@ -86,11 +90,6 @@ def compare(
     for gate, estimate in failed:
         note(f"Failed: {gate.text}: {_interval(estimate)} ({100 * estimate.level:g} %)")
     return FAILED if failed else 0
-
-
-def _two_sided(test: dict[str, Any]) -> dict[str, Any]:
-    """Costs are compared two-sidedly: margins and directions are meant for areas."""
-    return test | {"alternative": "two-sided", "margin": 0.0}
 
 
 def _estimate(gate: Gate, of_quantity: "dict[str, Compare]", level: float) -> "Estimate":
@@ -116,14 +115,17 @@ def _negative(difference: "Estimate") -> "Estimate":
 
 def _print(result: "Comparisons", n: float) -> None:
     headings = ("model", result.quantity, "interval", "method")
-    rows = [[name, f"{each.value:.4f}", _ends(each), each.method] for name, each in result.estimates.items()]
+    rows = [
+        [name, f"{each.value:.4f}", _ends(each), each.method + each.doubt] for name, each in result.estimates.items()
+    ]
     print_rows(f"{result.quantity}, {n:,g} rows", headings, rows, left=headings)
-    headings = ("pair", "difference", "interval", "p", f"p ({result.correction})", "test")
+    headings = ("pair", "difference", "interval", "p", f"p ({result.adjust})", "test")
     print_rows(f"Differences in {result.quantity}", headings, map(_cells, result), left=headings)
 
 
 def _cells(pair: "Comparison") -> list[str]:
-    test = pair.method if pair.alternative == "two-sided" else f"{pair.method}, {pair.alternative}"
+    test = pair.method if pair.aim == "two-sided" else f"{pair.method}, {pair.aim}"
+    test += pair.difference.doubt
     return [
         f"{pair.second} − {pair.first}",
         f"{pair.difference.value:+.4f}",

@@ -285,14 +285,7 @@ class ThresholdCounts(CumulativeCounts):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        return all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in (
-                (self.threshold, other.threshold),
-                (self.pos, other.pos),
-                (self.neg, other.neg),
-            )
-        )
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._content)
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 

@@ -13,12 +13,8 @@ from rocscope.errors import InputError
 class _Rate(property):
     """A metric of `rocscope.metrics` as a property of a point."""
 
-
-def _rate(metric: Callable[..., Any]) -> property:
-    def value(self: "OperatingPoint") -> float:
-        return float(metric(self.tp, self.fp, self.fn, self.tn))
-
-    return _Rate(value, doc=metric.__doc__)
+    def __init__(self, metric: Callable[..., Any]) -> None:
+        super().__init__(lambda point: float(metric(point.tp, point.fp, point.fn, point.tn)), doc=metric.__doc__)
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,27 +56,27 @@ class OperatingPoint(Result):
             if not (check.is_number(count) and 0 <= count < float("inf")):
                 raise InputError(name, expected="a finite count of at least 0", got=repr(count))
 
-    tpr = _rate(metrics.tpr)
-    fnr = _rate(metrics.fnr)
-    fpr = _rate(metrics.fpr)
-    tnr = _rate(metrics.tnr)
-    prevalence = _rate(metrics.prevalence)
-    depth = _rate(metrics.depth)
-    precision = _rate(metrics.precision)
-    npv = _rate(metrics.npv)
-    accuracy = _rate(metrics.accuracy)
-    error = _rate(metrics.error)
-    balanced_accuracy = _rate(metrics.balanced_accuracy)
-    break_even = _rate(metrics.break_even)
-    jaccard = _rate(metrics.jaccard)
-    lift = _rate(metrics.lift)
-    youden = _rate(metrics.youden)
-    markedness = _rate(metrics.markedness)
-    mcc = _rate(metrics.mcc)
-    kappa = _rate(metrics.kappa)
-    lr_positive = _rate(metrics.lr_positive)
-    lr_negative = _rate(metrics.lr_negative)
-    odds_ratio = _rate(metrics.odds_ratio)
+    tpr = _Rate(metrics.tpr)
+    fnr = _Rate(metrics.fnr)
+    fpr = _Rate(metrics.fpr)
+    tnr = _Rate(metrics.tnr)
+    prevalence = _Rate(metrics.prevalence)
+    depth = _Rate(metrics.depth)
+    precision = _Rate(metrics.precision)
+    npv = _Rate(metrics.npv)
+    accuracy = _Rate(metrics.accuracy)
+    error = _Rate(metrics.error)
+    balanced_accuracy = _Rate(metrics.balanced_accuracy)
+    break_even = _Rate(metrics.break_even)
+    jaccard = _Rate(metrics.jaccard)
+    lift = _Rate(metrics.lift)
+    youden = _Rate(metrics.youden)
+    markedness = _Rate(metrics.markedness)
+    mcc = _Rate(metrics.mcc)
+    kappa = _Rate(metrics.kappa)
+    lr_positive = _Rate(metrics.lr_positive)
+    lr_negative = _Rate(metrics.lr_negative)
+    odds_ratio = _Rate(metrics.odds_ratio)
 
     @property
     def n_pos(self) -> float:

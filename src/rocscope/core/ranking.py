@@ -9,7 +9,7 @@ import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,36 +33,47 @@ class Block:
     fp: Array
 
 
-class Ranking(Protocol):
-    """Levels by decreasing score."""
+class Ranking:
+    """Levels by decreasing score; what makes them anew at each pass tells `blocks`, and the `dtype` of the scores."""
 
-    def thresholds(self) -> Array:
-        """Return the score of each level."""
-        ...
-
-    def cumulative(self) -> tuple[Array, Array]:
-        """Return true and false positives, from (0, 0) on: one more than there are levels."""
-        ...
+    dtype: np.dtype[Any]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the levels; a block is valid until the next one is asked for."""
-        ...
+        raise NotImplementedError
+
+    @cached_property
+    def _levels(self) -> "Levels":
+        blocks = [(self.decode(block.code), block.tp.copy(), block.fp.copy()) for block in self.blocks()]
+        threshold, tp, fp = (np.concatenate(column) for column in zip(*blocks, strict=True))
+        return Levels(threshold, np.diff(tp, prepend=tp.dtype.type(0)), np.diff(fp, prepend=fp.dtype.type(0)))
+
+    def levels(self) -> "Levels":
+        """Return all levels as arrays, if memory holds them."""
+        return self._levels
+
+    def thresholds(self) -> Array:
+        """Return the score of each level."""
+        return self.levels().threshold
+
+    def cumulative(self) -> tuple[Array, Array]:
+        """Return true and false positives, from (0, 0) on: one more than there are levels."""
+        return self.levels().cumulative()
 
     def decode(self, code: Array) -> Array:
         """Return the thresholds that codes stand for."""
-        ...
-
-    def levels(self) -> "Levels":
-        """Return all levels as arrays."""
-        ...
+        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
 
     def totals(self) -> tuple[float, float]:
         """Return the number of positives and of negatives (sums of weights)."""
-        ...
+        tp = fp = np.zeros(1)
+        for block in self.blocks():
+            tp, fp = block.tp[-1:].copy(), block.fp[-1:].copy()
+        return tp[-1].item(), fp[-1].item()
 
 
 @dataclass(frozen=True)
-class Levels:
+class Levels(Ranking):
     """Ranked levels as arrays: thresholds strictly decreasing, every level with a count above 0."""
 
     threshold: Array
@@ -71,10 +82,7 @@ class Levels:
 
     @cached_property
     def _cumulative(self) -> tuple[Array, Array]:
-        return _from_zero(self.pos), _from_zero(self.neg)
-
-    def thresholds(self) -> Array:
-        return self.threshold
+        return from_zero(self.pos), from_zero(self.neg)
 
     def cumulative(self) -> tuple[Array, Array]:
         return self._cumulative
@@ -95,7 +103,8 @@ class Levels:
         return tp[-1].item(), fp[-1].item()
 
 
-def _from_zero(counts: Array) -> Array:
+def from_zero(counts: Array) -> Array:
+    """Return running sums, from 0 on: one more than there are counts."""
     sums = np.zeros(counts.size + 1, counts.dtype)
     np.cumsum(counts, out=sums[1:])
     return sums
@@ -122,7 +131,7 @@ class KeyPart:
 
 
 @dataclass(frozen=True)
-class SortedKeys:
+class SortedKeys(Ranking):
     """Unweighted rows as sorted integers, a score's ordered bits and its label in each; parts by decreasing score."""
 
     parts: tuple[KeyPart, ...]
@@ -162,42 +171,21 @@ class SortedKeys:
     def cumulative(self) -> tuple[Array, Array]:
         return self._points[1:]
 
-    def decode(self, code: Array) -> Array:
-        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
-
     def levels(self) -> Levels:
         tp, fp = self.cumulative()
         return Levels(self.thresholds(), np.diff(tp), np.diff(fp))
 
 
 @dataclass(frozen=True)
-class SortedRows:
+class SortedRows(Ranking):
     """Weighted rows as sorted codes, a score's ordered bits, and the weight of each, negative for negatives."""
 
     codes: Array
     signed: Array
     dtype: np.dtype[Any]
 
-    def totals(self) -> tuple[float, float]:
-        tp = fp = np.zeros(1)
-        for block in self.blocks():
-            tp, fp = block.tp, block.fp
-        return tp[-1].item(), fp[-1].item()
-
     def blocks(self) -> Iterator[Block]:
         yield from scan_rows(self.codes, self.signed, *np.zeros(2, self.signed.dtype))
-
-    def thresholds(self) -> Array:
-        return self._levels.threshold
-
-    def cumulative(self) -> tuple[Array, Array]:
-        return self._levels.cumulative()
-
-    def decode(self, code: Array) -> Array:
-        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
-
-    def levels(self) -> Levels:
-        return self._levels
 
     @cached_property
     def _levels(self) -> Levels:

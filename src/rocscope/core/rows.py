@@ -81,23 +81,11 @@ class Rows(Result):
         return self._by("segment")
 
     def by_fold(self) -> dict[Hashable, Self]:
-        """Return the rows of each fold; folds of different repeats have different numbers.
-
-        Raises
-        ------
-        InputError
-            If there is no fold column.
-        """
+        """Return the rows of each fold; folds of different repeats have different numbers. Raises as `by_segment`."""
         return self._by("fold")
 
     def by_repeat(self) -> dict[Hashable, Self]:
-        """Return the rows of each repeat of an evaluation, in which a case occurs once.
-
-        Raises
-        ------
-        InputError
-            If there is no repeat column.
-        """
+        """Return the rows of each repeat of an evaluation, in which a case occurs once. Raises as `by_segment`."""
         return self._by("repeat")
 
     def _by(self, name: str) -> dict[Hashable, Self]:

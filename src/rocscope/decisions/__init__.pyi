@@ -7,6 +7,9 @@ from .distributions import LogNormal as LogNormal
 from .h_score import h_measure as h_measure
 from .mixing import mixture as mixture
 from .model_hull import hull as hull
+from .monitoring.monitor import Alarm as Alarm
+from .monitoring.monitor import Monitor as Monitor
+from .monitoring.monitor import monitor as monitor
 from .partial import partial_lift_chart as partial_lift_chart
 from .prior_shift import correct_probabilities as correct_probabilities
 from .prior_shift import estimate_prevalence as estimate_prevalence

@@ -104,11 +104,8 @@ def read_counts(
     """
     check.check_choice("missing", missing, MISSING)
     limit = None if memory is None else memory_limit(memory)
-    count = import_module(f"rocscope.engines.{_engine(source)}").count
+    engine = next((module for is_mine, module in _ENGINES if is_mine(source)), "stream.streaming")
+    count = import_module(f"rocscope.engines.{engine}").count
     with reporting(progress, bar_of(source), "rows") as report:
         asked = Question(label, scores, weight, where, segment, pos_label, missing, format, limit, report, tol)
         return count(source, asked)
-
-
-def _engine(source: Any) -> str:
-    return next((module for is_mine, module in _ENGINES if is_mine(source)), "stream.streaming")

@@ -185,34 +185,28 @@ def _facts(name: str, column: pa.ChunkedArray, *, untyped: bool) -> ColumnFacts:
         return _facts_of_names(name, column)
     values, kind = numbers.values, str(column.type)
     if numbers.missing is None:
-        return _facts_of_numbers(name, kind, np.sort(values), 0, 0)
+        return _facts_of_numbers(name, kind, values, 0, 0)
     infinite = int(np.isinf(values).sum()) if values.dtype.kind == "f" else 0
     missing = int(numbers.missing.sum()) - infinite
-    return _facts_of_numbers(name, kind, np.sort(values[~numbers.missing]), missing, infinite)
+    return _facts_of_numbers(name, kind, values[~numbers.missing], missing, infinite)
 
 
 def _facts_of_numbers(name: str, kind: str, values: Array, missing: int, infinite: int) -> ColumnFacts:
-    """Count from sorted, finite values."""
+    """Count finite values."""
     if not values.size:
         return ColumnFacts(name, kind, missing, infinite, distinct=0, tied=0.0, classes={})
-    is_new = values[1:] != values[:-1]
-    alone = int((np.append(True, is_new) & np.append(is_new, True)).sum())
-    distinct = 1 + int(is_new.sum())
-    classes = None
-    if distinct <= _MOST_CLASSES:
-        starts = np.append(0, np.flatnonzero(is_new) + 1)
-        counts = np.diff(np.append(starts, values.size))
-        classes = dict(zip(values[starts].tolist(), counts.tolist(), strict=True))
+    found, counts = np.unique(values, return_counts=True)
+    few = found.size <= _MOST_CLASSES
     return ColumnFacts(
         name,
         kind,
         missing,
         infinite,
-        distinct=distinct,
-        tied=1 - alone / values.size,
-        minimum=values[0].item(),
-        maximum=values[-1].item(),
-        classes=classes,
+        distinct=found.size,
+        tied=1 - int((counts == 1).sum()) / values.size,
+        minimum=found[0].item(),
+        maximum=found[-1].item(),
+        classes=dict(zip(found.tolist(), counts.tolist(), strict=True)) if few else None,
     )
 
 

@@ -1,5 +1,6 @@
 from . import planning as planning
-from .auc import auc_interval as auc_interval
+from . import statistics as statistics
+from .areas.auc import auc_interval as auc_interval
 from .bands import band as band
 from .comparing import compare as compare
 from .costs import compare_costs as compare_costs
@@ -9,6 +10,8 @@ from .drifting import drift as drift
 from .estimate import Comparison as Comparison
 from .estimate import Comparisons as Comparisons
 from .estimate import Estimate as Estimate
+from .estimate import Omnibus as Omnibus
+from .influence.estimating import estimate_of as estimate_of
 from .multiplicity import adjust_p_values as adjust_p_values
 from .proportions import joint_region as joint_region
 from .proportions import rate_intervals as rate_intervals

@@ -17,8 +17,8 @@ from rocscope.core.rows import model_name
 from rocscope.curves.curve import Curve, cumulative
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import InputError, warn
+from rocscope.inference.influence.units import WeightKind
 from rocscope.inference.intervals import normal_quantile
-from rocscope.inference.placements import WeightKind
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
 from rocscope.inference.proportions import SHARES, proportion_interval, share_of
 from rocscope.inference.resampling.bootstrap import at_sample, design_of, quantile_method

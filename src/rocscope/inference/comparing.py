@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,17 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.errors import InputError, PairingError, warn
-from rocscope.inference.auc import estimate, newcombe
-from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import Alternative, Hypothesis
-from rocscope.inference.intervals import mover_difference
-from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
-from rocscope.inference.placements import AucSample, OverFolds, WeightKind, auc_sample, sample_of_rows
+from rocscope.errors import InputError, PairingError
+from rocscope.inference.areas.pairs import METHODS, compare_areas
+from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of_rows
+from rocscope.inference.estimate import Comparisons
+from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
+from rocscope.inference.influence.estimating import compare_statistics
+from rocscope.inference.influence.linear import Statistic
+from rocscope.inference.influence.units import OverFolds, WeightKind
+from rocscope.inference.multiplicity import OF_ESTIMATES, Adjust
 from rocscope.inference.resampling.differences import differences
 from rocscope.sample import Models, Samples, samples_of
-
-_ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
 
 def compare(
@@ -28,12 +27,14 @@ def compare(
     *,
     paired: bool | None = None,
     alternative: Alternative = "two-sided",
+    test: Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    correction: Correction = "holm",
+    adjust: Adjust = "holm",
     groups: Any = None,
     folds: OverFolds | None = None,
     weights: WeightKind = "auto",
+    method: str = "auto",
     statistic: Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
 ) -> Comparisons:
@@ -46,22 +47,30 @@ def compare(
         mapping holds a sample a model: it is unpaired, unless `paired` says that the rows are the same.
     paired : bool, optional
         For a mapping of Predictions of the same rows in the same order.
-    alternative : {"two-sided", "greater", "less", "superior", "noninferior"}
-        What is to be shown of second − first: that it is not 0, above 0, below 0, above `margin`, or above −`margin`.
+    alternative : {"two-sided", "greater", "less"}
+        What is to be shown of second − first: that it is not 0, above 0, or below 0.
+    test : {"difference", "superiority", "noninferiority", "equivalence"}
+        In place of an alternative: that it is above `margin`, above −`margin`, or within ±`margin` (two one-sided
+        tests).
     margin : float
-        For the last two alternatives.
+        For the last three.
     level : float
-        Confidence level of all intervals, which are two-sided whatever the alternative.
-    correction : {"holm", "bh", "none"}
-        How adjusted p-values allow for the number of pairs.
+        Confidence level of all intervals, which are two-sided whatever the test. Equivalence at 5 % is what the
+        interval of level 0.9 shows that lies within the margin.
+    adjust : {"holm", "bh", "max-t", "none"}
+        How adjusted p-values allow for the number of pairs; "max-t" by how the differences vary together.
     groups : array of n labels, or mapping from name to one, optional
         The patient or customer that a row belongs to. By default the groups of the Predictions; False takes every row
         as independent.
     folds, weights : see `auc_interval`
-    statistic : function of one ThresholdCounts, optional
-        What to compare in place of the AUC, such as ``lambda c: roc(c).partial_auc(max_fpr=0.1)``; by the bootstrap.
+    method : {"auto", "delong"}
+        "auto" holds its level where data are thin; "delong" is the test of that name, as pROC has it. With a statistic
+        that is bootstrapped, the bootstrap's method ("auto" is "percentile").
+    statistic : one of `rocscope.inference.statistics`, or a function of one ThresholdCounts, optional
+        What to compare in place of the AUC, such as ``statistics.partial_area(max_fpr=0.1)``, in closed form; any other
+        function by the bootstrap.
     **bootstrap
-        Options of `rocscope.bootstrap`: replicates, method, stratified, random_state, threads, progress.
+        Options of `rocscope.bootstrap`: replicates, stratified, random_state, threads, progress.
 
     Returns
     -------
@@ -78,50 +87,53 @@ def compare(
     Warns
     -----
     RocscopeWarning
-        Where the variance of a difference is 0 or undefined: the interval is then put together from Newcombe's
-        intervals of both areas (MOVER), as if they were independent.
+        Where folds are pooled whose scores are on scales of their own; see `auc_interval`.
 
     Notes
     -----
-    Paired: z = (D − D₀)/√(V₁ + V₂ − 2C), with the covariance C of the two estimates (DeLong; Obuchowski for groups).
-    Unpaired: t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)).
-    Intervals D ± z·se are cut at −1 and 1. With a statistic, se is the standard deviation of the replicates of D (as
-    pROC tests a partial area), and the interval is that of their quantiles.
+    "auto": Welch's t for the differences of placements; where few rows tell how much ranks vary its interval is drawn
+    towards one that is put together from both areas' own intervals with the correlation of DeLong's covariance
+    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.difference`. Two models that rank
+    all rows alike differ by exactly 0. The statistic is the normal one of the same p-value.
+
+    "delong": z = (D − D₀)/√(V₁ + V₂ − 2C); unpaired t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom,
+    (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are cut at −1 and 1. With a statistic, se is the standard deviation
+    of the replicates of D, and the interval is that of their quantiles.
+
+    Three or more models of the same rows are also tested all at once: see `Comparisons.omnibus`.
 
     The test asks whether areas differ; two curves of one area may cross: see `compare_curves`.
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson 1988; Obuchowski 1997; Zou & Donner 2008, Stat. Med. 27:1693–1702 (MOVER).
+    DeLong, DeLong & Clarke-Pearson 1988; Obuchowski 1997; Zou & Donner 2008, Stat. Med. 27:1693–1702 (MOVER);
+    Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657–680 (equivalence).
 
     Examples
     --------
     >>> y = [1, 1, 0, 1, 0, 1, 0, 0]
     >>> preds = Predictions(y, {"a": [8, 7, 6, 5, 4, 3, 2, 1], "b": [8, 4, 3, 7, 2, 6, 5, 1]})
     >>> compare(preds)["a", "b"]
-    Comparison(b − a: 0.125, 95 % interval -0.3223 to 0.5723, p=0.584, two-sided, DeLong, paired)
+    Comparison(b − a: 0.125, 95 % interval -0.4562 to 0.6834, p=0.629, two-sided, Welch t of placements and MOVER of
+    Wilson intervals, paired; not reliable: fewer than 5 rows of a class (4))
+    >>> compare(preds, method="delong")["a", "b"].p_value
+    0.583...
     """
-    hypothesis = Hypothesis(alternative, margin, level)
-    check.check_choice("correction", correction, CORRECTIONS)
+    hypothesis = Hypothesis(alternative, test, margin, level)
+    check.check_choice("adjust", adjust, OF_ESTIMATES)
     arms, groups = _arms(predictions, paired, groups)
+    if isinstance(statistic, Statistic):
+        return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds, weights=weights)
     if statistic is not None:
         if folds == "mean":
             raise InputError("folds='mean'", expected="none with a statistic of your own")
-        return differences(arms, statistic, hypothesis, correction, groups=groups, weights=weights, **bootstrap)
+        bootstrap["method"] = "percentile" if method == "auto" else method
+        return differences(arms, statistic, hypothesis, adjust, groups=groups, weights=weights, **bootstrap)
     if bootstrap:
         raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
+    check.check_choice("method", method, METHODS)
     samples = _samples(arms, groups, folds, weights)
-    if isinstance(samples, AucSample):
-        names = samples.models
-        pairs = [_paired(samples, i, j, hypothesis) for i, j in combinations(range(len(names)), 2)]
-        estimates = {name: estimate(samples, i, "logit", level) for i, name in enumerate(names)}
-        covariance = samples.covariance
-    else:
-        names = tuple(samples)
-        pairs = [_unpaired(a, samples[a], b, samples[b], hypothesis) for a, b in combinations(names, 2)]
-        estimates = {name: estimate(sample, 0, "logit", level) for name, sample in samples.items()}
-        covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
-    return Comparisons("AUC", estimates, covariance, with_adjusted(pairs, correction), correction)
+    return compare_areas(samples, hypothesis, adjust, method)
 
 
 def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Samples, Any]:
@@ -203,44 +215,3 @@ def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
                 hint="such arms are not independent; keep each group in one of them",
             )
     return of_arm
-
-
-def _paired(sample: AucSample, i: int, j: int, hypothesis: Hypothesis) -> Comparison:
-    variances = sample.covariance[i, i] + sample.covariance[j, j]
-    variance = variances - 2 * sample.covariance[i, j]
-    if variance <= _ROUNDING * variances:
-        variance = 0.0
-    method = ", ".join(part for part in ("DeLong, paired", sample.note) if part)
-    value = float(sample.auc[j] - sample.auc[i])
-    if variance > 0:
-        difference = hypothesis.wald(value, sqrt(variance), sample.n, method, bound=1)
-    else:
-        difference = _mover(sample, i, sample, j, hypothesis.level)
-    return hypothesis.compare(sample.models[i], sample.models[j], difference, method=method)
-
-
-def _unpaired(first: str, a: AucSample, second: str, b: AucSample, hypothesis: Hypothesis) -> Comparison:
-    method = ", ".join(part for part in ("DeLong, unpaired", a.note) if part)
-    variances = [float(sample.covariance[0, 0]) for sample in (a, b)]
-    variance = sum(variances)
-    value, df = float(b.auc[0] - a.auc[0]), inf
-    if variance > 0:
-        sizes = [sample.n_pos + sample.n_neg for sample in (a, b)]
-        df = variance**2 / sum(v**2 / (n - 1) for v, n in zip(variances, sizes, strict=True))
-        difference = hypothesis.wald(value, sqrt(variance), a.n + b.n, method, df=df, bound=1)
-    else:
-        difference = _mover(a, 0, b, 0, hypothesis.level)
-    return hypothesis.compare(first, second, difference, df=df, method=method)
-
-
-def _mover(a: AucSample, i: int, b: AucSample, j: int, level: float) -> Estimate:
-    """Return the difference with an interval from Newcombe's two, for want of a variance; it can only be too wide."""
-    warn(
-        f"the variance of the difference of {a.models[i]!r} and {b.models[j]!r} is 0 or undefined; its interval is "
-        "put together from Newcombe's intervals of both"
-    )
-    first, second = (
-        Estimate(area, *newcombe(area, sample.n_pos, sample.n_neg, level), level, "Newcombe", sample.n)
-        for area, sample in ((float(a.auc[i]), a), (float(b.auc[j]), b))
-    )
-    return mover_difference(first, second, "Newcombe's intervals of both areas (MOVER)", a.n if a is b else a.n + b.n)

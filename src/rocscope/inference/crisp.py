@@ -16,7 +16,7 @@ from rocscope.core.ranking import count_at_least
 from rocscope.core.rows import require_distinct
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference.estimate import Comparison, Estimate
-from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
 from rocscope.inference.intervals import normal_quantile
 from rocscope.sample import point_of, rows_of
 
@@ -149,6 +149,7 @@ def compare_errors(
     second: OperatingPoint,
     *,
     alternative: Alternative = "two-sided",
+    test: Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
 ) -> Comparison:
@@ -157,7 +158,7 @@ def compare_errors(
     Parameters
     ----------
     first, second : OperatingPoint
-    alternative, margin, level : see `compare`
+    alternative, test, margin, level : see `compare`
 
     Returns
     -------
@@ -180,7 +181,7 @@ def compare_errors(
     >>> compare_errors(a, b).difference
     Estimate(0.1, 95 % interval -0.02834 to 0.2283, Wald, independent test sets, n=5030)
     """
-    hypothesis = Hypothesis(alternative, margin, level)
+    hypothesis = Hypothesis(alternative, test, margin, level)
     first, second = point_of(first, name="first"), point_of(second, name="second")
     for name, point in (("first", first), ("second", second)):
         if not point.n:

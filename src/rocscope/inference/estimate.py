@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from math import inf, isnan, nan
-from typing import overload
+from typing import ClassVar, overload
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class Estimate(Result):
         Cases that it rests on.
     standard_error : float, optional
         On the scale of `value`; NaN where the method has none.
+    reason : str, optional
+        Why the interval is not to be trusted, such as too few positives; empty where it is.
 
     Examples
     --------
@@ -47,6 +49,13 @@ class Estimate(Result):
     method: str
     n: float
     standard_error: float = nan
+    reason: str = ""
+    _also: ClassVar[tuple[str, ...]] = ("reliable",)
+
+    @property
+    def reliable(self) -> bool:
+        """Whether the interval holds what its level promises, as far as simulations tell; `reason` says why not."""
+        return not self.reason
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -71,7 +80,12 @@ class Estimate(Result):
         return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.words}, {self.method}, n={self.n:g})"
+        return f"{type(self).__name__}({self.words}, {self.method}, n={self.n:g}{self.doubt})"
+
+    @property
+    def doubt(self) -> str:
+        """What a line about the estimate ends with where it is not reliable."""
+        return f"; not reliable: {self.reason}" if self.reason else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,9 +101,9 @@ class Comparison(Result):
         What was referred to its null distribution; NaN where the test has none.
     p_value : float
     alternative : str
-        What the test would show: "two-sided", "greater", "less", "superior" or "noninferior".
-    margin : float
-        Of a test for superiority or non-inferiority; 0 for the others.
+        What the test would show: "two-sided", "greater" or "less".
+    test, margin : str, float
+        "difference"; or "superiority", "noninferiority" or "equivalence" by a margin.
     df : float
         Degrees of freedom of the statistic; infinite for a normal one.
     adjusted_p_value : float
@@ -114,12 +128,50 @@ class Comparison(Result):
     margin: float = 0.0
     df: float = inf
     adjusted_p_value: float = nan
+    test: str = "difference"
+
+    @property
+    def aim(self) -> str:
+        """What the test would show, in words."""
+        return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
 
     def __repr__(self) -> str:
         adjusted = f", adjusted p={self.adjusted_p_value:.3g}" if self.adjusted_p_value > self.p_value else ""
-        margin = f" by {self.margin:g}" if self.margin else ""
-        test = f"p={self.p_value:.3g}{adjusted}, {self.alternative}{margin}, {self.method}"
-        return f"Comparison({self.second} − {self.first}: {self.difference.words}, {test})"
+        test = f"p={self.p_value:.3g}{adjusted}, {self.aim}, {self.method}"
+        return f"Comparison({self.second} − {self.first}: {self.difference.words}, {test}{self.difference.doubt})"
+
+
+@dataclass(frozen=True, repr=False)
+class Omnibus(Result):
+    """The test that several models are all equal in a quantity.
+
+    Attributes
+    ----------
+    statistic, df, df_error : float
+        F with these degrees of freedom.
+    p_value : float
+    method : str
+    reason : str
+        Why it is not to be trusted; empty where it is.
+    """
+
+    statistic: float
+    df: float
+    df_error: float
+    p_value: float
+    method: str
+    reason: str = ""
+    _also: ClassVar[tuple[str, ...]] = ("reliable",)
+
+    @property
+    def reliable(self) -> bool:
+        """Whether the test holds its level, as far as simulations tell; `reason` says why not."""
+        return not self.reason
+
+    def __repr__(self) -> str:
+        doubt = f"; not reliable: {self.reason}" if self.reason else ""
+        law = f"F={self.statistic:.4g} with {self.df:g} and {self.df_error:.3g} df"
+        return f"Omnibus({law}, p={self.p_value:.3g}, {self.method}{doubt})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,8 +189,10 @@ class Comparisons(Sequence[Comparison], Result):
         Of the estimates, in that order.
     pairs : sequence of Comparison
         Of each two models, the earlier one first.
-    correction : str
+    adjust : str
         How the adjusted p-values allow for the number of pairs.
+    omnibus : Omnibus, optional
+        The test that all are equal, where there are three or more.
 
     Examples
     --------
@@ -152,13 +206,14 @@ class Comparisons(Sequence[Comparison], Result):
     (0.11, 1, 0.8)
     """
 
-    _content = ("quantity", "estimates", "covariance", "correction", "pairs")
+    _content = ("quantity", "estimates", "covariance", "adjust", "omnibus", "pairs")
 
     quantity: str
     estimates: Mapping[str, Estimate]
     covariance: Array
     pairs: Sequence[Comparison]
-    correction: str = "holm"
+    adjust: str = "holm"
+    omnibus: Omnibus | None = None
     _index: dict[frozenset[str], int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -186,7 +241,8 @@ class Comparisons(Sequence[Comparison], Result):
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {estimate.value:.4g}" for name, estimate in self.estimates.items())
         smallest = f"; smallest p={min(self._p_values):.3g}" if self._p_values else ""
-        return f"Comparisons({self.quantity}: {values}{smallest})"
+        equal = f"; all equal: p={self.omnibus.p_value:.3g}" if self.omnibus else ""
+        return f"Comparisons({self.quantity}: {values}{smallest}{equal})"
 
     @property
     def _p_values(self) -> list[float]:
@@ -195,9 +251,14 @@ class Comparisons(Sequence[Comparison], Result):
     def _repr_html_(self) -> str:
         if self.pairs and not self._p_values:
             return super()._repr_html_() + "".join(f"<p>{escape(repr(pair))}</p>" for pair in self.pairs)
-        p_values = ((f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}") for pair in self.pairs)
         rows = [
-            (f"{pair.second} − {pair.first}", *pair.difference.cells, *p)
-            for pair, p in zip(self.pairs, p_values, strict=True)
+            (
+                f"{pair.second} − {pair.first}",
+                *pair.difference.cells,
+                f"{pair.p_value:.3g}",
+                f"{pair.adjusted_p_value:.3g}",
+                pair.difference.reason or "yes",
+            )
+            for pair in self.pairs
         ]
-        return super()._repr_html_() + html_table(rows, ("", "difference", "interval", "p", "adjusted"))
+        return super()._repr_html_() + html_table(rows, ("", "difference", "interval", "p", "adjusted", "reliable"))

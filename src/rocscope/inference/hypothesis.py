@@ -1,5 +1,6 @@
-"""What a test of a difference is to show, and the test itself once the standard error is known."""
+"""What a test of a difference is to show, and the test itself once it is known how the difference varies."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isinf, nan
 from typing import Literal
@@ -10,62 +11,110 @@ from rocscope import _validation as check
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Comparison, Estimate
 
-Alternative = Literal["two-sided", "greater", "less", "superior", "noninferior"]
+Alternative = Literal["two-sided", "greater", "less"]
+Test = Literal["difference", "superiority", "noninferiority", "equivalence"]
 
-ALTERNATIVES = ("two-sided", "greater", "less", "superior", "noninferior")
+ALTERNATIVES = ("two-sided", "greater", "less")
+TESTS = ("difference", "superiority", "noninferiority", "equivalence")
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is to be shown of second − first: not 0, above 0, below 0, above `margin`, or above −`margin`.
+    """What is to be shown of second − first.
+
+    Parameters
+    ----------
+    alternative : {"two-sided", "greater", "less"}
+        That it is not 0, above 0, or below 0.
+    test : {"difference", "superiority", "noninferiority", "equivalence"}
+        In place of that: that it is above `margin`, above −`margin`, or within ±`margin` (two one-sided tests).
+    margin : float
+    level : float
+        Of intervals, which are two-sided whatever the test.
 
     Examples
     --------
-    >>> Hypothesis("noninferior", margin=0.02).null
-    -0.02
+    >>> Hypothesis(test="noninferiority", margin=0.02).nulls
+    (-0.02, None)
     >>> round(Hypothesis("greater").p_value(1.645), 3)
     0.05
     """
 
     alternative: Alternative = "two-sided"
+    test: Test = "difference"
     margin: float = 0.0
     level: float = 0.95
 
     def __post_init__(self) -> None:
         check.check_level(self.level)
         check.check_choice("alternative", self.alternative, ALTERNATIVES)
-        if self.alternative not in ("superior", "noninferior"):
+        check.check_choice("test", self.test, TESTS)
+        if self.test == "difference":
             if self.margin:
-                raise InputError(
-                    "margin",
-                    expected=f"none with alternative={self.alternative!r}",
-                    got=repr(self.margin),
-                    hint="use alternative='superior' or 'noninferior'",
-                )
-        elif not 0 <= self.margin < inf or (self.alternative == "noninferior" and self.margin == 0):
-            least = "above 0" if self.alternative == "noninferior" else "of at least 0"
+                hint = "name what the margin is of: test='superiority', 'noninferiority' or 'equivalence'"
+                raise InputError("margin", expected="none with test='difference'", got=repr(self.margin), hint=hint)
+            return
+        if self.alternative != "two-sided":
+            hint = "the test itself has a direction"
+            raise InputError("alternative", expected=f"none with test={self.test!r}", got=self.alternative, hint=hint)
+        if not 0 <= self.margin < inf or (self.test != "superiority" and self.margin == 0):
+            least = "of at least 0" if self.test == "superiority" else "above 0"
             raise InputError("margin", expected=f"a number {least}", got=repr(self.margin))
 
     @property
-    def null(self) -> float:
-        """The difference under the null hypothesis."""
-        return self.margin if self.alternative == "superior" else -self.margin
+    def aim(self) -> str:
+        """What is to be shown, in words."""
+        return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
+
+    @property
+    def nulls(self) -> tuple[float | None, float | None]:
+        """What the difference is to be shown to be above, and below; None where that is not asked."""
+        lower = {"difference": 0.0, "superiority": self.margin}.get(self.test, -self.margin)
+        upper = {"difference": 0.0, "equivalence": self.margin}.get(self.test)
+        return (None if self.alternative == "less" else lower), (None if self.alternative == "greater" else upper)
+
+    def judge(self, above: Callable[[float], float], below: Callable[[float], float]) -> float:
+        """Return the p-value, from the one-sided ones of being above and below a value."""
+        lower, upper = self.nulls
+        found = [p(null) for p, null in ((above, lower), (below, upper)) if null is not None]
+        if self.test == "difference" and len(found) == 2:
+            return min(2 * min(found), 1.0)
+        return max(found)
 
     def p_value(self, statistic: float, df: float = inf) -> float:
         """Return the p-value of a statistic that is normal, or Student's t with `df` degrees of freedom."""
         law = stats.norm if isinf(df) else stats.t(df)
-        if self.alternative == "two-sided":
-            return float(2 * law.sf(abs(statistic)))
-        return float(law.cdf(statistic) if self.alternative == "less" else law.sf(statistic))
+        return self.judge(lambda _: float(law.sf(statistic)), lambda _: float(law.cdf(statistic)))
 
     def compare(self, first: str, second: str, difference: Estimate, *, df: float = inf, method: str) -> Comparison:
         """Test a difference by its standard error."""
-        excess = difference.value - self.null
-        # Where nothing varies a difference of nothing shows nothing, and any other cannot be judged.
-        scale = difference.standard_error or nan
-        statistic = excess / scale if excess else 0.0
-        p_value = self.p_value(statistic, df)
-        return Comparison(first, second, difference, statistic, p_value, method, self.alternative, self.margin, df)
+        law = stats.norm if isinf(df) else stats.t(df)
+
+        def standardised(null: float) -> float:
+            # Where nothing varies a difference of nothing shows nothing, and any other cannot be judged.
+            excess = difference.value - null
+            return excess / (difference.standard_error or nan) if excess else 0.0
+
+        p_value = self.judge(
+            lambda null: float(law.sf(standardised(null))), lambda null: float(law.cdf(standardised(null)))
+        )
+        statistic = min((standardised(null) for null in self.nulls if null is not None), key=abs)
+        return self.comparison(first, second, difference, statistic, p_value, method, df)
+
+    def comparison(
+        self,
+        first: str,
+        second: str,
+        difference: Estimate,
+        statistic: float,
+        p_value: float,
+        method: str,
+        df: float = inf,
+    ) -> Comparison:
+        """Return a comparison that says what it was to show."""
+        return Comparison(
+            first, second, difference, statistic, p_value, method, self.alternative, self.margin, df, test=self.test
+        )
 
     def wald(
         self, value: float, standard_error: float, n: float, method: str, *, df: float = inf, bound: float = inf

@@ -10,7 +10,7 @@ from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import OneClassError
-from rocscope.inference.placements import WeightKind, is_frequency, sum_by
+from rocscope.inference.influence.units import WeightKind, is_frequency, sum_by
 
 
 @dataclass(frozen=True)

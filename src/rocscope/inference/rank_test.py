@@ -10,9 +10,9 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.rows import require_distinct
-from rocscope.inference.auc import auc_interval
+from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.estimate import Comparison
-from rocscope.inference.placements import require_whole
+from rocscope.inference.influence.units import require_whole
 from rocscope.sample import sample_of
 
 Alternative = Literal["two-sided", "greater", "less"]

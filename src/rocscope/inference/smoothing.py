@@ -13,8 +13,8 @@ from rocscope.curves.curve import Curve, interpolate, scalar
 from rocscope.errors import InputError
 from rocscope.inference.binormal import Binormal, fit_least_squares, fit_maximum_likelihood
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.influence.units import require_whole
 from rocscope.inference.intervals import normal_quantile
-from rocscope.inference.placements import require_whole
 from rocscope.inference.resampling.bootstrap import bootstrap
 from rocscope.sample import counts_of
 

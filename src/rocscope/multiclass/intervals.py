@@ -1,7 +1,7 @@
 """From a value and its standard error to an Estimate, also where the variance says nothing."""
 
 from rocscope.errors import warn
-from rocscope.inference.auc import newcombe
+from rocscope.inference.areas.auc import newcombe
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.intervals import logit, of_share
 

@@ -8,7 +8,7 @@ from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._stored import Fields
 from rocscope._types import Array
-from rocscope.core.ranking import decode
+from rocscope.core.ranking import decode, from_zero
 from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import ScoreError, ShapeError
 from rocscope.ranges.binned import BinnedCounts
@@ -35,6 +35,11 @@ class CountsSketch(Result):
         Bytes for what is kept; an update takes about twice that beside.
     pos_label : label, optional
         The positive one.
+
+    Attributes
+    ----------
+    n_pos, n_neg : int
+        Positives and negatives that have been counted.
 
     Raises
     ------
@@ -71,7 +76,7 @@ class CountsSketch(Result):
         self._light = 0.0
         self._pending: list[tuple[Array, Array, Array | None]] = []
         self._aside: list[Cells] = []
-        self._n_pos = self._n_neg = 0
+        self.n_pos = self.n_neg = 0
         self._placed = np.zeros(2, np.int64)
 
     @property
@@ -80,19 +85,9 @@ class CountsSketch(Result):
         return self.memory // (ROW + _ROW_BYTES)
 
     @property
-    def n_pos(self) -> int:
-        """Number of positives."""
-        return self._n_pos
-
-    @property
-    def n_neg(self) -> int:
-        """Number of negatives."""
-        return self._n_neg
-
-    @property
     def n(self) -> int:
         """Number of rows."""
-        return self._n_pos + self._n_neg
+        return self.n_pos + self.n_neg
 
     def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> None:
         """Count a batch of rows.
@@ -133,8 +128,8 @@ class CountsSketch(Result):
             raise ScoreError("y_score", expected=f"scores of type {self.dtype}", got=str(dtype), hint=hint)
 
     def _add_totals(self, pos: int, neg: int) -> None:
-        check.check_total("rows", np.array([self._n_pos, self._n_neg]), np.array([pos, neg]))
-        self._n_pos, self._n_neg = self._n_pos + pos, self._n_neg + neg
+        check.check_total("rows", np.array([self.n_pos, self.n_neg]), np.array([pos, neg]))
+        self.n_pos, self.n_neg = self.n_pos + pos, self.n_neg + neg
 
     def _flush(self) -> None:
         """Count what waits."""
@@ -206,7 +201,7 @@ class CountsSketch(Result):
         coarsen = self._compiled(kernels.cells.coarsen)
         while True:
             cells = self._cells
-            sums = map(_running_sums, (cells.pos, cells.neg))
+            sums = map(from_zero, (cells.pos, cells.neg))
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             self._cells = cells.head(size)
             if size <= most:
@@ -245,7 +240,7 @@ class CountsSketch(Result):
         if self.dtype is None or not self.n:
             raise ShapeError("sketch", expected="at least one row", got="none", hint="call update first")
         self._flush()
-        return _binned(self._cells, self.dtype, 2 * self._n_pos * self._n_neg)
+        return _binned(self._cells, self.dtype, 2 * self.n_pos * self.n_neg)
 
     def to_bytes(self) -> bytes:
         """Return the sketch as bytes, to be stored or sent; `from_bytes` takes them back, on any machine.
@@ -281,15 +276,15 @@ class CountsSketch(Result):
             facts.refuse("pos_label", "a text, a number or a boolean")
         sketch = facts.make("memory", cls, facts.whole("memory"), pos_label=label)
         sketch.dtype = _dtype(facts)
-        sketch._n_pos, sketch._n_neg, sketch._light = facts.whole("n_pos"), facts.whole("n_neg"), facts.number("light")
-        sketch._placed += (sketch._n_pos, sketch._n_neg)
+        sketch.n_pos, sketch.n_neg, sketch._light = facts.whole("n_pos"), facts.whole("n_neg"), facts.number("light")
+        sketch._placed += (sketch.n_pos, sketch.n_neg)
         sketch._cells = Cells(*columns)
         return sketch
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts, safe for JSON; `to_bytes` keeps the counts."""
         facts = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "memory")}
-        bounds = self.binned().auc_bounds if self._n_pos and self._n_neg else None
+        bounds = self.binned().auc_bounds if self.n_pos and self.n_neg else None
         return jsonable(facts | {"scores": str(self.dtype), "auc_bounds": bounds})
 
     def __repr__(self) -> str:
@@ -302,12 +297,6 @@ def _dtype(facts: Fields) -> np.dtype[Any] | None:
     if name is None or name in _DTYPES:
         return None if name is None else np.dtype(name)
     return facts.refuse("dtype", "a type of numbers")
-
-
-def _running_sums(counts: Array) -> Array:
-    sums = np.zeros(counts.size + 1, np.int64)
-    np.cumsum(counts, out=sums[1:])
-    return sums
 
 
 def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocscope.errors import heard
-from rocscope.inference.auc import auc_interval
+from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.sample import Samples
@@ -31,7 +31,7 @@ def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
     with heard() as said:
         intervals, pairs = _estimates(samples, compared)
     return Certainty(
-        {name: _interval(estimate) for name, estimate in intervals.items()},
+        {name: _named(estimate, "value", "low", "high", "method") for name, estimate in intervals.items()},
         [_comparison(pair) for pair in pairs],
         said,
     )
@@ -49,18 +49,10 @@ def _estimates(samples: Samples, compared: bool) -> tuple[Mapping[str, Estimate]
     return {model: auc_interval(rows, model=model) for model in rows.models}, []
 
 
-def _interval(estimate: Estimate) -> dict[str, Any]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "method": estimate.method}
+def _named(source: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(source, name) for name in names}
 
 
 def _comparison(pair: Comparison) -> dict[str, Any]:
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": pair.difference.value,
-        "low": pair.difference.low,
-        "high": pair.difference.high,
-        "p_value": pair.p_value,
-        "adjusted_p_value": pair.adjusted_p_value,
-        "method": pair.method,
-    }
+    ends = _named(pair.difference, "low", "high") | {"difference": pair.difference.value}
+    return ends | _named(pair, "first", "second", "p_value", "adjusted_p_value", "method")

@@ -138,7 +138,7 @@ def _calibration(calibration: dict[str, Any]) -> dict[str, Any]:
     return {
         "bins": [_shortened(row) for row in calibration["bins"]],
         "smooth": calibration["smooth"] and _smooth(calibration["smooth"]),
-        "rug": _shorts(calibration["rug"]),
+        "rug": {name: [_short(cases) for cases in column] for name, column in calibration["rug"].items()},
         "numbers": _shortened({name: calibration["numbers"][name] for name in _SHOWN}),
     }
 
@@ -154,10 +154,6 @@ _SHOWN = ("brier", "slope", "intercept", "ece", "ici", "p_value")
 
 def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: _short(value) for name, value in fields.items()}
-
-
-def _shorts(columns: dict[str, Any]) -> dict[str, Any]:
-    return {name: [_short(value) for value in values] for name, values in columns.items()}
 
 
 def _short(value: Any) -> Any:

@@ -152,6 +152,4 @@ def _shows_rows(model: ModelSummary) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Name some, and say how many more there are."""
-    rest = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    return check.listing(names, _MOST_NAMED, shown=str)

@@ -13,7 +13,7 @@ from rocscope.calibration.pav import pav_values
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
-from rocscope.inference.placements import is_frequency
+from rocscope.inference.influence.units import is_frequency
 from rocscope.sample import sample_of
 
 

@@ -88,6 +88,5 @@ def class_predictions(
 
 def _in_order(columns: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
     """Return a table whose columns have the names of the classes; what does not fit, its user refuses by name."""
-    known = [name for name in order if name in columns]
-    rest = [name for name in columns if name not in order]
-    return pa.table({name: columns[name] for name in [*known, *rest]})
+    names = [name for name in dict.fromkeys([*order, *columns]) if name in columns]
+    return pa.table({name: columns[name] for name in names})

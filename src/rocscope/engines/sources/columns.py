@@ -40,6 +40,10 @@ class Column:
         """Return the values themselves."""
         return self.values if self.classes is None else self.classes[self.values]
 
+    def as_scores(self) -> Array:
+        """Return numbers to be ranked, in one piece of memory; truth values become 0 and 1."""
+        return np.ascontiguousarray(self.values.view(np.uint8) if self.values.dtype == np.bool_ else self.values)
+
 
 @dataclass(frozen=True)
 class Part:

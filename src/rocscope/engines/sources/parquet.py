@@ -80,10 +80,8 @@ class ParquetFiles:
 
     def _require_types(self, here: pa.Schema, expected: pa.Schema, number: int) -> None:
         """Raise what DuckDB would, in its own names of types, if columns are not those of the first file."""
-        names = [name for name in expected.names if here.get_field_index(name) < 0]
-        names += [
-            name for name in expected.names if name not in names and here.field(name).type != expected.field(name).type
-        ]
+        types = dict(zip(here.names, here.types, strict=True))
+        names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
             two = [0, number]
             files = ParquetFiles([self._paths[i] for i in two], tuple(self.origin[i] for i in two), self._schema)

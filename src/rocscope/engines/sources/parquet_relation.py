@@ -1,10 +1,11 @@
 """Parquet files as one DuckDB relation, which filters, knows every type and adds columns of folders."""
 
+import glob
 from collections.abc import Sequence
 
 import pyarrow.parquet as pq
 
-from rocscope.engines.sources.database import Relation, connect, literal_path, text
+from rocscope.engines.sources.database import Relation, connect, text
 from rocscope.engines.sources.source import one_line_errors
 
 
@@ -34,7 +35,7 @@ def relation_of(
 
 
 def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
-    files = ", ".join(text(literal_path(path)) for path in paths)
+    files = ", ".join(text(glob.escape(path)) for path in paths)
     return f"FROM read_parquet([{files}], hive_partitioning = {partitioned})"
 
 

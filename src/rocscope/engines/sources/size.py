@@ -1,6 +1,7 @@
 """Whether a source is so large that its rows should not be held."""
 
 from collections.abc import Iterator
+from itertools import accumulate
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,4 @@ def _rows(paths: list[str]) -> Iterator[int]:
 
 
 def _exceeds(sizes: Iterator[int], most: int) -> bool:
-    total = 0
-    for size in sizes:
-        total += size
-        if total > most:
-            return True
-    return False
+    return any(total > most for total in accumulate(sizes))  # no file is looked at beyond the one that decides

@@ -7,13 +7,14 @@ numbers, or text: no yes, 1 or 2024-05-01 is guessed to be a truth value or a da
 
 import codecs
 import csv
+import glob
 import io
 from collections.abc import Sequence
 
 import duckdb
 import pyarrow as pa
 
-from rocscope.engines.sources.database import Relation, connect, literal_path, text
+from rocscope.engines.sources.database import Relation, connect, text
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError
 
@@ -65,7 +66,7 @@ def _csv_types(connection: duckdb.DuckDBPyConnection, path: str, name: str, dial
     options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = -1"
     with one_line_errors(name):
         try:
-            rows = connection.sql(f"SELECT Columns FROM sniff_csv({text(literal_path(path))}, {options})").fetchall()
+            rows = connection.sql(f"SELECT Columns FROM sniff_csv({text(glob.escape(path))}, {options})").fetchall()
         except duckdb.Error:
             # Reading every field as text fails with the line and the reason, which a search for types does not tell.
             as_text = _declared(dict.fromkeys(map(str, range(width)), "VARCHAR"))
@@ -113,4 +114,4 @@ def _declared(types: dict[str, str]) -> str:
 
 
 def _files(paths: Sequence[str]) -> str:
-    return "[" + ", ".join(text(literal_path(path)) for path in paths) + "]"
+    return "[" + ", ".join(text(glob.escape(path)) for path in paths) + "]"

@@ -62,9 +62,11 @@ def count(source: Any, question: Question) -> CountedModels:
 
 def answer(data: Input, question: Question, session: Any) -> CountedModels:
     """Count columns whose types have been checked."""
+    from pyspark import StorageLevel
+
     kinds = {"segment": data.layout.segment} if data.layout.segment is not None else {}
     runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), kinds | tasks.RUN)
-    runs = runs.persist(_disk_only())
+    runs = runs.persist(StorageLevel.DISK_ONLY)  # takes no memory from what the user has cached
     try:
         facts, found = _survey(runs, data)
         _check(facts, data, question.pos_label)
@@ -74,13 +76,6 @@ def answer(data: Input, question: Question, session: Any) -> CountedModels:
         runs.unpersist()
     where = None if question.where is None else str(question.where)
     return _named(by_group, found, data, Provenance((ORIGIN,), facts.rows, facts.dropped, where))
-
-
-def _disk_only() -> Any:
-    """Return the storage level that takes no memory from what the user has cached."""
-    from pyspark import StorageLevel
-
-    return StorageLevel.DISK_ONLY
 
 
 @dataclass(frozen=True)

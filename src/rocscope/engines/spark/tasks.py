@@ -169,7 +169,7 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
         segment = indices if complete is None else indices[complete]
     return _Rows(
         _positive(found["label"], layout.pos_label, facts),
-        [_unpacked(found[name].values) for name in scores],
+        [found[name].as_scores() for name in scores],
         weight,
         segment,
         pa.nulls(1) if segments is None else segments.dictionary,
@@ -178,10 +178,6 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
 
 def _encoded(segment: pa.ChunkedArray, kind: pa.DataType) -> pa.DictionaryArray:
     return segment.cast(kind).combine_chunks().dictionary_encode()  # Spark may send text of the large type
-
-
-def _unpacked(scores: Array) -> Array:
-    return scores.view(np.uint8) if scores.dtype == np.bool_ else np.ascontiguousarray(scores)
 
 
 def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> NDArray[np.bool_]:

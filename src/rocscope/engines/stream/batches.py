@@ -98,7 +98,7 @@ class Reader:
             bad = mass < 0
             if bad.any():
                 return Batch(rows, positive.size, incomplete, labels, check.count_and_place(bad))
-        scores = [_scores(column) for role, column in found.items() if role.argument == "score"]
+        scores = [column.as_scores() for role, column in found.items() if role.argument == "score"]
         groups = [(None, slice(None))] if segment is None else _groups(found[segment])
         parts = {
             name: [pack(positive[mask], column[mask], None if mass is None else mass[mask]) for column in scores]
@@ -106,11 +106,6 @@ class Reader:
         }
         whole = 0.0 if mass is None or mass.dtype.kind == "f" else float(mass.sum(dtype=np.float64))
         return Batch(rows, positive.size, incomplete, labels, None, whole, parts)
-
-
-def _scores(column: Column) -> Array:
-    values = column.values
-    return np.ascontiguousarray(values.view(np.uint8) if values.dtype == np.bool_ else values)
 
 
 def _groups(column: Column) -> list[tuple[Hashable, Array]]:

@@ -7,16 +7,15 @@ the process ends: the system frees it with the last reference to the counts, or 
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.ranking import Block, KeyPart, Levels, decode, scan_keys, scan_rows
+from rocscope.core.ranking import Block, KeyPart, Ranking, scan_keys, scan_rows
 from rocscope.errors import EngineError
 
 _PARTS = 64
@@ -108,21 +107,20 @@ class SpilledPart:
     def load(self, spill: Spill) -> list[Array]:
         """Return the columns."""
         columns = [np.empty(self.rows, dtype) for dtype in self.dtypes]
-        for extents, column in zip(zip(*self.pieces, strict=True), columns, strict=True):
-            done = 0
-            for extent in extents:
-                size = extent.nbytes // column.itemsize
-                spill.read(extent, column[done : done + size])
-                done += size
+        self._each(spill.read, columns)
         return columns
 
     def store(self, spill: Spill, columns: list[Array]) -> None:
         """Write columns of the same size over those that there are."""
+        self._each(spill.rewrite, columns)
+
+    def _each(self, use: Callable[[Extent, Array], None], columns: list[Array]) -> None:
+        """Use every piece of the file with the rows of a column that it is for."""
         for extents, column in zip(zip(*self.pieces, strict=True), columns, strict=True):
             done = 0
             for extent in extents:
                 size = extent.nbytes // column.itemsize
-                spill.rewrite(extent, column[done : done + size])
+                use(extent, column[done : done + size])
                 done += size
 
 
@@ -257,53 +255,18 @@ class PartedKeys(Parted):
 
 
 @dataclass(frozen=True)
-class _Spilled:
+class _Spilled(Ranking):
     """Levels from parts on disk, by decreasing score, of which one at a time is in memory."""
 
     dtype: np.dtype[Any]
     parts: list[tuple[Spill, SpilledPart, Any]]
     """Each with its file, and the bits of its codes that the file leaves out."""
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the levels; a block is valid until the next one is asked for."""
-        raise NotImplementedError
-
-    def totals(self) -> tuple[float, float]:
-        """Return the number of positives and of negatives (sums of weights)."""
-        last = None
-        for block in self.blocks():
-            last = block.tp[-1].item(), block.fp[-1].item()
-        assert last is not None
-        return last
-
-    def thresholds(self) -> Array:
-        """Return the score of each level."""
-        return self._levels.threshold
-
-    def cumulative(self) -> tuple[Array, Array]:
-        """Return true and false positives, from (0, 0) on."""
-        return self._levels.cumulative()
-
-    def levels(self) -> Levels:
-        """Return all levels as arrays, if memory holds them."""
-        return self._levels
-
-    def decode(self, code: Array) -> Array:
-        """Return the thresholds that codes stand for."""
-        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
-
-    @cached_property
-    def _levels(self) -> Levels:
-        blocks = [(self.decode(block.code), block.tp.copy(), block.fp.copy()) for block in self.blocks()]
-        threshold, tp, fp = (np.concatenate(column) for column in zip(*blocks, strict=True))
-        return Levels(threshold, np.diff(tp, prepend=tp.dtype.type(0)), np.diff(fp, prepend=fp.dtype.type(0)))
-
 
 class SpilledKeys(_Spilled):
     """Unweighted rows."""
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the levels; a block is valid until the next one is asked for."""
         positives = rows = 0
         for spill, part, high_bit in self.parts:
             if part.is_level:
@@ -319,7 +282,6 @@ class SpilledRows(_Spilled):
     """Weighted rows."""
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the levels; a block is valid until the next one is asked for."""
         _, first, _ = self.parts[0]
         tp, fp = np.zeros(2, first.dtypes[1])
         for spill, part, _ in self.parts:

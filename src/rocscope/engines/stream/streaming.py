@@ -20,7 +20,7 @@ from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scor
 from rocscope.engines.sources.source import Source, Stream, require_columns
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.memory import memory_limit
-from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
+from rocscope.engines.stream.piles import KeyPile, Pile, RowPile
 from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.spill import Spill
 
@@ -37,7 +37,7 @@ def count(source: Any, question: Question) -> CountedModels:
     models = models_of_reader(reader)
     by_segment = {
         segment: CountedModels(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
-        for segment, pile in piles.in_order()
+        for segment, pile in by_segment_in_order(piles.by_segment)
     }
     return by_segment[None] if question.segment is None else CountedModels(by_segment, provenance)
 
@@ -78,7 +78,9 @@ class _Piles:
         for segment, parts in batch.parts.items():
             piles = self.by_segment.get(segment)
             if piles is None:
-                piles = self.by_segment[segment] = [_new_pile(packed) for packed in parts]
+                piles = self.by_segment[segment] = [
+                    (RowPile if each.weighted else KeyPile)(each.dtype) for each in parts
+                ]
             for pile, packed in zip(piles, parts, strict=True):
                 pile.add(packed)
         if sum(pile.nbytes for piles in self.by_segment.values() for pile in piles) > self.limit:
@@ -86,10 +88,6 @@ class _Piles:
             for piles in self.by_segment.values():
                 for pile in piles:
                     pile.spill(self._spill)
-
-    def in_order(self) -> list[tuple[Hashable, list[Pile]]]:
-        """Return the piles by segment, as `Predictions.by_segment` orders them."""
-        return by_segment_in_order(self.by_segment)
 
 
 def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable, Any]]:
@@ -102,10 +100,6 @@ def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable,
         column = np.empty(len(names), dtype=object)
         column[:] = names
     return [(name, by_segment[name]) for name in check.distinct(column)]
-
-
-def _new_pile(packed: Packed) -> Pile:
-    return RowPile(packed.dtype) if packed.weighted else KeyPile(packed.dtype)
 
 
 def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[Seen, _Piles]:

@@ -4,6 +4,7 @@ import warnings
 from functools import lru_cache
 from itertools import combinations
 from math import nan
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +15,8 @@ from rocscope._types import Array
 from rocscope.evaluation.across_datasets.result_table import result_table
 from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import Alternative, Hypothesis
-from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
+from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
+from rocscope.inference.multiplicity import ADJUSTMENTS, PValueAdjust, with_adjusted
 
 Zeros = Literal["split", "drop", "pratt"]
 
@@ -30,9 +31,10 @@ def compare_datasets(
     metric: Metric = "auc",
     zeros: Zeros = "split",
     alternative: Alternative = "two-sided",
+    test: Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    correction: Correction = "holm",
+    adjust: PValueAdjust = "holm",
 ) -> Comparisons:
     """Differences of models over several data sets, second − first, with Wilcoxon's signed-rank test.
 
@@ -44,7 +46,7 @@ def compare_datasets(
     zeros : {"split", "drop", "pratt"}
         Data sets where two models are equal: their ranks go half to each side (Demšar), they are left out (Wilcoxon),
         or they are ranked and then left out (Pratt).
-    alternative, margin, level, correction : see `compare`
+    alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
@@ -77,8 +79,8 @@ def compare_datasets(
     Comparison(bayes − tree: 0.035, 95 % interval 0.01 to 0.06, p=0.0312, two-sided, Wilcoxon signed ranks)
     """
     check.check_choice("zeros", zeros, tuple(_ZERO_METHODS))
-    check.check_choice("correction", correction, CORRECTIONS)
-    hypothesis = Hypothesis(alternative, margin, level)
+    check.check_choice("adjust", adjust, ADJUSTMENTS)
+    hypothesis = Hypothesis(alternative, test, margin, level)
     table = result_table(results, metric)
     columns = dict(zip(table.models, table.values.T, strict=True))
     pairs = [_pair(a, b, _difference(columns[a], columns[b]), hypothesis, zeros) for a, b in combinations(columns, 2)]
@@ -87,7 +89,7 @@ def compare_datasets(
         for name, values in columns.items()
     }
     no_covariance = np.full((len(columns),) * 2, nan)
-    return Comparisons(table.quantity, estimates, no_covariance, with_adjusted(pairs, correction), correction)
+    return Comparisons(table.quantity, estimates, no_covariance, with_adjusted(pairs, adjust), adjust)
 
 
 def _difference(first: Array, second: Array) -> Array:
@@ -100,18 +102,27 @@ def _difference(first: Array, second: Array) -> Array:
 
 
 def _pair(first: str, second: str, difference: Array, hypothesis: Hypothesis, zeros: Zeros) -> Comparison:
-    side = {"superior": "greater", "noninferior": "greater"}.get(hypothesis.alternative, hypothesis.alternative)
-    excess = difference - hypothesis.null
-    if excess.any():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # older SciPy warns when it approximates
-            found: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
-        statistic, p_value = float(found.statistic), float(found.pvalue)
-    else:  # nothing to rank
-        statistic, p_value = nan, 1.0
+    found = {
+        side: _signed_ranks(difference - null, side, zeros)
+        for side, null in zip(("greater", "less"), hypothesis.nulls, strict=True)
+        if null is not None
+    }
+    if hypothesis.test == "difference" and len(found) == 2:
+        statistic, p_value = _signed_ranks(difference, "two-sided", zeros)
+    else:
+        statistic, p_value = max(found.values(), key=itemgetter(1))
     name = "Wilcoxon signed ranks"
     estimate = _hodges_lehmann(difference, hypothesis.level, name)
-    return Comparison(first, second, estimate, statistic, p_value, name, hypothesis.alternative, hypothesis.margin)
+    return hypothesis.comparison(first, second, estimate, statistic, p_value, name)
+
+
+def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]:
+    if not excess.any():  # nothing to rank
+        return nan, 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # older SciPy warns when it approximates
+        found: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
+    return float(found.statistic), float(found.pvalue)
 
 
 def _hodges_lehmann(difference: Array, level: float, method: str) -> Estimate:

@@ -51,7 +51,7 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
 
         frame = nw.from_native(results, eager_only=True)
         results = {name: frame[name].to_numpy() for name in frame.columns}
-    elif not check.by_name(results, ()):
+    elif not hasattr(results, "items"):
         expected = "a mapping from model to values or from data set to Predictions, or a data frame"
         raise refusal("results", expected, results)
     if any(isinstance(value, Rows) for value in results.values()):

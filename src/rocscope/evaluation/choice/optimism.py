@@ -21,7 +21,7 @@ from rocscope.evaluation.choice.replicates import Observed, Replicates, draw
 from rocscope.evaluation.choice.threshold_choice import Rule
 from rocscope.evaluation.evaluating import evaluate
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.placements import WeightKind
+from rocscope.inference.influence.units import WeightKind
 from rocscope.inference.resampling.bootstrap import BootstrapEstimate, design_of
 from rocscope.inference.resampling.draws import Design
 from rocscope.sample import rows_of
@@ -162,7 +162,7 @@ def _threshold(sample: Observed, drawn: Replicates, level: float, design: Design
         low, high = np.quantile(values, tails, method="inverted_cdf").tolist()
     note = ", ".join(part for part in (f"{values.size} replicates", design.note) if part)
     name = f"bootstrap (percentile, {note})"
-    return BootstrapEstimate(chosen, low, high, level, name, design.n, spread, check.read_only(values))
+    return BootstrapEstimate(chosen, low, high, level, name, design.n, spread, replicates=check.read_only(values))
 
 
 def _predictions(data: Any, X: Any, y: Any, cv: Any, seed: int, progress: Progress) -> Predictions:

@@ -28,7 +28,8 @@ class Observed:
         tallied = tally_all(design, design.frequency[None, :])
         worth = tuple(rule.worth_of_points(*map(from_zero, counts))[0] for counts in tallied.values())
         thresholds = tuple(
-            np.concatenate([[np.inf], tally.threshold.astype(np.float64)]) for tally in design.tallies.values()
+            np.concatenate([[np.inf], tally.threshold[:-1].astype(np.float64), [-np.inf]])
+            for tally in design.tallies.values()
         )
         models = tuple(design.tallies)
         model = models.index(decision.model)

@@ -18,7 +18,8 @@ from rocscope.evaluation.folds.across import Across, Spread
 from rocscope.evaluation.folds.average_curve_result import Areas, AverageCurve, Averaged
 from rocscope.evaluation.folds.averages import ByBin, ByFalsePositives, ByThreshold, CountedRoc, FoldAverage, Vertical
 from rocscope.evaluation.folds.fold_curves import FoldCurves, Kind, fold_curves
-from rocscope.inference.auc import auc_interval
+from rocscope.inference.areas.auc import estimate
+from rocscope.inference.areas.placements import sample_of_rows
 from rocscope.inference.estimate import Estimate
 from rocscope.sample import rows_of
 
@@ -184,9 +185,8 @@ def _areas(found: FoldCurves, kind: Kind, level: float) -> Areas | None:
     if kind not in _AREAS:
         return None
     if kind == "roc":
-        pooled = auc_interval(found.predictions, folds="pooled", level=level)
-        mean = auc_interval(found.of_those_defined(), folds="mean", level=level)
-        return Areas(_AREAS[kind], pooled, mean)
+        pooled, mean = sample_of_rows(found.predictions), sample_of_rows(found.of_those_defined(), folds="mean")
+        return Areas(_AREAS[kind], *(estimate(each, 0, "auto", level) for each in (pooled, mean)))
     n, without = found.predictions.n, found.without_each
     areas = np.array([[curve.area()] for curve in found.curves.values()])
     whole = np.array([found.pooled.area()])

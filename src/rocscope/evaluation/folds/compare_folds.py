@@ -13,8 +13,8 @@ from rocscope.errors import InputError, ShapeError
 from rocscope.evaluation.folds.fold_scores import FoldScores, fold_scores
 from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import Alternative, Hypothesis
-from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
+from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
+from rocscope.inference.multiplicity import ADJUSTMENTS, PValueAdjust, with_adjusted
 
 Method = Literal["corrected_t", "5x2_t", "5x2_f"]
 
@@ -30,9 +30,10 @@ def compare_folds(
     metric: Metric = "auc",
     test_share: float | None = None,
     alternative: Alternative = "two-sided",
+    test: Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    correction: Correction = "holm",
+    adjust: PValueAdjust = "holm",
 ) -> Comparisons:
     """Differences of a metric between models over the folds of one data set: second − first, with tests.
 
@@ -50,7 +51,7 @@ def compare_folds(
         Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. Left out, it is that of
         cross-validation, 1/folds, where scores are arrays of repeats × folds, or predictions whose repeats test every
         row; else it must be given.
-    alternative, margin, level, correction : see `compare`
+    alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
@@ -94,8 +95,8 @@ def compare_folds(
     2
     """
     check.check_choice("method", method, METHODS)
-    check.check_choice("correction", correction, CORRECTIONS)
-    hypothesis = Hypothesis(alternative, margin, level)
+    check.check_choice("adjust", adjust, ADJUSTMENTS)
+    hypothesis = Hypothesis(alternative, test, margin, level)
     found = fold_scores(scores, metric, test_share)
     if method == "corrected_t":
         task: _CorrectedT | _FiveByTwo = _CorrectedT(found, hypothesis)
@@ -103,7 +104,7 @@ def compare_folds(
         task = _FiveByTwo(found, hypothesis, method)
     pairs = [task.compare(i, j) for i, j in combinations(range(len(found.models)), 2)]
     estimates = {name: task.estimate(i) for i, name in enumerate(found.models)}
-    return Comparisons(found.quantity, estimates, task.covariance, with_adjusted(pairs, correction), correction)
+    return Comparisons(found.quantity, estimates, task.covariance, with_adjusted(pairs, adjust), adjust)
 
 
 def corrected_covariance(found: FoldScores) -> Array:
@@ -135,9 +136,9 @@ class _FiveByTwo:
         if found.repeats is None or (found.repeats, n // found.repeats) != _FIVE_BY_TWO:
             got = f"{n} folds" if found.repeats is None else f"{found.repeats} × {n // found.repeats}"
             raise ShapeError(f"method={method!r}", expected="five repeats of two folds (arrays of 5 × 2)", got=got)
-        if method == "5x2_f" and hypothesis.alternative != "two-sided":
+        if method == "5x2_f" and (hypothesis.alternative, hypothesis.test) != ("two-sided", "difference"):
             hint = "use method='5x2_t' or 'corrected_t'"
-            raise InputError("alternative", expected="'two-sided'", got=repr(hypothesis.alternative), hint=hint)
+            raise InputError("method='5x2_f'", expected="a two-sided test", got=hypothesis.aim, hint=hint)
         self.found, self.hypothesis, self.method = found, hypothesis, method
         self.name = "5×2 cv t" if method == "5x2_t" else "combined 5×2 cv F"
         within = found.values.reshape(-1, *_FIVE_BY_TWO)
@@ -163,10 +164,7 @@ class _FiveByTwo:
             statistic = _ratio(float((difference**2).sum()), 2 * 5 * variance)
             p_value = float(stats.f.sf(statistic, *_F_FREEDOM))
         shown = self._without_interval(float(difference.mean()), sqrt(variance))
-        hypothesis = self.hypothesis
-        return Comparison(
-            first, second, shown, statistic, p_value, self.name, hypothesis.alternative, hypothesis.margin, df=5
-        )
+        return self.hypothesis.comparison(first, second, shown, statistic, p_value, self.name, df=5)
 
 
 def _ratio(above: float, below: float) -> float:

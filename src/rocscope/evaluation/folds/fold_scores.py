@@ -88,8 +88,8 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
         check.check_share(test_share, "test_share")
     if isinstance(scores, Rows):
         found = _of_predictions(cast(Judged, scores), metric)
-    elif by_model := check.by_name(scores, ()):
-        found = _of_arrays(by_model)
+    elif hasattr(scores, "items"):
+        found = _of_arrays(scores)
     else:
         raise refusal("scores", "Predictions with folds, or a mapping from model to array", scores)
     if len(found.models) < 2:
@@ -102,6 +102,8 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
 
 def _of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
     arrays = {str(name): np.asarray(values) for name, values in scores.items()}
+    if not arrays:
+        raise InputError("models to compare", expected="two or more", got="0")
     (first, shape), *_ = [(name, values.shape) for name, values in arrays.items()]
     if len(shape) not in (1, 2):
         raise ShapeError(f"scores[{first!r}]", expected="folds, or repeats × folds", got=f"{len(shape)} dimensions")

@@ -13,7 +13,7 @@ from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.errors import InputError, ScoreError, heard
 from rocscope.evaluation.summary.guidance import MEASURES, NEEDS_PROBABILITIES
-from rocscope.inference.auc import auc_interval
+from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.proportions import rate_intervals, share_of
@@ -50,6 +50,8 @@ def measure(sample: Sample, threshold: float, context: Context, level: float, ra
             found |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
         else:
             found |= _of_probabilities(known, forms, random_state)
+    doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
+    said += [f"† {MEASURES[name].heading}: {reason}" for name, reason in doubts.items()]
     return Measured(found, tuple(said))
 
 

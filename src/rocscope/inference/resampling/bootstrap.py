@@ -14,7 +14,7 @@ from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.placements import WeightKind
+from rocscope.inference.influence.units import WeightKind
 from rocscope.inference.resampling.design import design_of_counts, design_of_rows
 from rocscope.inference.resampling.draws import AREAS, Design, Statistic, counts_of, replicate, tally_all
 from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
@@ -23,6 +23,8 @@ from rocscope.sample import Models, Sample, samples_of
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
+_ENOUGH = 20
+_MOST_FAILED = 0.05
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,8 +207,27 @@ def interval(
     spread = float(usable.std(ddof=1)) if usable.size > 1 and np.isfinite(usable).all() else float("nan")
     name = f"bootstrap ({facts})"
     return BootstrapEstimate(
-        float(value), float(low), float(high), level, name, design.n, spread, check.read_only(drawn), failed
+        float(value),
+        float(low),
+        float(high),
+        level,
+        name,
+        design.n,
+        spread,
+        _doubt(usable, drawn.size, design),
+        replicates=check.read_only(drawn),
+        failed=failed,
     )
+
+
+def _doubt(usable: Array, drawn: int, design: Design) -> str:
+    """Return why the interval is not to be trusted; empty where it is."""
+    if usable.size > 1 and (usable == usable[0]).all():
+        return "all replicates are equal"
+    if usable.size < (1 - _MOST_FAILED) * drawn:
+        return f"only {usable.size} of {drawn} replicates gave a number"
+    few = design.smallest_class
+    return f"a class has {few:g} rows only, fewer than {_ENOUGH}" if few < _ENOUGH else ""
 
 
 def quantile_method(drawn: Array) -> Any:

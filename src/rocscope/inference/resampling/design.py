@@ -11,7 +11,7 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
-from rocscope.inference.placements import WeightKind, is_frequency, require_whole
+from rocscope.inference.influence.units import WeightKind, is_frequency, require_whole
 from rocscope.inference.resampling.draws import Design, Tally
 
 

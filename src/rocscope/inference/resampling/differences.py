@@ -14,8 +14,8 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.roc_curve import auc
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Hypothesis
-from rocscope.inference.multiplicity import Correction, with_adjusted
-from rocscope.inference.placements import WeightKind
+from rocscope.inference.influence.units import WeightKind
+from rocscope.inference.multiplicity import Adjust, with_adjusted_together
 from rocscope.inference.resampling.bootstrap import INTERVALS, Interval, at_sample, design_of_sample, interval
 from rocscope.inference.resampling.design import design_of_rows
 from rocscope.inference.resampling.draws import AREAS, Design, Statistic, replicate
@@ -27,7 +27,7 @@ def differences(
     arms: Samples,
     statistic: Callable[[ThresholdCounts], float],
     hypothesis: Hypothesis,
-    correction: Correction,
+    adjust: Adjust,
     *,
     groups: Any = None,
     weights: WeightKind = "auto",
@@ -64,7 +64,7 @@ def differences(
     covariance = np.atleast_2d(np.cov(known, rowvar=False)) if len(known) > 1 else np.full((len(names),) * 2, np.nan)
     quantity = getattr(statistic, "__name__", "statistic").replace("<lambda>", "statistic")
     estimates = {name: sample.estimate(i) for i, name in enumerate(names)}
-    return Comparisons(quantity, estimates, covariance, with_adjusted(pairs, correction), correction)
+    return Comparisons(quantity, estimates, covariance, with_adjusted_together(pairs, adjust, covariance), adjust)
 
 
 def _each(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statistic:

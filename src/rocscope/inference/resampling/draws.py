@@ -114,6 +114,12 @@ class Design:
             _draw(rng, self.frequency, stratum, drawn, compiled)
         return drawn
 
+    @property
+    def smallest_class(self) -> float:
+        """Rows of the class that has fewer."""
+        pos, neg = next(iter(self.tallies.values())).counts(self.frequency[None, :])
+        return min(pos.sum().item(), neg.sum().item())
+
     def worth_compiling(self, replicates: int) -> bool:
         """Whether so many replicates take longer than loading a compiler."""
         return self.draws * replicates >= _COMPILED_FROM

@@ -9,9 +9,9 @@ from rocscope import _validation as check
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference.estimate import Comparison, Comparisons
-from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
 from rocscope.inference.intervals import mover_difference
-from rocscope.inference.multiplicity import CORRECTIONS, Correction, with_adjusted
+from rocscope.inference.multiplicity import OF_ESTIMATES, Adjust, with_adjusted_together
 from rocscope.multiclass.areas.auc import Variant, auc_estimate, coefficients, multiclass_auc, variant_weights
 from rocscope.multiclass.areas.pairwise import ClassColumns, covariance_of_components, row_components
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
@@ -24,9 +24,10 @@ def compare_multiclass_auc(
     variant: Variant = "hand_till",
     *,
     alternative: Alternative = "two-sided",
+    test: Test = "difference",
     margin: float = 0.0,
     level: float = 0.95,
-    correction: Correction = "holm",
+    adjust: Adjust = "holm",
 ) -> Comparisons:
     """Differences of an AUC of more than two classes between models of the same rows, with intervals and tests.
 
@@ -36,7 +37,7 @@ def compare_multiclass_auc(
         Models that predict labels only are left out.
     variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"}
         Which average; see `MulticlassAuc`.
-    alternative, margin, level, correction : see `rocscope.compare`
+    alternative, test, margin, level, adjust : see `rocscope.compare`
 
     Returns
     -------
@@ -61,8 +62,8 @@ def compare_multiclass_auc(
     >>> compare_multiclass_auc(preds)["a", "b"]
     Comparison(b − a: -0.1667, 95 % interval -0.4882 to 0.1548, p=0.31, two-sided, DeLong of hand_till, paired)
     """
-    hypothesis = Hypothesis(alternative, margin, level)
-    check.check_choice("correction", correction, CORRECTIONS)
+    hypothesis = Hypothesis(alternative, test, margin, level)
+    check.check_choice("adjust", adjust, OF_ESTIMATES)
     predictions = predictions_of(predictions)
     require_distinct(predictions, "comparison of multi-class AUCs")
     models = list(predictions.proba)
@@ -92,4 +93,4 @@ def compare_multiclass_auc(
             both = estimates[models[i]], estimates[models[j]]
             difference = mover_difference(*both, "intervals of both (MOVER)", both[0].n)
         pairs.append(hypothesis.compare(models[i], models[j], difference, method=name))
-    return Comparisons(variant, estimates, covariance, with_adjusted(pairs, correction), correction)
+    return Comparisons(variant, estimates, covariance, with_adjusted_together(pairs, adjust, covariance), adjust)

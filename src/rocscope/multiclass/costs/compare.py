@@ -11,9 +11,9 @@ from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, warn
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis
+from rocscope.inference.influence.units import is_frequency
 from rocscope.inference.intervals import normal_quantile, of_share
-from rocscope.inference.multiplicity import Correction, with_adjusted
-from rocscope.inference.placements import is_frequency
+from rocscope.inference.multiplicity import PValueAdjust, with_adjusted
 from rocscope.multiclass.costs.matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.tables.resample import resampled
@@ -27,7 +27,7 @@ def compare_multiclass_costs(
     reject_cost: float | None = None,
     alternative: Alternative = "two-sided",
     level: float = 0.95,
-    correction: Correction = "holm",
+    adjust: PValueAdjust = "holm",
     replicates: int = 2000,
     random_state: Any = 0,
 ) -> Comparisons:
@@ -42,7 +42,7 @@ def compare_multiclass_costs(
         keep those.
     reject_cost : float, optional
         Cost of leaving a case undecided, with `decide`.
-    alternative, level, correction : see `rocscope.compare`
+    alternative, level, adjust : see `rocscope.compare`
         "less" is what a cheaper second model would show.
     replicates : int
     random_state : int, Generator, RandomState or None
@@ -94,7 +94,7 @@ def compare_multiclass_costs(
         difference = mean(paid[:, j] - paid[:, i], 2 * spread)
         pairs.append(hypothesis.compare(names[i], names[j], difference, method=f"paired {difference.method}"))
     covariance = _covariance_of_means(paid, predictions.sample_weight)
-    return Comparisons("cost per case", estimates, covariance, with_adjusted(pairs, correction), correction)
+    return Comparisons("cost per case", estimates, covariance, with_adjusted(pairs, adjust), adjust)
 
 
 def _paid(

@@ -7,19 +7,15 @@ for each positive.
 
 from dataclasses import dataclass
 from math import ceil, exp, sqrt
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from rocscope import _validation as check
 from rocscope.core.result import Result
 from rocscope.errors import InputError
-from rocscope.inference.proportions import Method, proportion_interval
 
 Alternative = Literal["two-sided", "greater"]
-
-_MOST_CASES = 10**6
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,9 +168,8 @@ def comparison_power(
         On which both models are tried; for independent samples, of each of them.
     correlation : float
         Of the two estimated areas: 0 for independent samples; for models of the same rows take it from a pilot
-        (``compare(...).covariance``), typically 0.3 to 0.7.
+        (``compare(...).covariance``), typically 0.3 to 0.7; below 0 where one is right where the other is wrong.
     alternative, alpha : see `auc_power`
-
     Returns
     -------
     float
@@ -232,73 +227,38 @@ def comparison_sample_size(
     return Plan(n_pos, ceil(n_pos * ratio), reached, aim)
 
 
-def rate_sample_size(
-    tpr: float,
-    tnr: float,
+def detectable_auc(
     *,
-    width: float = 0.1,
-    level: float = 0.95,
-    method: Method = "wilson",
-    prevalence: float | None = None,
-) -> Plan:
-    """Sample size that gives sensitivity and specificity intervals of a given width.
+    n_pos: int,
+    n_neg: int,
+    power: float = 0.8,
+    null: float = 0.5,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> float:
+    """Smallest AUC above `null` that a study of this size shows to differ from it.
 
     Parameters
     ----------
-    tpr, tnr : float
-        As they are expected.
-    width : float
-        Of each whole interval, from end to end.
-    level : float
-        Confidence level.
-    method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-    prevalence : float, optional
-        Where positives and negatives cannot be sought out: enough cases are then taken for both classes.
-
-    Returns
-    -------
-    Plan
-
-    Notes
-    -----
-    The smallest number of each class from which on the interval around the expected rate, at the count nearest to it,
-    is no wider.
+    n_pos, n_neg, null, alternative, alpha : see `auc_power`
+    power : float
+        Wanted chance.
 
     Examples
     --------
-    >>> rate_sample_size(0.9, 0.8, width=0.1)
-    Plan(n_pos=141, n_neg=245, rates 0.9 and 0.8 to a width of 0.1)
+    >>> round(detectable_auc(n_pos=41, n_neg=41, power=0.9), 2)
+    0.7
     """
-    check.check_level(level)
-    for name, value in (("tpr", tpr), ("tnr", tnr)):
-        if not 0 <= value <= 1:
-            raise InputError(name, expected="a share from 0 to 1", got=repr(value))
-    if not 0 < width < 1:
-        raise InputError("width", expected="a number between 0 and 1", got=repr(width))
-    n_pos, n_neg = (_cases_for_width(rate, width, level, method) for rate in (tpr, tnr))
-    if prevalence is not None:
-        check.check_share(prevalence, "prevalence")
-        n = max(ceil(n_pos / prevalence), ceil(n_neg / (1 - prevalence)))
-        n_pos = round(n * prevalence)
-        n_neg = n - n_pos
-    return Plan(n_pos, n_neg, float("nan"), f"rates {tpr:g} and {tnr:g} to a width of {width:g}")
+    check.check_share(power, "power")
 
+    def lacking(auc: float) -> float:
+        return auc_power(auc, n_pos=n_pos, n_neg=n_neg, null=null, alternative=alternative, alpha=alpha) - power
 
-def _cases_for_width(rate: float, width: float, level: float, method: Method) -> int:
-    unreachable = InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
-    if (2 * _critical("two-sided", 1 - level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
-        raise unreachable  # by the normal approximation, before any search
-    most = 64
-    while True:
-        # The width jumps with the nearest count, so look for the last n that is too wide, well below the end.
-        n = np.arange(1, most + 1)
-        low, high = proportion_interval(np.round(rate * n), n, method=method, level=level)
-        last = int(np.flatnonzero(high - low > width)[-1]) + 1 if (high - low > width).any() else 0
-        if last < most / 2:
-            return last + 1
-        most *= 4
-        if most > 4 * _MOST_CASES:
-            raise unreachable
+    top = 1 - 1e-9
+    if lacking(top) < 0:
+        raise InputError("power", expected="one that some AUC reaches", got=repr(power), hint="take more cases")
+    solve: Any = optimize.brentq
+    return solve(lacking, null + 1e-9, top)
 
 
 @dataclass(frozen=True)
@@ -321,8 +281,8 @@ def _variances_of_two(
 ) -> _Variances:
     _check_auc("first", first)
     _check_auc("second", second)
-    if not 0 <= correlation < 1:
-        raise InputError("correlation", expected="a number from 0 to below 1", got=repr(correlation))
+    if not -1 <= correlation < 1:
+        raise InputError("correlation", expected="a number from -1 to below 1", got=repr(correlation))
     _check_test(second - first, alternative, alpha)
     a, b, both = (auc_variance(auc, ratio) for auc in (first, second, (first + second) / 2))
     return _Variances(2 * both * (1 - correlation), a + b - 2 * correlation * sqrt(a * b))

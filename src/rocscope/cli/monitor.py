@@ -1,0 +1,98 @@
+"""rocscope monitor: does a decision in use still keep its limits, judged at every look."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rocscope._output import check_writable, write_file
+from rocscope.cli import options as opt
+from rocscope.cli.console import note, print_json, print_rows
+from rocscope.errors import InputError
+
+FAILED = 1
+
+
+def monitor(
+    decision: opt.File,
+    file: opt.File,
+    /,
+    *,
+    state: str,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    when: str | None = None,
+    level: float = 0.95,
+    fail_if: list[str] | None = None,
+    json: opt.Json = False,
+) -> int:
+    """Take in new rows whose labels are known, and say whether a decision still keeps its limits.
+
+    Run it as often as rows come, each row once: intervals and alarms hold at every look.
+
+    Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
+
+    Parameters
+    ----------
+    decision
+        File that `rocscope choose -o` wrote.
+    state
+        File that remembers what was seen; begun where it is not there.
+    when
+        What to call these rows, such as their date.
+    level
+        1 − the chance that limits which are kept ever raise an alarm.
+    fail_if
+        Exit with code 1 once this is beyond doubt: 'cost > .35', 'precision < .5', 'tpr < .8', 'auc < .7', or
+        'calibration > 0' (more positives than expected); repeat it.
+    """
+    rows.require(file)
+    check_writable(state, force=True)
+    import rocscope as rs
+
+    chosen = rs.Decision.load(decision)
+    watch = _begin(state, chosen, fail_if or [], level)
+    predictions = replace(rows, score=rows.score or [chosen.model]).predictions(file)
+    watch.update(predictions, when=when)
+    _keep(state, watch)
+    if predictions.source is not None and predictions.source.rows_dropped:
+        note(f"{predictions.source.rows_dropped:,} rows lack a label or a score and were left out")
+    if json:
+        intervals = {name: each.to_dict() for name, each in watch.interval.items()}
+        alarm = None if watch.alarm is None else watch.alarm.to_dict()
+        print_json("monitor", {"n": watch.n, "looks": watch.looks, "interval": intervals, "alarm": alarm})
+    else:
+        headings = ("quantity", "so far", "interval", "method")
+        lines = [[name, *each.cells, each.method + each.doubt] for name, each in watch.interval.items()]
+        print_rows(f"{watch.n:,} rows in {watch.looks:,} looks", headings, lines, left=headings)
+    if watch.alarm is None:
+        return 0
+    note(f"Failed: {watch.alarm}")
+    return FAILED
+
+
+def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:
+    """Return the monitor that a file remembers, if it is of the same decision and limits; else a new one."""
+    import json
+
+    from rocscope.decisions import Monitor
+    from rocscope.decisions import monitor as begin
+
+    new = begin(chosen, fail_if=fail_if, level=level)
+    if not Path(state).exists():
+        return new
+    try:
+        known = Monitor.from_dict(json.loads(Path(state).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise InputError("--state", expected="a file of rocscope monitor", got=f"{state}: {error}") from error
+    if (known.rule, known.limits, known.level) != (new.rule, new.limits, new.level):
+        got = ", ".join(map(str, known.limits)) or "no limits"
+        hint = "begin another state file, or give the same options"
+        raise InputError(
+            "--state", expected="a state of this decision, --fail-if and --level", got=f"another ({got})", hint=hint
+        )
+    return known
+
+
+def _keep(state: str, watch: Any) -> None:
+    import json
+
+    write_file(state, json.dumps(watch.to_dict(), allow_nan=False), force=True)

@@ -1,0 +1,377 @@
+"""Monitor: whether a decision still does what it was chosen for, judged as often as one likes."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isinf, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result, jsonable
+from rocscope.decisions.decision import Decision
+from rocscope.decisions.models import predict, scores_of
+from rocscope.decisions.monitoring.blocks import Block, begins, bets_on_residuals, evidence
+from rocscope.decisions.monitoring.quantities import CellMean, Limit, cell_means
+from rocscope.decisions.monitoring.ranking import Ranking
+from rocscope.errors import InputError
+from rocscope.inference.betting import asymptotic_reach, mean_interval
+from rocscope.inference.estimate import Estimate
+
+FORMAT, VERSION = "rocscope monitor", 1
+_RANKED = ("auc", "calibration")
+_MANY = 100  # rows from which on a mean is taken as normal
+
+
+@dataclass(frozen=True)
+class Alarm(Result):
+    """A limit that is broken beyond doubt.
+
+    Attributes
+    ----------
+    limit : str
+        Such as "cost > 0.35".
+    n, when : int, Any
+        Rows seen when it was raised, and what that look was called.
+    since_n, since : int, Any
+        Rows seen before the evidence began to grow, and what the look after was called: about when the change was.
+    value : float
+        Of the quantity since then.
+    wealth : float
+        What a stake of 1 against the limit had become.
+    """
+
+    limit: str
+    n: int
+    when: Any
+    since_n: int
+    since: Any
+    value: float
+    wealth: float
+
+    def __str__(self) -> str:
+        began = f"after {self.since_n:,} rows" if self.since is None else f"{self.since}"
+        return f"{self.limit} since about {began}: {self.value:.4g} (alarm at {self.n:,} rows)"
+
+
+class Monitor:
+    """What is known of a decision in use, with intervals and alarms that hold at every look.
+
+    Made by `rocscope.monitor`, or from its own plain data by `Monitor.from_dict`.
+
+    Attributes
+    ----------
+    level : float
+    limits : tuple of Limit
+    n, looks : int
+        Rows with a label, and calls of `update`, so far.
+    alarm : Alarm or None
+        The first one that was raised; it stays.
+    """
+
+    def __init__(self, rule: dict[str, Any], limits: Sequence[str], level: float) -> None:
+        self.rule, self.level = rule, check.check_level(level)
+        self._means = {} if rule["kind"] is None else cell_means(Context(**rule["costs"]))
+        self.limits = tuple(self._limit(text) for text in limits)
+        self.looks = 0
+        self.alarm: Alarm | None = None
+        self._blocks: list[Block] = []
+        self._ranking = Ranking()
+        self._probabilities = True
+
+    def _limit(self, text: str) -> Limit:
+        limit = Limit.parse(text, (*self._means, *_RANKED))
+        mean = self._means.get(limit.quantity)
+        low, high = (min(mean.values), max(mean.values)) if mean else {"auc": (0, 1)}.get(limit.quantity, (-1, 1))
+        if not low < limit.bound < high:
+            raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(text))
+        return limit
+
+    @property
+    def n(self) -> int:
+        """Rows with a label so far."""
+        return sum(block.n for block in self._blocks)
+
+    def update(self, y_true: Any, y_score: Any = None, *, pos_label: Any = None, when: Any = None) -> "Monitor":
+        """Take in rows whose labels are known, and judge.
+
+        Parameters
+        ----------
+        y_true : array of labels, or Predictions
+        y_score : array, or mapping or frame that holds the decision's model
+        pos_label : label, optional
+        when : str or number, optional
+            What to call this look, such as the date; an alarm tells since when.
+
+        Returns
+        -------
+        Monitor
+            The same one.
+
+        Notes
+        -----
+        Rows come once, in whatever order their labels become known. Which of them come first must not hang on the label
+        itself: where frauds are known sooner than honest customers, wait until all of a day are known.
+        """
+        if isinstance(y_true, Predictions):
+            positive, y_score = y_true.y_true, y_true.scores
+            if y_true.sample_weight is not None:
+                raise InputError("rows to monitor", expected="no weights", got="weights", hint="give each row once")
+        else:
+            positive = check.check_labels(y_true, pos_label)
+        score = self._score(y_score, positive.size)
+        if begins(self._blocks):
+            self._blocks.append(Block.empty(when))
+        self._blocks[-1].add(self._count(positive, score))
+        self._ranking.add(positive, score)
+        self.looks += 1
+        self._judge(when)
+        return self
+
+    def _score(self, y_score: Any, n: int) -> Any:
+        if isinstance(y_score, dict) and len(y_score) == 1 and self.rule["model"] is None:
+            (y_score,) = y_score.values()
+        if self.rule["model"] is not None:
+            (y_score,) = scores_of([self.rule["model"]], y_score).values()
+        return check.check_scores(y_score, n)
+
+    def _count(self, positive: Any, score: Any) -> Block:
+        predicted = self._predicted(score)
+        cells = [positive & predicted, ~positive & predicted, positive & ~predicted, ~positive & ~predicted]
+        block = Block(None, np.array([mask.sum() for mask in cells]), np.zeros(3), {})
+        self._probabilities = self._probabilities and bool(score.min() >= 0 and score.max() <= 1)
+        if self._probabilities:
+            residual = positive - score.astype(np.float64)
+            block.residuals = np.array([residual.size, residual.sum(), residual @ residual])
+            of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
+            block.bets = {str(limit): bets_on_residuals(residual, limit) for limit in of_calibration}
+        elif any(limit.quantity == "calibration" for limit in self.limits):
+            raise InputError("scores", expected="probabilities, for a limit of the calibration", got="others")
+        return block
+
+    def _predicted(self, score: Any) -> Any:
+        rule = self.rule
+        if rule["threshold"] is None:
+            return np.full(score.size, rule["kind"] == "always")
+        return predict(score, rule["threshold"], rule["negated"])
+
+    @property
+    def _cells(self) -> Any:
+        return sum((block.cells for block in self._blocks), np.zeros(4, np.int64))
+
+    @property
+    def interval(self) -> dict[str, Estimate]:
+        """Every quantity with its interval; all of one quantity's hold together, however often one looks.
+
+        Notes
+        -----
+        Means over cells: bets (Waudby-Smith & Ramdas), exact for any number of rows while the mean stays. The AUC and
+        the calibration (observed − expected per case, where all scores are probabilities): asymptotic.
+        """
+        cells, found = self._cells, {}
+        for name, mean in self._means.items():
+            value, n = mean.of(cells)
+            ends = mean_interval(np.array(mean.values), mean.counts(cells), self.level)
+            reason = "" if n else "no rows"
+            found[name] = Estimate(value, *ends, self.level, "confidence sequence by bets", n, reason=reason)
+        ranked = {"auc": self._ranking.auc(self.level), "calibration": self._calibration()}
+        return found | {name: estimate for name, estimate in ranked.items() if estimate is not None}
+
+    def _calibration(self) -> Estimate | None:
+        n, total, squares = sum((block.residuals for block in self._blocks), np.zeros(3))
+        if not self._probabilities or n < 2:
+            return None
+        mean = total / n
+        error = sqrt(max(squares / n - mean**2, 0.0) / n)
+        reach = asymptotic_reach(n, self.level) * error
+        method, reason = "asymptotic confidence sequence", "" if n >= _MANY else f"fewer than {_MANY} rows"
+        return Estimate(mean, mean - reach, mean + reach, self.level, method, n, error, reason)
+
+    @property
+    def wealth(self) -> dict[str, float]:
+        """What a stake of 1 against each of k limits, but for the AUC, has become; an alarm at k/(1 − level)."""
+        return {
+            str(limit): evidence(self._blocks, limit, self._means.get(limit.quantity)).wealth if self._blocks else 1.0
+            for limit in self.limits
+            if limit.quantity != "auc"
+        }
+
+    def _judge(self, when: Any) -> None:
+        if self.alarm is not None:
+            return
+        needed = len(self.limits) / (1 - self.level)
+        for limit in self.limits:
+            if limit.quantity == "auc":
+                self._judge_auc(limit, when)
+                continue
+            mean = self._means.get(limit.quantity)
+            found = evidence(self._blocks, limit, mean)
+            if found.wealth >= needed:
+                self.alarm = self._alarm(limit, found.since, found.wealth, when, mean)
+                return
+
+    def _judge_auc(self, limit: Limit, when: Any) -> None:
+        # One side of an interval of twice the error, shared among the limits.
+        found = self._ranking.auc(1 - 2 * (1 - self.level) / len(self.limits))
+        if found is None or not found.reliable or self.alarm is not None:
+            return
+        if found.low > limit.bound if limit.up else found.high < limit.bound:
+            self.alarm = Alarm(str(limit), self.n, when, 0, self._blocks[0].when, found.value, nan)
+
+    def _alarm(self, limit: Limit, since: int, wealth: float, when: Any, mean: CellMean | None) -> Alarm:
+        later = self._blocks[since:]
+        if mean is None:
+            n, total, _ = sum((block.residuals for block in later), np.zeros(3))
+            value = total / n
+        else:
+            value, _ = mean.of(sum((block.cells for block in later), np.zeros(4, np.int64)))
+        before = sum(block.n for block in self._blocks[:since])
+        return Alarm(str(limit), self.n, when, before, self._blocks[since].when, float(value), wealth)
+
+    def merge(self, other: "Monitor") -> "Monitor":
+        """Return what both have seen, of other rows with the same rule and limits, such as on two machines.
+
+        Notes
+        -----
+        The bets of both multiply, block by block. The alarm is judged anew from the rows of both.
+        """
+        if (self.rule, self.limits, self.level) != (other.rule, other.limits, other.level):
+            raise InputError("monitors to merge", expected="the same rule, limits and level", got="others")
+        both = Monitor.from_dict(self.to_dict())
+        for number, block in enumerate(other._blocks):
+            if number == len(both._blocks):
+                both._blocks.append(Block.empty(block.when))
+            both._blocks[number].add(block)
+        both._ranking.add_dict(other._ranking.to_dict())
+        both._probabilities = self._probabilities and other._probabilities
+        both.looks, both.alarm = self.looks + other.looks, None
+        if both._blocks:
+            both._judge(both._blocks[-1].when)
+        return both
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that is remembered, safe for JSON: counts, not rows."""
+        return jsonable(
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "rule": self.rule,
+                "limits": [str(limit) for limit in self.limits],
+                "level": self.level,
+                "looks": self.looks,
+                "alarm": None if self.alarm is None else vars(self.alarm),
+                "probabilities": self._probabilities,
+                "blocks": [block.to_dict() for block in self._blocks],
+                "ranking": self._ranking.to_dict(),
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "Monitor":
+        """Go on from what `to_dict` returned.
+
+        Raises
+        ------
+        InputError
+            If it is not that of a monitor, or of a newer version.
+        """
+        got = content.get("format"), content.get("version")
+        if got != (FORMAT, VERSION):
+            raise InputError("state of a monitor", expected=f"{FORMAT!r}, version {VERSION}", got=repr(got))
+        try:
+            monitor = cls(content["rule"], content["limits"], content["level"])
+            monitor.looks, monitor._probabilities = content["looks"], content["probabilities"]
+            monitor._blocks = [Block.from_dict(block) for block in content["blocks"]]
+            monitor._ranking.add_dict(content["ranking"])
+            alarm = content["alarm"]
+            monitor.alarm = None if alarm is None else Alarm(**alarm | {"wealth": alarm["wealth"] or nan})
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("state of a monitor", got=f"{type(error).__name__}: {error}") from error
+        return monitor
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {each.words}" for name, each in self._shown().items())
+        alarm = "no alarm" if self.alarm is None else f"ALARM {self.alarm}"
+        return f"Monitor(n={self.n:,}, {self.looks:,} looks, {shown or 'no rows'}, {alarm})"
+
+    def _shown(self) -> dict[str, Estimate]:
+        watched = {limit.quantity for limit in self.limits}
+        found = self.interval if self.n else {}
+        return {name: each for name, each in found.items() if name in watched} or dict(list(found.items())[:1])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{each.value:.4g}</td><td>{each.low:.4g} to {each.high:.4g}</td></tr>"
+            for name, each in (self.interval if self.n else {}).items()
+        )
+        return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
+
+
+def monitor(
+    what: Decision | str | os.PathLike[str], *, fail_if: str | Sequence[str] = (), level: float = 0.95
+) -> Monitor:
+    """Watch a decision, or how scores rank and are calibrated, with intervals and alarms that hold at every look.
+
+    Parameters
+    ----------
+    what : Decision, path of a saved one, "auc" or "calibration"
+        A decision is watched by its cost per case, tpr, fpr, precision, depth and error, and by the AUC and the
+        calibration of its scores as well; by name, only these two are.
+    fail_if : str or sequence of str
+        What is to raise an alarm, such as "cost > .35", "precision < .5", "auc < .7" or "calibration > 0" (more
+        positives than expected).
+    level : float
+        Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
+
+    Returns
+    -------
+    Monitor
+
+    Notes
+    -----
+    An ordinary interval or test that is repeated every day is sure to fail some day. These are built from bets at fair
+    odds against what is claimed: a claim that is true lets nobody grow rich, whenever one stops.
+
+    Costs are those of the cases that come, at the class mix that comes, whatever prevalence the decision was made for.
+
+    References
+    ----------
+    Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B 86:1–27; Ramdas, Grünwald, Vovk & Shafer 2023, Stat. Sci. 38:576–601.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose
+    >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+    >>> watch = monitor(decision, fail_if="cost > .35")
+    >>> for day in ("Mon", "Tue", "Wed"):
+    ...     watch = watch.update([1, 0] * 50, [0.95, 0.1, 0.3, 0.2] * 25, when=day)  # a quarter is missed
+    >>> watch.alarm is None
+    True
+    >>> for day in ("Thu", "Fri"):
+    ...     watch = watch.update([1, 0] * 50, [0.1, 0.1] * 50, when=day)  # half is
+    >>> print(watch.alarm)
+    cost > 0.35 since about Thu: 0.5 (alarm at 500 rows)
+    """
+    limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
+    if isinstance(what, str) and what in _RANKED:
+        return Monitor({"model": None, "threshold": None, "kind": None, "negated": False, "costs": {}}, limits, level)
+    decision = what if isinstance(what, Decision) else Decision.load(what)
+    return Monitor(rule_of(decision), limits, level)
+
+
+def rule_of(decision: Decision) -> dict[str, Any]:
+    """Return what a monitor remembers of a decision."""
+    context = decision.context
+    costs = {name: getattr(context, name) for name in ("cost_fp", "cost_fn", "cost_tp", "cost_tn")}
+    infinite = isinf(decision.threshold)
+    return {
+        "model": decision.model,
+        "threshold": None if infinite else decision.threshold,
+        "kind": decision.rule if infinite else "threshold",
+        "negated": decision.negated,
+        "costs": costs,
+    }

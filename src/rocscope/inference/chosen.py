@@ -1,0 +1,50 @@
+"""What a threshold costs that was chosen on the same rows: between what it looks like and what it costs others."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._types import Array
+from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
+from rocscope.core.rows import independent_units
+from rocscope.geometry import best_point
+from rocscope.inference.crisp import predict
+
+_FOLDS = 10
+_REPEATS = 5
+_MANY = 100_000  # rows from which on one repeat says the same as five
+
+
+def chosen_and_crossed(
+    predictions: Predictions, context: Context, groups: object
+) -> tuple[dict[str, NDArray[np.bool_]], list[dict[str, NDArray[np.bool_]]]]:
+    """Return which rows each model predicts positive at its cheapest threshold of all rows; and of the other folds.
+
+    Rows of a group are in one fold. The folds are the same in every call.
+    """
+    whole = predict(predictions, _cheapest(predictions, context))
+    unit = independent_units(predictions, groups)
+    code = np.arange(len(predictions)) if unit is None else unit
+    many, rng = int(code.max()) + 1, np.random.default_rng(0)
+    crossed = []
+    for _ in range(_REPEATS if len(predictions) < _MANY else 1):
+        fold = (rng.permutation(many) % min(_FOLDS, many))[code]
+        said = {model: np.zeros(len(predictions), bool) for model in predictions.models}
+        for number in range(int(fold.max()) + 1):
+            out = fold == number
+            kept = predictions.select(~out)
+            if not 0 < kept.n_pos < kept.n:
+                continue
+            for model, predicted in predict(predictions.select(out), _cheapest(kept, context)).items():
+                said[model][out] = predicted
+        crossed.append(said)
+    return whole, crossed
+
+
+def _cheapest(predictions: Predictions, context: Context) -> dict[str, float]:
+    return {model: best_point(predictions.counts(model), context).threshold for model in predictions.models}
+
+
+def between(chosen: Array, crossed: list[Array]) -> Array:
+    """Return each row's cost half way between its own choice of threshold and that of the other folds."""
+    return (chosen + np.mean(crossed, axis=0)) / 2

@@ -1,0 +1,5 @@
+"""Planning a study: how many cases its tests and intervals take."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

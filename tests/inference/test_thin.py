@@ -1,0 +1,198 @@
+"""Intervals and tests of areas where data are thin, by simulation; the full grid, which the docs show, with --slow."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rocscope as rs
+from thin_cases import DESIGNS, Thin, shift, simulate
+
+pytestmark = pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning")
+REDUCED = [
+    Thin(0.9, 10, 100),
+    Thin(0.97, 20, 200, 2.0),
+    Thin(0.8, 50, 50),
+    Thin(0.9, 10, 100, kind="tied"),
+    Thin(0.7, 20, 200, kind="weights"),
+    Thin(0.7, 40, 160, kind="groups of one label", units=20),
+    Thin(0.7, 20, 200, kind="mean of folds", units=10),
+]
+
+
+def check_design(design, samples):
+    """Whether an interval covers at least 93 % or says that it is unreliable, and is not wider than it need be."""
+    covered, reliable, width = simulate(design, samples)
+    print(f"{design}: covers {100 * covered:.1f} %, reliable {100 * reliable:.0f} %, width {width:.3f}")
+    slack = 3 * sqrt(0.07 * 0.93 / samples)
+    assert covered >= 0.93 - slack or reliable <= 0.05
+    if not design.may_be_wide:
+        assert covered <= 0.98 + slack
+    if min(design.n_pos, design.n_neg) >= 50 and design.area <= 0.9 and not design.units:
+        assert width <= 1.03
+
+
+@pytest.mark.parametrize("design", REDUCED, ids=str)
+def test_areas_are_covered(design):
+    check_design(design, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", DESIGNS, ids=str)
+def test_areas_are_covered_in_full(design):
+    check_design(design, 2000)
+
+
+def test_the_grid_is_as_wide_as_promised():
+    assert len(DESIGNS) >= 54
+    assert {design.n_pos for design in DESIGNS} >= {5, 10, 20, 200}
+    assert {design.n_neg for design in DESIGNS} >= {20, 1000, 10_000}
+    assert {design.spread for design in DESIGNS} == {0.5, 1.0, 2.0}
+    assert len({design.kind for design in DESIGNS}) == 7
+
+
+def models(rng, n_pos, n_neg, areas, spread=1.0, common=0.3):
+    """Scores of some models of the same rows, which share a part of their variance."""
+    label = np.arange(n_pos + n_neg) < n_pos
+    noise = np.sqrt(common) * rng.normal(size=label.size)
+    scale = np.where(label, spread, 1.0)
+    return rs.Predictions(
+        label,
+        {
+            f"m{i}": scale * (noise + np.sqrt(1 - common) * rng.normal(size=label.size)) + label * shift(area, spread)
+            for i, area in enumerate(areas)
+        },
+    )
+
+
+def rejections(samples, n_pos, n_neg, areas, p_value, spread=1.0):
+    rng = np.random.default_rng([samples, n_pos, n_neg, *(int(1000 * area) for area in areas)])
+    return np.mean([p_value(models(rng, n_pos, n_neg, areas, spread)) <= 0.05 for _ in range(samples)])
+
+
+TESTS = {
+    "paired": ((0.8, 0.8), lambda p: rs.compare(p)[0].p_value),
+    "unpaired": ((0.8, 0.8), lambda p: rs.compare({m: p.select(models=[m]) for m in p.models})[0].p_value),
+    "superiority": ((0.75, 0.8), lambda p: rs.compare(p, test="superiority", margin=0.05)[0].p_value),
+    "noninferiority": ((0.85, 0.8), lambda p: rs.compare(p, test="noninferiority", margin=0.05)[0].p_value),
+    "equivalence": ((0.75, 0.8), lambda p: rs.compare(p, test="equivalence", margin=0.05)[0].p_value),
+    "omnibus": ((0.8, 0.8, 0.8), lambda p: rs.compare(p).omnibus.p_value),
+    "max-t": ((0.8, 0.8, 0.8), lambda p: min(pair.adjusted_p_value for pair in rs.compare(p, adjust="max-t"))),
+}
+SIZES = ((10, 100), (10, 1000), (20, 200), (50, 50), (100, 400))
+
+
+def check_size(name, sizes, samples):
+    areas, p_value = TESTS[name]
+    found = rejections(samples, *sizes, areas, p_value)
+    print(f"{name}, {sizes[0]} + {sizes[1]}: rejects {100 * found:.1f} % of {samples} samples without a difference")
+    assert found <= 0.055 + 3 * sqrt(0.05 * 0.95 / samples)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_tests_keep_their_size(name):
+    check_size(name, (15, 60), 80)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("name", TESTS)
+def test_tests_keep_their_size_in_full(name, sizes):
+    check_size(name, sizes, 2000)
+
+
+def check_power(samples, n_pos, n_neg, areas):
+    """Whether the test finds at least 95 % of what DeLong's finds, where that one keeps its size."""
+    rng = np.random.default_rng([samples, n_pos])
+    found = {"auto": 0, "delong": 0}
+    for _ in range(samples):
+        preds = models(rng, n_pos, n_neg, areas)
+        for method in found:
+            found[method] += rs.compare(preds, method=method)[0].p_value <= 0.05
+    ratio = found["auto"] / found["delong"]
+    print(f"{n_pos} + {n_neg}: DeLong's finds {100 * found['delong'] / samples:.0f} %, ratio {ratio:.3f}")
+    assert ratio >= 0.95
+
+
+def test_little_power_is_lost():
+    check_power(100, 60, 120, (0.7, 0.87))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(50, 50), (100, 100), (100, 400), (200, 200)], ids=str)
+def test_little_power_is_lost_in_full(sizes):
+    check_power(1000, *sizes, (0.7, 0.7 + 1.5 / sqrt(sizes[0])))
+
+
+def test_scores_that_rank_alike_differ_by_nothing():
+    preds = models(np.random.default_rng(0), 20, 50, (0.8,))
+    score = preds.scores["m0"]
+    pair = rs.compare(rs.Predictions(preds.y_true, {"a": score, "b": 2 * score}))[0]
+    assert (pair.difference.value, pair.difference.low, pair.difference.high, pair.p_value) == (0, 0, 0, 1)
+    assert "alike" in pair.method
+    assert pair.difference.reliable
+
+
+def test_equivalence_is_two_one_sided_tests():
+    preds = models(np.random.default_rng(1), 200, 200, (0.8, 0.805), common=0.8)
+    both = rs.compare(preds, test="equivalence", margin=0.06)[0]
+    above = rs.compare(preds, test="noninferiority", margin=0.06)[0]
+    turned = rs.Predictions(preds.y_true, {"m1": preds.scores["m1"], "m0": preds.scores["m0"]})
+    below = rs.compare(turned, test="noninferiority", margin=0.06)[0]
+    assert both.p_value == pytest.approx(max(above.p_value, below.p_value), rel=1e-6)
+    inner = rs.compare(preds, level=0.9)[0].difference
+    assert (both.p_value < 0.05) == (inner.low > -0.06 and inner.high < 0.06)
+    assert "equivalence by 0.06" in repr(both)
+
+
+def test_p_values_and_intervals_agree():
+    rng = np.random.default_rng(2)
+    for n_pos, n_neg in ((6, 30), (15, 60), (60, 60)):
+        pair = rs.compare(models(rng, n_pos, n_neg, (0.7, 0.85)))[0]
+        ends = rs.compare(models(np.random.default_rng(2), 6, 30, (0.7, 0.85)), level=0.95)[0]
+        assert (pair.p_value < 0.05) == (0 not in pair.difference)
+        assert 0 <= ends.p_value <= 1
+
+
+def test_max_t_is_between_none_and_bonferroni():
+    preds = models(np.random.default_rng(3), 60, 90, (0.7, 0.75, 0.85), common=0.7)
+    single, together, holm = (rs.compare(preds, adjust=how) for how in ("none", "max-t", "holm"))
+    for one, two in zip(single, together, strict=True):
+        assert one.p_value <= two.adjusted_p_value <= min(3 * one.p_value, 1) + 0.005
+    assert min(p.adjusted_p_value for p in together) <= min(p.adjusted_p_value for p in holm) + 0.005
+
+
+def test_the_omnibus_test_of_many_rows_is_delongs():
+    preds = models(np.random.default_rng(4), 400, 600, (0.8, 0.82, 0.84), common=0.5)
+    result = rs.compare(preds)
+    contrast = np.array([[-1, 1, 0], [-1, 0, 1]])
+    auc = np.array([each.value for each in result.estimates.values()])
+    difference, spread = contrast @ auc, contrast @ result.covariance @ contrast.T
+    chi2 = difference @ np.linalg.solve(spread, difference)
+    assert result.omnibus.p_value == pytest.approx(stats.chi2.sf(chi2, 2), rel=0.1)
+    assert rs.compare(models(np.random.default_rng(5), 20, 20, (0.8, 0.8))).omnibus is None
+
+
+def test_pooled_folds_of_other_scales_are_warned_about():
+    rng = np.random.default_rng(6)
+    label, fold = rng.random(300) < 0.4, np.arange(300) % 5
+    score = label + rng.normal(size=300)
+    with pytest.warns(rs.errors.RocscopeWarning, match="different scales"):
+        rs.auc_interval(rs.Predictions(label, score + 5 * fold, fold=fold))
+
+
+@pytest.mark.filterwarnings("error")
+def test_pooled_folds_of_one_scale_are_not():
+    rng = np.random.default_rng(7)
+    label, fold = rng.random(300) < 0.4, np.arange(300) % 5
+    found = rs.auc_interval(rs.Predictions(label, label + rng.normal(size=300), fold=fold))
+    assert "pooled over 5 folds" in found.method
+
+
+def test_few_groups_are_said_to_be_few():
+    rng = np.random.default_rng(8)
+    label, group = rng.random(90) < 0.4, np.arange(90) % 9
+    found = rs.auc_interval(label, label + rng.normal(size=90), groups=group)
+    assert found.reason == "fewer than 10 groups"
+    assert not found.to_dict()["reliable"]
