@@ -97,9 +97,9 @@ OF_ONE_MODEL = {
     "calibration.spiegelhalter_test": calibration.spiegelhalter_test,
     "calibration.hosmer_lemeshow_test": calibration.hosmer_lemeshow_test,
     "calibration.miscalibration_test": lambda *data, **which: calibration.miscalibration_test(*data, draws=9, **which),
-    "calibration.calibration_report": lambda *data, **which: calibration.calibration_report(
-        *data, replicates=3, draws=9, **which
-    ),
+    "calibration.calibration_report": lambda *data, **which: calibration.calibration_report(*data, draws=9, **which),
+    "calibration.val_prob": calibration.val_prob,
+    "calibration.miscalibration_cost": calibration.miscalibration_cost,
 }
 OF_COUNTED_DATA = {
     "bootstrap": lambda data, **which: rs.bootstrap(data, total, replicates=20, **which),
@@ -114,6 +114,7 @@ BESIDE_OTHER_DATA = {
 }
 OF_SEVERAL_MODELS = {
     "hull": rs.hull,
+    "summary": lambda data: [row.estimates["brier"].to_dict() for row in rs.summary(data)],
     "choose": rs.choose,
     "plan_campaign": lambda data: rs.plan_campaign(data, CAMPAIGN),
     "compare": lambda data: rs.compare(data).estimates,
@@ -151,6 +152,12 @@ OF_SEVERAL_CLASSES = {
         data, CostMatrix.errors(range(3))
     ),
     "multiclass.reject_curve": lambda data: multiclass.reject_curve(data, CostMatrix.errors(range(3))),
+    "multiclass.multiclass_brier": multiclass.multiclass_brier,
+    "multiclass.multiclass_log_loss": multiclass.multiclass_log_loss,
+    "multiclass.multiclass_decompose": multiclass.multiclass_decompose,
+    "multiclass.multiclass_calibration_error": multiclass.multiclass_calibration_error,
+    "multiclass.multiclass_calibration_curves": multiclass.multiclass_calibration_curves,
+    "multiclass.recalibrate_classes": multiclass.recalibrate_classes,
     "plotting.plot_class_rocs": plotting.plot_class_rocs,
     "plotting.plot_simplex": plotting.plot_simplex,
 }

@@ -90,6 +90,16 @@ def test_what_cannot_be_had_says_why():
         assert all(math.isnan(e.low) or e.low < e.high for e in row.estimates.values())
 
 
+def test_thin_data_say_so():
+    rng = np.random.default_rng(4)
+    score = rng.random(60)
+    label = np.arange(60) < 5
+    row = rs.summary(rs.Predictions(label, score))["score"]
+    assert not row["slope"].reliable
+    assert any("slope: only 5 cases of a class" in note for note in row.notes)
+    assert row["brier"].reliable
+
+
 def test_counts_give_what_rows_give_and_parts_need_rows():
     label, score, _ = simulated(120)
     preds = rs.Predictions(label, {"m": score})

@@ -26,6 +26,7 @@ OWN_CHOICES = {
     "threshold": "points made by hand need not have one",
     "cv": "ten folds; a learning curve holds a share of the rows out, again and again",
     "metric": "the AUC; a band goes around a curve unless it is told a metric",
+    "kind": "which rates are averaged, what ranges surely hold, or which classes: each has its usual one",
     "cost_ratio": "one number, or for a map of regions a grid",
 }
 """Parameters whose defaults may differ, and why."""
@@ -55,6 +56,7 @@ ALSO_REQUIRED = {
     "prevalence": "needed by what is computed at one",
     "thresholds": "crisp tests have no other; drawings and costs find their own",
     "what": "the words of a message",
+    "by": "a table is of all rows unless parts are asked for; a shift is by something",
     "positive": "checked labels, or the class of a matrix",
 }
 """Parameters that some functions cannot do without and others can, and why."""

@@ -139,7 +139,7 @@ def test_calibration_curves_of_several_models_and_methods_are_told_apart():
     ax = rs.plotting.plot_calibration(PREDICTIONS, method=("bins", "spline"), ax=Figure().subplots())
     labels = legend_of(ax.get_legend())
     assert [f"{name}, 10 uniform bins" in labels for name in PREDICTIONS.models] == [True] * len(PREDICTIONS.models)
-    with pytest.raises(InputError, match="band: expected one of 'auto', 'confidence', 'consistency', got 'prediction'"):
+    with pytest.raises(InputError, match="band: expected one of 'confidence', 'consistency', 'none', got 'prediction'"):
         rs.plotting.plot_calibration(PREDICTIONS, band="prediction", ax=Figure().subplots())
 
 
@@ -158,7 +158,7 @@ def test_of_many_models_only_the_best_has_its_hull_drawn():
 
 
 def test_models_are_drawn_in_the_order_that_is_asked_for():
-    ax = rs.plotting.plot_calibration(PREDICTIONS, models=["b", "a"], band=None, ax=Figure().subplots())
+    ax = rs.plotting.plot_calibration(PREDICTIONS, models=["b", "a"], band="none", ax=Figure().subplots())
     assert legend_of(ax.get_legend())[:2] == ["b", "a"]
 
 

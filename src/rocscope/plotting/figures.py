@@ -150,7 +150,7 @@ def plot_calibration(
     degree: Degree = 1,
     knots: int = 5,
     target_prevalence: float | None = None,
-    band: Literal["auto", "consistency", "confidence"] | None = "auto",
+    band: Literal["confidence", "consistency", "none"] | None = None,
     simultaneous: bool = False,
     level: float = 0.95,
     limits: tuple[float, float] = (0, 1),
@@ -168,9 +168,9 @@ def plot_calibration(
     method : {"bins", "pav", "loess", "spline"} or several of them
         Several are drawn over each other.
     bins, strategy, edges, span, degree, knots, target_prevalence : see `rocscope.calibration_curve`
-    band : {"auto", "confidence", "consistency"}, optional
-        How precisely the curve is known; or where the curve of a calibrated model would lie. "auto": the first, of up
-        to two curves.
+    band : {"confidence", "consistency", "none"}, optional
+        How precisely the curve is known; or where the curve of a calibrated model would lie. By default the first, of
+        up to two curves.
     simultaneous : bool
         Whether the band is for the whole curve or for each of its points.
     level : float
@@ -251,9 +251,10 @@ def _facts(name: str, data: Any, target_prevalence: float | None) -> str:
 
 
 def _band(curve: CalibrationCurve, kind: str | None, simultaneous: bool, level: float, among: int) -> Band | None:
-    if kind is None or (kind == "auto" and among > _MOST_BANDS):
+    if kind is None:
+        kind = "confidence" if among <= _MOST_BANDS else "none"
+    if check.check_choice("band", kind, ("confidence", "consistency", "none")) == "none":
         return None
-    check.check_choice("band", kind, ("auto", "confidence", "consistency"))
     make = curve.consistency_band if kind == "consistency" else curve.confidence_band
     return make(simultaneous=simultaneous, level=level)
 

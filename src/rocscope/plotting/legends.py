@@ -33,7 +33,8 @@ def place_legend(ax: Any, **where: Any) -> None:
     if not where:
         where = {"loc": "best"}
         if has_rug(ax):
-            where |= {"bbox_to_anchor": (0, 0, 1, 1), "bbox_transform": ax.transData}
+            low, high = ax.get_yticks()[[0, -1]]  # the plot's own square, between the rug of either class
+            where |= {"bbox_to_anchor": (low, low, high - low, high - low), "bbox_transform": ax.transData}
     labels, artists = zip(*_entries(ax), strict=True)
     ax.legend(artists, labels, **_LOOK | where)
 

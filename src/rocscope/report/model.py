@@ -155,17 +155,10 @@ def report_data(
     sure = certainty(data)
     models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
     slices = Slices(context) if data.rows is None else by_rows(data.rows, context)
-    report = ReportData(
-        title=title,
-        context=context,
-        models=models,
-        decision=decision,
-        provenance=_sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions),
-        slices=slices.made,
-        comparisons=sure.comparisons,
-        notes=notes,
-        summary=summary(predictions, context, by=by),
-    )
+    provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions)
+    whole = summary(predictions, context, by=by)
+    made = (slices.made, sure.comparisons)
+    report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole)
     unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
     return replace(report, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)])
 

@@ -16,6 +16,7 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.intervals import normal_quantile, of_share
 
 ONE_CLASS = "one class only"
+_FEW = 10
 _CERTAIN = "every prediction was certain and right: nothing varies"
 
 
@@ -143,7 +144,10 @@ class ClosedForms:
         if not isfinite(value) or not error > 0:
             return self.without(value, _why_no_slope(self.sample, cox, name))
         reach = normal_quantile(self.level) * error
-        return self.of(value, value - reach, value + reach, "Wald, the larger of two variances", error)
+        plain = self.evidence.outcomes
+        rarer = min(plain.prevalence, 1 - plain.prevalence) * float(plain.effective.sum())
+        reason = f"only {rarer:.3g} cases of a class" if rarer < _FEW else ""
+        return self.of(value, value - reach, value + reach, "Wald, the larger of two variances", error, reason)
 
     def _errors(self, cox: CoxCalibration) -> dict[str, float]:
         """Return the larger of model-based and sandwich standard errors; the first trusts that the model fits."""
@@ -186,14 +190,21 @@ class ClosedForms:
         low, high = of_share([share * worth], [worth], "wilson", self.level)
         return float(low[0]), float(high[0])
 
-    def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:
-        """Return an estimate on the rows of the evidence."""
+    def of(self, value: float, low: Any, high: Any, method: str, error: float, reason: str = "") -> Estimate:
+        """Return an estimate on the rows of the evidence, and why it is not to be trusted, if it is not."""
         ends = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
-        return Estimate(*ends, self.level, method, self.evidence.counts.n, float(error))
+        doubt = reason or self._few_groups
+        return Estimate(*ends, self.level, method, self.evidence.counts.n, float(error), doubt)
+
+    @property
+    def _few_groups(self) -> str:
+        groups = self.evidence.groups
+        return f"only {groups} groups" if groups is not None and groups < _FEW else ""
 
     def without(self, value: float, reason: str) -> Estimate:
         """Return a value that has no interval, and why."""
-        return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", self.evidence.counts.n)
+        n = self.evidence.counts.n
+        return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", n, reason=reason)
 
 
 def _why_no_slope(sample: Outcomes, cox: CoxCalibration, name: str) -> str:

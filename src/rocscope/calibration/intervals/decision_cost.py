@@ -57,7 +57,7 @@ class MiscalibrationCostCurve(Curve):
         """Return the area: the miscalibration part of the Brier score."""
         return super().area()
 
-    def cost(self, context: Context) -> float:
+    def cost(self, context: Context | None = None) -> float:
         """Return what acting on the probabilities costs beyond acting on their PAV values, per case and in its money.
 
         Examples
@@ -73,7 +73,9 @@ class MiscalibrationCostCurve(Curve):
         proportion, scale = _proportion(context)
         return float(self.at(proportion)) * scale
 
-    def interval(self, context: Context, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0) -> Estimate:
+    def interval(
+        self, context: Context | None = None, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
+    ) -> Estimate:
         """Return that cost with an interval by inverted tests (see `confidence_band`)."""
         proportion, scale = _proportion(context)
         low, high = self._limits(np.array([proportion]), level, draws, random_state)
@@ -119,8 +121,9 @@ class MiscalibrationCostCurve(Curve):
         return f"area={self.area():.6g}, n={number(self.counts.n)}"
 
 
-def _proportion(context: Context) -> tuple[float, float]:
-    """Return the proportion of a context's costs, and by how much they exceed those of the curve."""
+def _proportion(context: Context | None) -> tuple[float, float]:
+    """Return the proportion of a context's costs, by default equal ones, and by how much they exceed the curve's."""
+    context = context or Context()
     harm, miss = float(context.false_alarm_cost), float(context.miss_cost)
     if not (harm >= 0 and miss >= 0 and harm + miss > 0):
         raise InputError("context", expected="errors that cost more than being right", got=repr(context))

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class GuidanceItem(NamedTuple):
+class SummaryMeasure(NamedTuple):
     """A number of the summary: its heading, its domain, and what it is where all is as it should be."""
 
     heading: str
@@ -15,26 +15,26 @@ DOMAINS = ("discrimination", "calibration", "overall", "classification", "utilit
 """The five domains of the STRATOS guidance (Van Calster et al. 2025)."""
 
 MEASURES = {
-    "auc": GuidanceItem("AUC", "discrimination", 1),
-    "observed_over_expected": GuidanceItem("O/E", "calibration", 1),
-    "in_the_large": GuidanceItem("in the large", "calibration", 0),
-    "intercept": GuidanceItem("intercept", "calibration", 0),
-    "slope": GuidanceItem("slope", "calibration", 1),
-    "ici": GuidanceItem("ICI", "calibration", 0),
-    "e50": GuidanceItem("E50", "calibration", 0),
-    "e90": GuidanceItem("E90", "calibration", 0),
-    "ece": GuidanceItem("ECE", "calibration", 0),
-    "brier": GuidanceItem("Brier", "overall", 0),
-    "scaled_brier": GuidanceItem("scaled Brier", "overall", 1),
-    "brier_miscalibration": GuidanceItem("miscalibration", "overall", 0),
-    "log_loss": GuidanceItem("log loss", "overall", 0),
-    "tpr": GuidanceItem("TPR", "classification", 1),
-    "tnr": GuidanceItem("TNR", "classification", 1),
-    "precision": GuidanceItem("precision", "classification", 1),
-    "npv": GuidanceItem("NPV", "classification", 1),
-    "accuracy": GuidanceItem("accuracy", "classification", 1),
-    "net_benefit": GuidanceItem("net benefit", "utility"),
-    "expected_cost": GuidanceItem("cost per case", "utility"),
+    "auc": SummaryMeasure("AUC", "discrimination", 1),
+    "observed_over_expected": SummaryMeasure("O/E", "calibration", 1),
+    "in_the_large": SummaryMeasure("in the large", "calibration", 0),
+    "intercept": SummaryMeasure("intercept", "calibration", 0),
+    "slope": SummaryMeasure("slope", "calibration", 1),
+    "ici": SummaryMeasure("ICI", "calibration", 0),
+    "e50": SummaryMeasure("E50", "calibration", 0),
+    "e90": SummaryMeasure("E90", "calibration", 0),
+    "ece": SummaryMeasure("ECE", "calibration", 0),
+    "brier": SummaryMeasure("Brier", "overall", 0),
+    "scaled_brier": SummaryMeasure("scaled Brier", "overall", 1),
+    "brier_miscalibration": SummaryMeasure("miscalibration", "overall", 0),
+    "log_loss": SummaryMeasure("log loss", "overall", 0),
+    "tpr": SummaryMeasure("TPR", "classification", 1),
+    "tnr": SummaryMeasure("TNR", "classification", 1),
+    "precision": SummaryMeasure("precision", "classification", 1),
+    "npv": SummaryMeasure("NPV", "classification", 1),
+    "accuracy": SummaryMeasure("accuracy", "classification", 1),
+    "net_benefit": SummaryMeasure("net benefit", "utility"),
+    "expected_cost": SummaryMeasure("cost per case", "utility"),
 }
 """Every number of a summary, in the order in which it is shown."""
 

@@ -50,6 +50,8 @@ def measure(sample: Sample, threshold: float, context: Context, level: float, ra
             found |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
         else:
             found |= _of_probabilities(known, forms, random_state)
+    doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
+    said += [f"† {MEASURES[name].heading}: {reason}" for name, reason in doubts.items()]
     return Measured(found, tuple(said))
 
 

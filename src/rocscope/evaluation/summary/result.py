@@ -165,11 +165,11 @@ class Summary(Result, Sequence[SummaryRow]):
 
 
 def cell(estimate: Estimate) -> str:
-    """Return value and interval in few characters; why there is none is in the method of the estimate."""
+    """Return value and interval in few characters, with † where it is not reliable; the estimate says why."""
     value = "undefined" if isnan(estimate.value) else f"{plain(estimate.value)}"
     if isnan(estimate.low):
         return value
-    return f"{value} [{plain(estimate.low)}, {plain(estimate.high)}]"
+    return f"{value} [{plain(estimate.low)}, {plain(estimate.high)}]" + (" †" if estimate.reason else "")
 
 
 def plain(value: float) -> str:
