@@ -108,6 +108,7 @@ VIEW = {
 }
 
 ELSEWHERE = {
+    "miscalibration_cost": "a difference of two costs, with an interval; tested with it",
     "reject_curve": "of more than two classes; tested with their costs",
     "average_curve": "curves of folds, which counts do not tell apart; its laws are tested beside it",
     "partial_lift_chart": "counts alone do not give it: some rows have no label",

@@ -5,12 +5,13 @@ row by row; the breast cancer data come with scikit-learn. Rows and columns are 
 files.
 """
 
+import difflib
 from collections.abc import Callable
 from functools import partial
 
-from rocscope import _validation as check
 from rocscope.datasets import car, monks, nursery, shuttle, tic_tac_toe, titanic, wdbc
 from rocscope.datasets.dataset import Dataset
+from rocscope.errors import InputError
 
 __all__ = ["Dataset", "load", "names"]
 
@@ -69,7 +70,15 @@ def load(name: str) -> Dataset:
     >>> load("monks-2").X["e"][:5]
     array([2, 4, 1, 1, 2])
     """
-    dataset = _MAKERS[check.check_choice("name", name, list(_MAKERS))]()
+    if name not in _MAKERS:
+        close = difflib.get_close_matches(str(name), _MAKERS, n=1, cutoff=0.4)
+        raise InputError(
+            "name",
+            expected=f"one of {', '.join(_MAKERS)}",
+            got=repr(name),
+            hint=f"did you mean {close[0]!r}?" if close else "",
+        )
+    dataset = _MAKERS[name]()
     for column in (*dataset.X.values(), dataset.y):
         column.setflags(write=False)
     return dataset

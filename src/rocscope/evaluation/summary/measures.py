@@ -10,8 +10,11 @@ from rocscope.calibration.intervals.evidence import Evidence, evidence
 from rocscope.calibration.outcomes import Shift
 from rocscope.calibration.report import distance_estimates
 from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.errors import InputError, ScoreError, heard
+from rocscope.core.predictions import Predictions
+from rocscope.curves.roc_curve import auc
+from rocscope.errors import InputError, ScoreError, WeightError, heard
 from rocscope.evaluation.summary.guidance import MEASURES, NEEDS_PROBABILITIES
 from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.estimate import Estimate
@@ -41,7 +44,7 @@ def measure(sample: Sample, threshold: float, context: Context, level: float, ra
     found = dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS))
     with heard() as said:
         if not one_class:
-            found["auc"] = auc_interval(data, level=level)
+            found["auc"] = _area(data, forms)
         if not isnan(threshold):
             found |= _at_threshold(known, forms, counts.at(threshold), context, one_class=one_class)
         try:
@@ -53,6 +56,13 @@ def measure(sample: Sample, threshold: float, context: Context, level: float, ra
     doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
     said += [f"† {MEASURES[name].heading}: {reason}" for name, reason in doubts.items()]
     return Measured(found, tuple(said))
+
+
+def _area(data: Predictions | ThresholdCounts, forms: ClosedForms) -> Estimate:
+    try:
+        return auc_interval(data, level=forms.level)
+    except WeightError as error:  # counts do not tell how many rows a weight stands for
+        return forms.without(auc(data), str(error))
 
 
 def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int) -> dict[str, Estimate]:
