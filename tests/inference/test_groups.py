@@ -99,11 +99,14 @@ def test_a_group_in_both_of_two_samples_is_found_in_the_rows():
 
 def test_calibration_intervals_draw_groups():
     predictions = [rs.Predictions(LABEL, 1 / (1 + np.exp(-SCORES["a"])), groups=groups) for groups in (GROUP, None)]
-    with pytest.warns(RocscopeWarning, match="calibration report takes rows to be independent and knows no groups"):
-        grouped = rs.calibration.calibration_report(predictions[0], replicates=200, draws=1)
-    plain = rs.calibration.calibration_report(predictions[1], replicates=200, draws=1)
-    assert grouped["brier"].value == plain["brier"].value
+    grouped, plain = (rs.calibration.calibration_report(each, draws=99) for each in predictions)
+    for name in ("brier", "slope", "observed_over_expected", "ici"):
+        assert grouped[name].value == plain[name].value
     assert grouped["brier"].high - grouped["brier"].low > 1.3 * (plain["brier"].high - plain["brier"].low)
+    assert "design effect" in grouped["ici"].method
+    assert any("take rows to be independent" in note for note in grouped.notes)
+    alone = rs.calibration.calibration_report(predictions[0], draws=99, groups=False)
+    assert alone.to_dict() == plain.to_dict()
 
 
 INDEPENDENT = {
