@@ -15,7 +15,7 @@ from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of
 from rocscope.inference.estimate import Comparisons
 from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
 from rocscope.inference.influence.estimating import compare_statistics
-from rocscope.inference.influence.linear import Statistic
+from rocscope.inference.influence.linear import Smooth
 from rocscope.inference.influence.units import OverFolds, WeightKind
 from rocscope.inference.multiplicity import OF_ESTIMATES, Adjust
 from rocscope.inference.resampling.differences import differences
@@ -122,7 +122,7 @@ def compare(
     hypothesis = Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, OF_ESTIMATES)
     arms, groups = _arms(predictions, paired, groups)
-    if isinstance(statistic, Statistic):
+    if isinstance(statistic, Smooth):
         return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds, weights=weights)
     if statistic is not None:
         if folds == "mean":

@@ -22,7 +22,7 @@ _LEAST_ROWS, _GROWTH = 50, 16
 
 
 @dataclass
-class Block:
+class LookBlock:
     """Rows between two possible beginnings of a change: cells of the threshold, and what calibration needs.
 
     `residuals` are n, Σ(y − p) and Σ(y − p)²; `bets` the log wealth that these rows multiply by, for each limit of the
@@ -35,7 +35,7 @@ class Block:
     bets: dict[str, Array]
 
     @classmethod
-    def empty(cls, when: Any) -> "Block":
+    def empty(cls, when: Any) -> "LookBlock":
         """Return a block without rows."""
         return cls(when, np.zeros(4, np.int64), np.zeros(3), {})
 
@@ -44,7 +44,7 @@ class Block:
         """Rows."""
         return int(self.cells.sum())
 
-    def add(self, other: "Block") -> None:
+    def add(self, other: "LookBlock") -> None:
         """Count the rows of another block as well."""
         self.cells = self.cells + other.cells
         self.residuals = self.residuals + other.residuals
@@ -57,13 +57,13 @@ class Block:
         return {"when": self.when, "cells": self.cells.tolist(), "residuals": self.residuals.tolist(), "bets": bets}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> "Block":
+    def from_dict(cls, content: dict[str, Any]) -> "LookBlock":
         """Read what `to_dict` returned."""
         bets = {name: np.array(wealth) for name, wealth in content["bets"].items()}
         return cls(content["when"], np.array(content["cells"]), np.array(content["residuals"], float), bets)
 
 
-def begins(blocks: list[Block]) -> bool:
+def begins(blocks: list[LookBlock]) -> bool:
     """Whether the next rows are a block of their own: after 50 rows, and a sixteenth of all, in the last one."""
     return not blocks or blocks[-1].n >= max(_LEAST_ROWS, sum(block.n for block in blocks) / _GROWTH)
 
@@ -81,14 +81,14 @@ def _stakes(blocks: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Betting:
     """How much a stake of 1 has become that bets against a limit being kept, and from which block on it grew most."""
 
     wealth: float
     since: int
 
 
-def evidence(blocks: list[Block], limit: Limit, mean: CellMean | None) -> Evidence:
+def evidence(blocks: list[LookBlock], limit: Limit, mean: CellMean | None) -> Betting:
     """Return the evidence that a limit is broken.
 
     References
@@ -106,7 +106,7 @@ def evidence(blocks: list[Block], limit: Limit, mean: CellMean | None) -> Eviden
         grown = log_wealth(values, counts, sign * limit.bound, float(values.min()), BETS)
     each = np.log(_stakes(len(blocks))) + grown
     cash = 1 - _stakes(len(blocks)).sum()
-    return Evidence(float(np.exp(np.minimum(np.logaddexp.reduce(each), 700.0)) + cash), int(each.argmax()))
+    return Betting(float(np.exp(np.minimum(np.logaddexp.reduce(each), 700.0)) + cash), int(each.argmax()))
 
 
 def _from_each_on(values: Array) -> Array:

@@ -15,9 +15,9 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict, scores_of
-from rocscope.decisions.monitoring.blocks import Block, begins, bets_on_residuals, evidence
+from rocscope.decisions.monitoring.blocks import LookBlock, begins, bets_on_residuals, evidence
 from rocscope.decisions.monitoring.quantities import CellMean, Limit, cell_means
-from rocscope.decisions.monitoring.ranking import Ranking
+from rocscope.decisions.monitoring.ranking import RankWatch
 from rocscope.errors import InputError
 from rocscope.inference.betting import asymptotic_reach, mean_interval
 from rocscope.inference.estimate import Estimate
@@ -79,8 +79,8 @@ class Monitor:
         self.limits = tuple(self._limit(text) for text in limits)
         self.looks = 0
         self.alarm: Alarm | None = None
-        self._blocks: list[Block] = []
-        self._ranking = Ranking()
+        self._blocks: list[LookBlock] = []
+        self._ranking = RankWatch()
         self._probabilities = True
 
     def _limit(self, text: str) -> Limit:
@@ -125,7 +125,7 @@ class Monitor:
             positive = check.check_labels(y_true, pos_label)
         score = self._score(y_score, positive.size)
         if begins(self._blocks):
-            self._blocks.append(Block.empty(when))
+            self._blocks.append(LookBlock.empty(when))
         self._blocks[-1].add(self._count(positive, score))
         self._ranking.add(positive, score)
         self.looks += 1
@@ -139,10 +139,10 @@ class Monitor:
             (y_score,) = scores_of([self.rule["model"]], y_score).values()
         return check.check_scores(y_score, n)
 
-    def _count(self, positive: Any, score: Any) -> Block:
+    def _count(self, positive: Any, score: Any) -> LookBlock:
         predicted = self._predicted(score)
         cells = [positive & predicted, ~positive & predicted, positive & ~predicted, ~positive & ~predicted]
-        block = Block(None, np.array([mask.sum() for mask in cells]), np.zeros(3), {})
+        block = LookBlock(None, np.array([mask.sum() for mask in cells]), np.zeros(3), {})
         self._probabilities = self._probabilities and bool(score.min() >= 0 and score.max() <= 1)
         if self._probabilities:
             residual = positive - score.astype(np.float64)
@@ -244,7 +244,7 @@ class Monitor:
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
-                both._blocks.append(Block.empty(block.when))
+                both._blocks.append(LookBlock.empty(block.when))
             both._blocks[number].add(block)
         both._ranking.add_dict(other._ranking.to_dict())
         both._probabilities = self._probabilities and other._probabilities
@@ -285,7 +285,7 @@ class Monitor:
         try:
             monitor = cls(content["rule"], content["limits"], content["level"])
             monitor.looks, monitor._probabilities = content["looks"], content["probabilities"]
-            monitor._blocks = [Block.from_dict(block) for block in content["blocks"]]
+            monitor._blocks = [LookBlock.from_dict(block) for block in content["blocks"]]
             monitor._ranking.add_dict(content["ranking"])
             alarm = content["alarm"]
             monitor.alarm = None if alarm is None else Alarm(**alarm | {"wealth": alarm["wealth"] or nan})

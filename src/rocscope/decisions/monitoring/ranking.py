@@ -29,7 +29,7 @@ def _coarse(score: Array) -> NDArray[np.float64]:
     return np.ldexp(np.rint(mantissa * 2**_BITS) / 2**_BITS, exponent) + 0.0
 
 
-class Ranking:
+class RankWatch:
     """Positives and negatives at each coarse score."""
 
     def __init__(self) -> None:

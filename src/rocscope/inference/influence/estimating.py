@@ -16,7 +16,7 @@ from rocscope.errors import InputError
 from rocscope.inference.areas.difference import satterthwaite, student
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Hypothesis
-from rocscope.inference.influence.linear import Statistic
+from rocscope.inference.influence.linear import Smooth
 from rocscope.inference.influence.strata import Stratum
 from rocscope.inference.influence.units import OverFolds, Units, WeightKind, units_of
 from rocscope.inference.multiplicity import Adjust, with_adjusted_together
@@ -51,9 +51,7 @@ class Values:
         return min(self.stratum.freedom, 2 * self.stratum.units / excess if excess > _ROUNDING else inf)
 
 
-def values_of(
-    data: Sample, statistic: Statistic, *, groups: Any, folds: OverFolds | None, weights: WeightKind
-) -> Values:
+def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind) -> Values:
     """Return the values of a statistic and how they vary; the mean over folds is that of the folds' own values."""
     given = not (groups is None or groups is False)
     if given or folds == "mean":
@@ -64,7 +62,7 @@ def values_of(
 
 
 def values_of_rows(
-    rows: Predictions, statistic: Statistic, *, groups: Any, folds: OverFolds | None, weights: WeightKind
+    rows: Predictions, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind
 ) -> Values:
     """Return the values of a statistic for all models of the same rows."""
     units = units_of(rows, groups=groups, folds=folds, weights=weights)
@@ -82,7 +80,7 @@ def values_of_rows(
     return Values(tuple(units.scores), values, of(influence, everything), units.n, units.note)
 
 
-def _linearised(units: Units, statistic: Statistic) -> tuple[Array, Array]:
+def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array]:
     """Return the value of each model, and the influence of each row on it."""
     values, influence = [], np.empty((units.positive.size, len(units.scores)))
     for j, score in enumerate(units.scores.values()):
@@ -95,7 +93,7 @@ def _linearised(units: Units, statistic: Statistic) -> tuple[Array, Array]:
     return np.array(values), influence
 
 
-def _of_counts(counts: ThresholdCounts, statistic: Statistic) -> Values:
+def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     found = statistic.linearise(counts)
     n = float(counts.n)
     moves = np.concatenate([found.of_pos, found.of_neg])[:, None] / n
@@ -105,7 +103,7 @@ def _of_counts(counts: ThresholdCounts, statistic: Statistic) -> Values:
 
 def estimate_of(
     data: Models,
-    statistic: Statistic,
+    statistic: Smooth,
     *,
     model: str | None = None,
     level: float = 0.95,
@@ -119,7 +117,7 @@ def estimate_of(
     ----------
     data : data of one model
         In any form; see `rocscope.sample`.
-    statistic : Statistic
+    statistic : Smooth
         One of `rocscope.inference.statistics`.
     model : str, optional
         Which one of the Predictions.
@@ -147,14 +145,14 @@ def estimate_of(
     Estimate(0.1533, 95 % interval 0.1281 to 0.1825, influence, n=120)
     """
     check.check_level(level)
-    if not isinstance(statistic, Statistic):
+    if not isinstance(statistic, Smooth):
         hint = "any other function of counts goes to rocscope.bootstrap"
         raise InputError("statistic", expected="one of rocscope.inference.statistics", got=repr(statistic), hint=hint)
     sample = values_of(sample_of(data, model=model), statistic, groups=groups, folds=folds, weights=weights)
     return estimate(sample, 0, statistic, level)
 
 
-def estimate(sample: Values, i: int, statistic: Statistic, level: float) -> Estimate:
+def estimate(sample: Values, i: int, statistic: Smooth, level: float) -> Estimate:
     """Return the value of one model with its interval."""
     value, error = float(sample.values[i]), sqrt(float(sample.covariance[i, i]))
     informative = sample.informative(sample.stratum.moves[:, i])
@@ -175,7 +173,7 @@ def _doubt(informative: float) -> str:
 
 def compare_statistics(
     arms: Samples,
-    statistic: Statistic,
+    statistic: Smooth,
     hypothesis: Hypothesis,
     adjust: Adjust,
     *,

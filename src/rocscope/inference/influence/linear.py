@@ -27,7 +27,7 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Statistic:
+class Smooth:
     """A smooth statistic of one model's counts, whose variance has a closed form.
 
     Called with counts it is its value, so that it goes wherever a function of counts does, such as `bootstrap`.
@@ -59,7 +59,7 @@ class Statistic:
 
 
 @dataclass(frozen=True)
-class Shares:
+class CountShares:
     """Counts as shares of all rows: of each level and class, cumulated from the highest score on."""
 
     counts: ThresholdCounts
@@ -71,7 +71,7 @@ class Shares:
     depth: Array
 
     @classmethod
-    def of(cls, counts: ThresholdCounts) -> "Shares":
+    def of(cls, counts: ThresholdCounts) -> "CountShares":
         """Return the shares of counts of both classes."""
         counts.require_both_classes("a statistic of both classes")
         n = float(counts.n)

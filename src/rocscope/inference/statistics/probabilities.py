@@ -7,10 +7,10 @@ from scipy import special
 
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.inference.influence.linear import Linear, Shares, Statistic
+from rocscope.inference.influence.linear import CountShares, Linear, Smooth
 
 
-def brier() -> Statistic:
+def brier() -> Smooth:
     """Mean squared difference of probability and outcome.
 
     Examples
@@ -21,7 +21,7 @@ def brier() -> Statistic:
     return _mean_of_rows("Brier score", lambda p: (1 - p) ** 2, lambda p: p**2)
 
 
-def log_loss() -> Statistic:
+def log_loss() -> Smooth:
     """Mean negative log-likelihood of probabilities.
 
     Examples
@@ -32,7 +32,7 @@ def log_loss() -> Statistic:
     return _mean_of_rows("log loss", lambda p: -np.log(p), lambda p: -np.log1p(-p), share=False)
 
 
-def excess_events() -> Statistic:
+def excess_events() -> Smooth:
     """Calibration in the large: observed − expected events per case.
 
     Examples
@@ -45,7 +45,7 @@ def excess_events() -> Statistic:
 
 def _mean_of_rows(
     name: str, of_pos: Callable[[Array], Array], of_neg: Callable[[Array], Array], *, share: bool = True
-) -> Statistic:
+) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
         counts.require_probabilities(name)
         n, p = float(counts.n), counts.threshold.astype(np.float64)
@@ -53,10 +53,10 @@ def _mean_of_rows(
         value = float(counts.pos @ pos + counts.neg @ neg) / n
         return Linear(value, pos - value, neg - value)
 
-    return Statistic(name, linearise, share)
+    return Smooth(name, linearise, share)
 
 
-def observed_to_expected() -> Statistic:
+def observed_to_expected() -> Smooth:
     """Events observed over events expected.
 
     Examples
@@ -67,15 +67,15 @@ def observed_to_expected() -> Statistic:
 
     def linearise(counts: ThresholdCounts) -> Linear:
         counts.require_probabilities("observed/expected")
-        s, p = Shares.of(counts), counts.threshold.astype(np.float64)
+        s, p = CountShares.of(counts), counts.threshold.astype(np.float64)
         expected = float((s.pos + s.neg) @ p)
         value = s.prevalence / expected
         return s.linear(value, (1 - value * p) / expected, -value * p / expected)
 
-    return Statistic("observed/expected", linearise, share=False)
+    return Smooth("observed/expected", linearise, share=False)
 
 
-def scaled_brier() -> Statistic:
+def scaled_brier() -> Smooth:
     """Brier skill: 1 − Brier score/(prevalence·(1 − prevalence)).
 
     Examples
@@ -86,16 +86,16 @@ def scaled_brier() -> Statistic:
     plain = brier().linearise
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s, found = Shares.of(counts), plain(counts)
+        s, found = CountShares.of(counts), plain(counts)
         spread = s.prevalence * (1 - s.prevalence)
         mix = found.value * (1 - 2 * s.prevalence) / spread**2
         of_pos = -found.of_pos / spread + mix * (1 - s.prevalence)
         return s.linear(1 - found.value / spread, of_pos, -found.of_neg / spread - mix * s.prevalence)
 
-    return Statistic("scaled Brier score", linearise, share=False)
+    return Smooth("scaled Brier score", linearise, share=False)
 
 
-def discrimination_slope() -> Statistic:
+def discrimination_slope() -> Smooth:
     """Mean probability of positives less that of negatives (Yates).
 
     Examples
@@ -106,14 +106,14 @@ def discrimination_slope() -> Statistic:
 
     def linearise(counts: ThresholdCounts) -> Linear:
         counts.require_probabilities("discrimination slope")
-        s, p = Shares.of(counts), counts.threshold.astype(np.float64)
+        s, p = CountShares.of(counts), counts.threshold.astype(np.float64)
         above, below = float(s.pos @ p) / s.prevalence, float(s.neg @ p) / (1 - s.prevalence)
         return s.linear(above - below, (p - above) / s.prevalence, -(p - below) / (1 - s.prevalence))
 
-    return Statistic("discrimination slope", linearise, share=False)
+    return Smooth("discrimination slope", linearise, share=False)
 
 
-def calibration_slope() -> Statistic:
+def calibration_slope() -> Smooth:
     """Slope of the logistic regression of the outcome on the log-odds of the probability (Cox).
 
     Examples
@@ -121,10 +121,10 @@ def calibration_slope() -> Statistic:
     >>> round(calibration_slope()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 6)
     1.0
     """
-    return Statistic("calibration slope", lambda counts: _cox(counts, 1), share=False)
+    return Smooth("calibration slope", lambda counts: _cox(counts, 1), share=False)
 
 
-def calibration_intercept() -> Statistic:
+def calibration_intercept() -> Smooth:
     """Intercept of the same regression.
 
     Examples
@@ -132,13 +132,13 @@ def calibration_intercept() -> Statistic:
     >>> round(calibration_intercept()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 4)
     0.6931
     """
-    return Statistic("calibration intercept", lambda counts: _cox(counts, 0), share=False)
+    return Smooth("calibration intercept", lambda counts: _cox(counts, 0), share=False)
 
 
 def _cox(counts: ThresholdCounts, which: int) -> Linear:
     """Return a coefficient of logistic recalibration, by Newton's method; influence H⁻¹x(y − μ)."""
     counts.require_probabilities("logistic recalibration")
-    s = Shares.of(counts)
+    s = CountShares.of(counts)
     kept = (counts.threshold > 0) & (counts.threshold < 1)  # a right 0 or 1 fits whatever the line
     x = np.column_stack([np.ones(kept.sum()), special.logit(counts.threshold[kept].astype(np.float64))])
     pos, both = s.pos[kept], (s.pos + s.neg)[kept]

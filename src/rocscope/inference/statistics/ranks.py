@@ -6,10 +6,10 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-from rocscope.inference.influence.linear import Linear, Shares, Statistic, swapped
+from rocscope.inference.influence.linear import CountShares, Linear, Smooth, swapped
 
 
-def area() -> Statistic:
+def area() -> Smooth:
     """Area under the ROC curve, ties counting one half.
 
     Examples
@@ -17,12 +17,10 @@ def area() -> Statistic:
     >>> area()(ThresholdCounts([3, 2, 1], [1, 1, 0], [0, 1, 1]))
     0.875
     """
-    return Statistic("AUC", lambda counts: _partial(counts, 1.0))
+    return Smooth("AUC", lambda counts: _partial(counts, 1.0))
 
 
-def partial_area(
-    *, max_fpr: float | None = None, min_tpr: float | None = None, standardized: bool = False
-) -> Statistic:
+def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, standardized: bool = False) -> Smooth:
     """Area under the ROC curve up to an fpr, or right of it from a tpr on.
 
     Parameters
@@ -52,12 +50,12 @@ def partial_area(
 
     where = f"fpr ≤ {max_fpr:g}" if max_fpr is not None else f"tpr ≥ {min_tpr:g}"
     name = f"{'standardized ' * standardized}partial AUC, {where}"
-    return Statistic(name, upto if max_fpr is not None else swapped(upto))
+    return Smooth(name, upto if max_fpr is not None else swapped(upto))
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
     """Area up to an fpr of `part`: a positive adds the fpr that is left of its own; a negative the tpr above it."""
-    s = Shares.of(counts)
+    s = CountShares.of(counts)
     low, high = s.fpr_before, s.fpr
     width = high - low
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -76,7 +74,7 @@ def _at(x: float, along: Array, of: Array) -> float:
     return float(np.interp(x, np.concatenate(([0.0], along)), np.concatenate(([0.0], of))))
 
 
-def tpr_at(fpr: float) -> Statistic:
+def tpr_at(fpr: float) -> Smooth:
     """The tpr at an fpr, between points as the ROC curve runs.
 
     Notes
@@ -91,16 +89,16 @@ def tpr_at(fpr: float) -> Statistic:
     check.check_share(fpr, "fpr")
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s = Shares.of(counts)
+        s = CountShares.of(counts)
         value, slope = _height_and_slope(fpr, s.fpr, s.tpr, float(counts.n_neg))
         above = _inside(s.fpr_before, s.fpr, fpr)
         pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
         return s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence))
 
-    return Statistic(f"tpr at fpr {fpr:g}", linearise)
+    return Smooth(f"tpr at fpr {fpr:g}", linearise)
 
 
-def fpr_at(tpr: float) -> Statistic:
+def fpr_at(tpr: float) -> Smooth:
     """The fpr at a tpr: 1 − the tnr there.
 
     Examples
@@ -114,7 +112,7 @@ def fpr_at(tpr: float) -> Statistic:
         found = turned(counts)
         return Linear(1 - found.value, -found.of_pos, -found.of_neg)
 
-    return Statistic(f"fpr at tpr {tpr:g}", linearise)
+    return Smooth(f"fpr at tpr {tpr:g}", linearise)
 
 
 def _inside(before: Array, after: Array, part: float) -> Array:
@@ -139,7 +137,7 @@ def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[floa
     return _at(x, along, of), float((weight * away) @ heights / ((weight * away) @ away))
 
 
-def gain_at(depth: float) -> Statistic:
+def gain_at(depth: float) -> Smooth:
     """The tpr at a depth: the share of positives among the top rows.
 
     Examples
@@ -150,15 +148,15 @@ def gain_at(depth: float) -> Statistic:
     check.check_share(depth, "depth")
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s = Shares.of(counts)
+        s = CountShares.of(counts)
         value, slope = _height_and_slope(depth, s.depth, s.tpr, float(counts.n))
         above = _inside(s.depth_before, s.depth, depth)
         return s.linear(value, (above - value) / s.prevalence - slope * (above - depth), -slope * (above - depth))
 
-    return Statistic(f"gain at depth {depth:g}", linearise)
+    return Smooth(f"gain at depth {depth:g}", linearise)
 
 
-def lift_at(depth: float) -> Statistic:
+def lift_at(depth: float) -> Smooth:
     """The lift at a depth: gain/depth.
 
     Examples
@@ -172,10 +170,10 @@ def lift_at(depth: float) -> Statistic:
         found = gain(counts)
         return Linear(found.value / depth, found.of_pos / depth, found.of_neg / depth)
 
-    return Statistic(f"lift at depth {depth:g}", linearise, share=False)
+    return Smooth(f"lift at depth {depth:g}", linearise, share=False)
 
 
-def precision_at(depth: float) -> Statistic:
+def precision_at(depth: float) -> Smooth:
     """The precision of the top rows, prevalence·gain/depth.
 
     Examples
@@ -186,16 +184,16 @@ def precision_at(depth: float) -> Statistic:
     gain = gain_at(depth).linearise
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s, found = Shares.of(counts), gain(counts)
+        s, found = CountShares.of(counts), gain(counts)
         ratio = s.prevalence / depth
         mix = found.value / depth
         of_pos, of_neg = ratio * found.of_pos + mix * (1 - s.prevalence), ratio * found.of_neg - mix * s.prevalence
         return s.linear(ratio * found.value, of_pos, of_neg)
 
-    return Statistic(f"precision at depth {depth:g}", linearise)
+    return Smooth(f"precision at depth {depth:g}", linearise)
 
 
-def average_precision() -> Statistic:
+def average_precision() -> Smooth:
     """Mean of the precision at each positive, a level at a time.
 
     Examples
@@ -205,7 +203,7 @@ def average_precision() -> Statistic:
     """
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s = Shares.of(counts)
+        s = CountShares.of(counts)
         precision = s.tpr * s.prevalence / s.depth
         value = float(s.pos @ precision) / s.prevalence
         # A row changes the precision at its own level and at all below.
@@ -213,4 +211,4 @@ def average_precision() -> Statistic:
         of_pos = (precision - value + below - below_precise) / s.prevalence
         return s.linear(value, of_pos, -below_precise / s.prevalence)
 
-    return Statistic("average precision", linearise)
+    return Smooth("average precision", linearise)

@@ -12,12 +12,12 @@ from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import InputError
-from rocscope.inference.influence.linear import Linear, Shares, Statistic
+from rocscope.inference.influence.linear import CountShares, Linear, Smooth
 
 _STEP = 1e-6
 
 
-def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Statistic:
+def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smooth:
     """Any metric of tp, fp, fn and tn at a threshold.
 
     Parameters
@@ -37,13 +37,13 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Stati
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
 
     def linearise(counts: ThresholdCounts) -> Linear:
-        s = Shares.of(counts)
+        s = CountShares.of(counts)
         reached = np.arange(len(counts)) < count_at_least(counts.threshold, threshold)
         cells = np.array([s.pos[reached].sum(), s.neg[reached].sum(), s.pos[~reached].sum(), s.neg[~reached].sum()])
         slope = np.array([_slope(function, cells, i) for i in range(4)])
         return s.linear(function(*cells), np.where(reached, slope[0], slope[2]), np.where(reached, slope[1], slope[3]))
 
-    return Statistic(f"{name} at {threshold:g}", linearise, share=False)
+    return Smooth(f"{name} at {threshold:g}", linearise, share=False)
 
 
 def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
@@ -54,7 +54,7 @@ def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
     return float(function(*(cells + step)) - function(*(cells - back))) / (_STEP + back[i])
 
 
-def cost_at(threshold: float, context: Context | None = None) -> Statistic:
+def cost_at(threshold: float, context: Context | None = None) -> Smooth:
     """Expected cost per case at a threshold, at the target prevalence if there is one.
 
     Examples
@@ -69,10 +69,10 @@ def cost_at(threshold: float, context: Context | None = None) -> Statistic:
         of_pos = (context.cost_tp * tp + context.cost_fn * fn) / (tp + fn)
         return share * of_pos + (1 - share) * (context.cost_fp * fp + context.cost_tn * tn) / (fp + tn)
 
-    return Statistic(f"cost at {threshold:g}", at(threshold, cost).linearise, share=False)
+    return Smooth(f"cost at {threshold:g}", at(threshold, cost).linearise, share=False)
 
 
-def net_benefit_at(threshold: float) -> Statistic:
+def net_benefit_at(threshold: float) -> Smooth:
     """Net benefit of treating from a probability on: (tp − fp·t/(1 − t))/n.
 
     Examples
@@ -85,4 +85,4 @@ def net_benefit_at(threshold: float) -> Statistic:
     def benefit(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         return (tp - odds * fp) / (tp + fp + fn + tn)
 
-    return Statistic(f"net benefit at {threshold:g}", at(threshold, benefit).linearise, share=False)
+    return Smooth(f"net benefit at {threshold:g}", at(threshold, benefit).linearise, share=False)
