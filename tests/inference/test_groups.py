@@ -100,8 +100,13 @@ def test_a_group_in_both_of_two_samples_is_found_in_the_rows():
 def test_calibration_intervals_draw_groups():
     predictions = [rs.Predictions(LABEL, 1 / (1 + np.exp(-SCORES["a"])), groups=groups) for groups in (GROUP, None)]
     grouped, plain = (rs.calibration.calibration_report(each, draws=99) for each in predictions)
-    assert grouped["brier"].value == plain["brier"].value
+    for name in ("brier", "slope", "observed_over_expected", "ici"):
+        assert grouped[name].value == plain[name].value
     assert grouped["brier"].high - grouped["brier"].low > 1.3 * (plain["brier"].high - plain["brier"].low)
+    assert "design effect" in grouped["ici"].method
+    assert any("take rows to be independent" in note for note in grouped.notes)
+    alone = rs.calibration.calibration_report(predictions[0], draws=99, groups=False)
+    assert alone.to_dict() == plain.to_dict()
 
 
 INDEPENDENT = {

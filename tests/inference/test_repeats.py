@@ -90,7 +90,7 @@ REFUSED = {
     "calibration.cox_calibration": ("Cox calibration", lambda preds: rs.calibration.cox_calibration(one(preds))),
     "calibration.calibration_report": (
         "calibration report",
-        lambda preds: rs.calibration.calibration_report(preds, model="a", draws=99),
+        lambda preds: rs.calibration.calibration_report(preds, model="a", draws=0),
     ),
     "calibration.recalibrate": ("recalibration", lambda preds: rs.calibration.recalibrate(preds)),
 }

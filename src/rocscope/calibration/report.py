@@ -211,6 +211,8 @@ def _plain(forms: ClosedForms, bins: int) -> dict[str, Estimate]:
 
 def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
     notes = [f"ECE, MCE, Murphy's parts and Hosmer–Lemeshow depend on the bins ({bins})"]
+    if forms.evidence.groups is not None:
+        notes.append("Spiegelhalter's test and Hosmer–Lemeshow's take rows to be independent, not in groups")
     if not 0 < forms.sample.prevalence < 1:
         notes.append("one class only: intercept and slope are undefined")
     elif isnan(values["slope"].low):

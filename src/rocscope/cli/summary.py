@@ -63,13 +63,14 @@ def summary(
         return
     context = costs.context()
     parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
+    by = "fold" if fold else "segment" if segment else None
     if len(parts) > 1 or (parts and rows.memory):
         raise InputError("--fold and --segment", expected="one of them, without --memory", got="more")
     predictions = rows.predictions(file, **parts) if parts else rows.sample(file)
     from rocscope.report.model import LEFT_OUT, is_small, report_data
 
     detailed = is_small(predictions) if detail is None else detail
-    data = report_data(predictions, context=context, title=file, detailed=detailed, by=next(iter(parts), None))
+    data = report_data(predictions, context=context, title=file, detailed=detailed, by=by)
     if json:
         print_json("summary", data.to_dict())
     elif markdown:

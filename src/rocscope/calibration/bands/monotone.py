@@ -36,8 +36,8 @@ class _Sums:
     @classmethod
     def of(cls, sample: Outcomes) -> "_Sums":
         squares = sample.total if sample.squares is None else sample.squares
-        columns = (np.append(0.0, np.cumsum(column)) for column in (sample.pos, sample.total, squares))
-        return cls(*columns, sample.design_effect)
+        pos, total, squares = (np.append(0.0, np.cumsum(column)) for column in (sample.pos, sample.total, squares))
+        return cls(pos, total, squares, sample.design_effect)
 
     def mirrored(self) -> "_Sums":
         """Return the sums of the negatives, from the highest level down: upper bounds are lower ones there."""
@@ -112,7 +112,7 @@ def _family(worth: Array) -> Iterator[tuple[Array, Array, float]]:
         return
     lengths, weights = _lengths(n)
     for index in np.argsort(-weights, kind="stable"):
-        length = lengths[index]
+        length = float(lengths[index])
         start = np.append(np.arange(0, n - length, max(1.0, length / _STARTS)), n - length)
         first, end = _nearest(worth, start), _nearest(worth, start + length)
         kept = np.append(True, (np.diff(first) > 0) | (np.diff(end) > 0)) & (end > first)

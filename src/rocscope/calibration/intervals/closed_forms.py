@@ -80,8 +80,8 @@ class ClosedForms:
             return self.of(value, value * np.exp(-reach), value * np.exp(reach), f"{name}, logarithmic scale", error)
         share = value / most
         reach = normal_quantile(self.level) * error / most / (share * (1 - share))
-        ends = (float(most * expit(logit(share) + side * reach)) for side in (-1, 1))
-        return self.of(value, *ends, f"{name}, logit scale", error)
+        low, high = (float(most * expit(logit(share) + side * reach)) for side in (-1, 1))
+        return self.of(value, low, high, f"{name}, logit scale", error)
 
     def prevalence(self) -> Estimate:
         """Share of positives, with Wilson's interval on the effective number of rows."""
@@ -109,8 +109,8 @@ class ClosedForms:
         ratio, expected = self.ratio(), self.sample.mean(self.sample.score)
         if isnan(ratio.value):
             return self.without(self.sample.prevalence, "no event was expected")
-        ends = (expected * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
-        return self.of(*ends, ratio.method, expected * ratio.standard_error)
+        value, low, high = (expected * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
+        return self.of(value, low, high, ratio.method, expected * ratio.standard_error)
 
     def scaled_brier(self, brier: Estimate) -> Estimate:
         """Brier score as a share of that of the prevalence, taken from 1."""
@@ -192,9 +192,9 @@ class ClosedForms:
 
     def of(self, value: float, low: Any, high: Any, method: str, error: float, reason: str = "") -> Estimate:
         """Return an estimate on the rows of the evidence, and why it is not to be trusted, if it is not."""
-        ends = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
+        value, low, high = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
         doubt = reason or self._few_groups
-        return Estimate(*ends, self.level, method, self.evidence.counts.n, float(error), doubt)
+        return Estimate(value, low, high, self.level, method, self.evidence.counts.n, float(error), doubt)
 
     @property
     def _few_groups(self) -> str:

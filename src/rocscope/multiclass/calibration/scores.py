@@ -124,7 +124,8 @@ def multiclass_decompose(
     if rule == "brier":
         parts = [decompose(counts) for counts in each]
         names = ("score", "miscalibration", "discrimination", "uncertainty")
-        return Decomposition(*(sum(getattr(part, name) for part in parts) for name in names), rule, "CORP, classwise")
+        sums = {name: sum(getattr(part, name) for part in parts) for name in names}
+        return Decomposition(**sums, rule=rule, method="CORP, classwise")
     fitted = np.empty_like(chance)
     for k, counts in enumerate(each):
         sample = Outcomes.of(counts)
