@@ -38,7 +38,7 @@ SAME = {
     "labels that are named": ((np.where(Y, "yes", "no"), A), {"pos_label": "yes"}),
     "weights of one": ((Y, A), {"sample_weight": np.ones(N, int)}),
     "Predictions of one model": ((rs.Predictions(Y, A),), {}),
-    "Predictions of two models": ((BOTH,), {"model": "a"}),
+    "Predictions of two models": ((rs.Predictions(Y, {"a": A, "b": B}),), {"model": "a"}),
     "ThresholdCounts": ((COUNTS["a"],), {}),
     "exact BinnedCounts": ((BinnedCounts.from_counts(COUNTS["a"]),), {}),
     "exact CountsSketch": ((sketch(A),), {}),
@@ -104,6 +104,7 @@ OF_ONE_MODEL = {
 OF_COUNTED_DATA = {
     "bootstrap": lambda data, **which: rs.bootstrap(data, total, replicates=20, **which),
     "inference.band": lambda data, **which: inference.band(data, metric=rs.metrics.tpr, replicates=20, **which),
+    "inference.estimate_of": lambda data, **which: inference.estimate_of(data, inference.statistics.area(), **which),
     "decisions.reweight": lambda data, **which: decisions.reweight(data, 0.3, **which),
 }
 BESIDE_OTHER_DATA = {
@@ -172,6 +173,7 @@ TABLES = (
     OF_SEVERAL_CLASSES,
 )
 WITHOUT_DATA = {
+    *("monitor", "decisions.monitor"),  # of a decision, whose rows come later
     *(f"engines.{name}" for name in ("read", "read_counts", "read_sketch", "describe")),  # make data of a source
     *(f"evaluation.{name}" for name in ("evaluate", "from_estimator", "learning_curve", "bootstrap_632")),  # of models
     "decisions.partial_lift_chart",  # some labels are not known: nothing but columns says so

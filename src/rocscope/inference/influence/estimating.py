@@ -95,7 +95,7 @@ def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array]:
 
 def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     found = statistic.linearise(counts)
-    n = float(counts.n)
+    n = counts.n
     moves = np.concatenate([found.of_pos, found.of_neg])[:, None] / n
     times = np.concatenate([counts.pos, counts.neg])
     return Values(("score",), np.array([found.value]), Stratum(moves, times, n, n - 1, n), n, "")
