@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed-
 CLIENT  := client
 BUNDLES := src/rocscope/report/bundles
 
-.PHONY: demo test test-slow test-min lint bench bench-peers client client-check clean
+.PHONY: demo test test-slow test-min test-environments test-pythons lint bench bench-peers client client-check clean
 
 demo: $(STAMP)run
 	$(BIN)/rocscope demo --force
@@ -53,6 +53,14 @@ $(BIN)/python:
 	.venv-min/bin/python .ci/lower_bounds.py > .venv-min/constraints.txt
 	.venv-min/bin/python -m pip install -q -c .venv-min/constraints.txt -e '.[test]'
 	touch $@
+
+# The core of the tests under -W error, -O, -bb, other locales, without HOME, in read-only folders …, one by one.
+test-environments: $(STAMP)dev
+	$(BIN)/python .ci/environments.py
+
+# The tests on every Python that we promise and that this machine has, without the extras that it lacks wheels for.
+test-pythons:
+	.ci/pythons
 
 # The report's client: needs Node; what it builds is checked in, so that nobody else does.
 client: $(CLIENT)/node_modules/.package-lock.json

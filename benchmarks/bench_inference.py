@@ -4,11 +4,16 @@ Run with ``python benchmarks/bench_inference.py``. Each time is the best of thre
 that the project set itself, on two cores.
 """
 
+import subprocess
+import tempfile
+from pathlib import Path
+
 import numpy as np
 from sklearn.metrics import roc_auc_score
 from timing import best_of
 
 import rocscope as rs
+from rocscope.inference import statistics
 
 REPLICATES = 2_000
 
@@ -37,6 +42,53 @@ def report(what: str, figure: str, bound: str, holds: bool) -> None:
     print(f"{what:<72} {figure:>12}   {bound:<10} {'holds' if holds else 'MISSED'}")
 
 
+PROC = """
+suppressMessages(library(pROC))
+rows <- read.csv(commandArgs(TRUE)[1])
+curve <- function(score) roc(rows$label, score, quiet = TRUE, levels = c(0, 1), direction = "<")
+run <- function() roc.test(curve(rows$a), curve(rows$b), method = "delong", paired = TRUE)
+invisible(run())
+for (turn in 1:5) cat(system.time(run())[["elapsed"]], "")
+"""
+
+
+def compare_with_proc(n: int = 100_000) -> None:
+    """Both take arrays of labels and scores that are in memory, and end with the p-value."""
+    label, first = sample(n)
+    second = first + np.random.default_rng(1).normal(size=n)
+    what = f"paired DeLong test of two models, {n:,} rows, against R's pROC"
+    with tempfile.TemporaryDirectory() as folder:
+        rows, script = Path(folder, "rows.csv"), Path(folder, "proc.R")
+        table = np.column_stack([label, first, second])
+        np.savetxt(rows, table, fmt="%.17g", delimiter=",", header="label,a,b", comments="")
+        script.write_text(PROC, encoding="utf-8")
+        try:
+            run = subprocess.run(["Rscript", script, rows], capture_output=True, text=True, check=True)
+        except (FileNotFoundError, subprocess.CalledProcessError) as error:
+            print(f"{what}: left out, as R with pROC does not run here ({type(error).__name__})")
+            return
+    theirs = min(float(seconds) for seconds in run.stdout.split())
+    ours = best_of(lambda: rs.compare(rs.Predictions(label, {"a": first, "b": second}), method="delong"))
+    report(what, f"{theirs / ours:.1f} ×", "≥ 2 ×", theirs >= 2 * ours)
+
+
+def compare_with_bootstrap(n: int = 6_000) -> None:
+    """Standard errors in closed form, of rows and of groups of five, beside those of 2,000 replicates."""
+    label, score = sample(n)
+    chance = 1 / (1 + np.exp(-score))
+    for kind, groups in (("rows", None), ("groups", np.arange(n) // 5)):
+        data = rs.Predictions(label, chance, groups=groups)
+        for each in (statistics.partial_area(max_fpr=0.2), statistics.brier(), statistics.calibration_slope()):
+            closed = best_of(lambda each=each, data=data: rs.inference.estimate_of(data, each))
+            drawn = best_of(
+                lambda each=each, data=data: rs.bootstrap(data, each, replicates=REPLICATES // 20), rounds=1
+            )
+            ratio = 20 * drawn / closed
+            report(
+                f"{each.name} of {kind}, against {REPLICATES:,} replicates", f"{ratio:.0f} ×", "≥ 100 ×", ratio >= 100
+            )
+
+
 def main() -> None:
     label, first = sample(1_000_000)
     second = first + np.random.default_rng(1).normal(size=label.size)
@@ -58,6 +110,15 @@ def main() -> None:
     large = best_of(lambda: rs.bootstrap(counts, rs.auc, replicates=REPLICATES), rounds=1)
     what = f"{REPLICATES:,} replicates of AUC, 1,000,000 rows, {len(counts):,} distinct scores"
     report(what, f"{large:.2f} s", "≤ 5 s", large <= 5)
+
+    label, score = sample(1_000_000)
+    counts = rs.ThresholdCounts.from_scores(label, score)
+    distinct = best_of(lambda: rs.bootstrap(counts, rs.auc, replicates=REPLICATES), rounds=1)
+    what = f"{REPLICATES:,} replicates of AUC, 1,000,000 rows, all scores distinct"
+    report(what, f"{distinct:.1f} s", "≤ 15 s", distinct <= 15)
+
+    compare_with_proc()
+    compare_with_bootstrap()
 
     label, score = sample(1_000)
     small = best_of(lambda: rs.auc_interval(label, score))

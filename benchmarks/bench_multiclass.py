@@ -59,6 +59,8 @@ def main() -> None:
         "all AUC variants, weighted": (lambda: variants(weighted), REPEATS),
         "all variants with intervals": (lambda: [rs.multiclass.multiclass_auc(preds).interval(v) for v in VARIANTS], 1),
         "confusion matrix": (preds.confusion, REPEATS),
+        "Dirichlet recalibration, 5 folds": (lambda: rs.multiclass.recalibrate_classes(preds), 1),
+        "calibration curves of all classes": (lambda: rs.multiclass.multiclass_calibration_curves(preds), 1),
         "class weights, smooth": (lambda: rs.multiclass.class_weights(preds), 1),
         "class weights, greedy": (lambda: rs.multiclass.class_weights(preds, method="greedy"), 1),
         "class weights, coordinate": (lambda: rs.multiclass.class_weights(preds, method="coordinate"), 1),

@@ -148,7 +148,7 @@ def draw(outcomes: Sequence[Outcome], picture: Path) -> None:
 def _look(line: Sequence[Outcome]) -> dict[str, Any]:
     ours = line[0].peer.package == "rocscope"
     return {
-        "color": theme.COLOURS[0] if ours else theme.MUTED,
+        "color": theme.LIGHT.hues[0] if ours else theme.LIGHT.muted,
         "linewidth": 2.6 if ours else 1.3,
         "zorder": 3 if ours else 2,
     }
@@ -193,5 +193,5 @@ def _name_lines(ax: Any, lines: Sequence[Sequence[Outcome]]) -> None:
             va="center",
             color=look["color"],
             weight="bold" if look["linewidth"] > 2 else "normal",
-            arrowprops={"arrowstyle": "-", "color": theme.FRAME, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+            arrowprops={"arrowstyle": "-", "color": theme.LIGHT.frame, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
         )

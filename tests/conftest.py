@@ -1,6 +1,6 @@
 """What every test may use: `--slow`, the published data beside the checkout, and how hypothesis searches."""
 
-import sys
+import gc
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,11 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=slow)
 
 
+def pytest_collection_finish():
+    """Spare later collections of garbage all that was imported: half a second each, and statsmodels asks for many."""
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter, config):
     if not config.getoption("--slow"):
         terminalreporter.write_line(
@@ -49,17 +54,12 @@ def run(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 
-    from rocscope.cli import main
+    from rocscope import cli
 
     def call(*arguments, **environment):
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "argv", ["rocscope", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            code = leaving.code or 0
+        code = cli.run([*map(str, arguments)])
         streams = capsys.readouterr()
         return code, streams.out, streams.err
 

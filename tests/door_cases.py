@@ -1,5 +1,6 @@
 """The table of the door: data in every form, and every public function by what it takes."""
 
+import inspect
 import re
 
 import numpy as np
@@ -101,6 +102,7 @@ OF_ONE_MODEL = {
     "calibration.val_prob": calibration.val_prob,
     "calibration.miscalibration_cost": calibration.miscalibration_cost,
 }
+OF_ONE_OR_SEVERAL = {"cost_curve", "net_benefit", "profit"}
 OF_COUNTED_DATA = {
     "bootstrap": lambda data, **which: rs.bootstrap(data, total, replicates=20, **which),
     "inference.band": lambda data, **which: inference.band(data, metric=rs.metrics.tpr, replicates=20, **which),
@@ -160,6 +162,7 @@ OF_SEVERAL_CLASSES = {
     "multiclass.multiclass_calibration_curves": multiclass.multiclass_calibration_curves,
     "multiclass.recalibrate_classes": multiclass.recalibrate_classes,
     "plotting.plot_class_rocs": plotting.plot_class_rocs,
+    "plotting.plot_class_calibrations": plotting.plot_class_calibrations,
     "plotting.plot_simplex": plotting.plot_simplex,
 }
 TABLES = (
@@ -187,3 +190,113 @@ WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "protocols", "samp
 
 def lines(*axes):
     return [np.asarray(line.get_xydata(), dtype=float).tolist() for ax in axes for line in ax.get_lines()]
+
+
+class Gradient:
+    """A tensor that remembers its gradient, which refuses to be an array as torch's does."""
+
+    requires_grad, shape, ndim = True, (N,), 1
+
+    def __len__(self):
+        return N
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+
+
+VALUES = {
+    "an object": object(),
+    "text": "x",
+    "NaN": float("nan"),
+    "infinity": float("inf"),
+    "below zero": -1,
+    "zero": 0,
+    "beyond 64 bits": 2**70,
+    "2^60": 2**60,
+    "nothing listed": [],
+    "a mapping of nothing": {},
+    "a list of two kinds": ["a", 1],
+    "an array": np.array([1.0, 2.0]),
+    "a gradient": Gradient(),
+    "bytes": b"x",
+    "a complex number": 1j,
+    "a function": lambda *_, **__: 0,
+    "a long text": "x" * 5000,
+    "two lines": "a\nb",
+}
+COLUMNS = {
+    "a gradient": Gradient(),
+    "beyond 64 bits": [2**70] * N,
+    "whole numbers that float64 rounds": [2**53 + 1, 0.5] + [0] * (N - 2),
+    "lists of different lengths": [[1], [2, 3]] * (N // 2),
+    "a matrix": np.ones((N, 2)),
+    "objects": [object()] * N,
+    "text": ["x"] * N,
+    "NaN": [float("nan")] * N,
+    "infinity": [float("inf")] * N,
+    "nothing": [],
+    "one": [1],
+    "a number": 3,
+    "a mapping": {"a": 1},
+    "a text": "x" * N,
+    "complex numbers": [1j] * N,
+    "dates": np.array(["2020-01-01"] * N, "M8[D]"),
+    "a set": {1, 2},
+    "a generator": (i for i in range(N)),
+    "long doubles": np.ones(N, "longdouble"),
+    "a mask": np.ma.masked_array(np.ones(N), [True] + [False] * (N - 1)),
+    "records": np.zeros(N, [("a", "f8")]),
+    "the largest numbers": [1e308, -1e308] * (N // 2),
+    "2^60": [2**60, 1] * (N // 2),
+}
+OF_DATA = {"y_true", "y_score", "sample_weight", "data", "proba", "models", "predictions", "curve", "point", "source"}
+OF_OTHERS = {"ax", "figure", "progress", "decision"}  # objects of matplotlib and of the user, with methods of their own
+OF_LOOKS = {"limits", "thresholds", "legend", "statistics", "columns", "resolution", "max_points", "title", "notes"}
+DATA = (
+    dict.fromkeys(OF_ONE_MODEL, (Y, A))
+    | dict.fromkeys(OF_COUNTED_DATA, (rs.Predictions(Y, A),))
+    | dict.fromkeys([*OF_SEVERAL_MODELS, *OF_ROWS], (BOTH,))
+    | dict.fromkeys(OF_A_POINT, (POINT,))
+    | dict.fromkeys(OF_SEVERAL_CLASSES, (MULTI,))
+    | {
+        "inference.mcnemar": (BOTH, 0.5),
+        "inference.compare_errors": (POINT, POINT),
+        "multiclass.compare_multiclass_costs": (MULTI, CostMatrix.errors(range(3))),
+    }
+)
+REQUIRED = {
+    "profit": {"campaign": CAMPAIGN},
+    "plan_campaign": {"campaign": CAMPAIGN},
+    "bootstrap": {"statistic": rs.auc},
+    "inference.estimate_of": {"statistic": rs.inference.statistics.area()},
+    "decisions.reweight": {"target_prevalence": 0.3},
+}
+FEW = {"replicates": 5, "draws": 5}
+
+
+def of_columns():
+    """Yield what each function of one model is called with: each column, label and name of a model that it may not."""
+    for name, call in OF_ONE_MODEL.items():
+        for kind, value in COLUMNS.items():
+            yield f"{name}: y_true {kind}", call, (value, A), {}
+            yield f"{name}: y_score {kind}", call, (Y, value), {}
+            yield f"{name}: sample_weight {kind}", call, (Y, A), {"sample_weight": value}
+        for kind, value in VALUES.items():
+            yield f"{name}: pos_label {kind}", call, (Y, A), {"pos_label": value}
+            yield f"{name}: model {kind}", call, (BOTH,), {"model": value}
+
+
+def of_arguments(functions):
+    """Yield the same of each further argument, but for flags: everything is true or false."""
+    for name, function in functions.items():
+        if name not in DATA:
+            continue
+        parameters = inspect.signature(function).parameters
+        given = REQUIRED.get(name, {}) | {few: number for few, number in FEW.items() if few in parameters}
+        for argument, parameter in parameters.items():
+            flag = isinstance(parameter.default, bool) or "bool" in str(parameter.annotation)
+            named = parameter.kind is parameter.KEYWORD_ONLY or parameter.default is not parameter.empty
+            if flag or not named or argument in OF_DATA | OF_OTHERS | OF_LOOKS | {"model", "pos_label"}:
+                continue
+            for kind, value in VALUES.items():
+                yield f"{name}: {argument} {kind}", function, DATA[name], given | {argument: value}

@@ -40,6 +40,8 @@ interface PackedModel {
   readonly hull: PackedColumn;
   /** True and false positives at the threshold 0.5. */
   readonly at_half: readonly [number, number];
+  /** True and false positives as the model decides itself. */
+  readonly decided: readonly [number, number] | null;
   readonly n_levels: number;
   readonly deviation: number;
   readonly auc: Interval;
@@ -63,6 +65,8 @@ export interface Payload {
   readonly context: Record<"cost_fp" | "cost_fn" | "cost_tp" | "cost_tn", number> & { target_prevalence: number | null };
   readonly slices: readonly (Omit<Slice, "models"> & { models: PackedModel[] })[];
   readonly classes: Classes | null;
+  /** Numbers of all rows with their intervals, as text: a table for each domain, a row for each measure. */
+  readonly validation: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
   readonly conventions: readonly string[];
   readonly warnings: readonly string[];
   readonly provenance: Readonly<Record<string, string | number | null>>;
@@ -75,6 +79,7 @@ export interface Model {
   /** Thresholds as text where a double cannot hold them. */
   readonly thresholdText: readonly string[] | null;
   readonly atHalf: readonly [number, number];
+  readonly decided: readonly [number, number] | null;
   readonly nLevels: number;
   readonly deviation: number;
   readonly auc: Interval;
@@ -124,6 +129,7 @@ function unpackModel(packed: PackedModel, index: number): Model {
     levels: makeLevels(threshold, tp, fp, Int32Array.from(column(packed.hull))),
     thresholdText: "text" in packed.threshold ? packed.threshold.text : null,
     atHalf: packed.at_half,
+    decided: packed.decided,
     nLevels: packed.n_levels,
     deviation: packed.deviation,
     auc: packed.auc,

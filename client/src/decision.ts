@@ -14,7 +14,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 type Fields = { readonly [key: string]: Json };
 
 const FORMAT = "rocscope.decision";
-const VERSION = 2;
+const VERSION = 3;
 
 export function decisionOf(state: State): Fields {
   const { levels, name, atHalf } = state.model.value;
@@ -58,6 +58,9 @@ export function decisionOf(state: State): Fields {
     default_point: pointDict(sampleCells(levels, atHalf), 0.5),
     per_thousand: cells(1000),
     in_population: population === null ? null : cells(population),
+    lot: null,
+    lot_cost: null,
+    review: null,
     context: {
       target_prevalence: context.prevalence,
       cost_fp: context.costFp,

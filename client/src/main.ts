@@ -15,7 +15,7 @@ import { saveDecision } from "./decision";
 import { button, h } from "./dom";
 import { count } from "./format";
 import { SMALL } from "./math/levels";
-import { about } from "./panels/about";
+import { about, validationCard } from "./panels/about";
 import { campaignCard, decilesCard } from "./panels/campaign";
 import { classesCard, overviewCard } from "./panels/classes";
 import { confusion } from "./panels/confusion";
@@ -52,6 +52,7 @@ function start(): void {
       modelsTable(state),
       ...(report.classes ? [overviewCard(report.classes)] : []),
       calibrationChart(state),
+      ...validationCard(state),
       metricsChart(state),
       confusion(state),
       campaignCard(state),

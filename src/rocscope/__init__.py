@@ -8,9 +8,10 @@ from importlib import import_module
 
 import lazy_loader
 
-from rocscope import _figures
+from rocscope import _hooks
 
-_figures.register(lambda: import_module("rocscope.plotting"))
+_hooks.register("plotting", lambda: import_module("rocscope.plotting"))
+_hooks.register("groups", lambda: import_module("rocscope.evaluation.groups.counting"))
 
 __version__ = "0.1.0"
 

@@ -13,11 +13,11 @@ from . import plotting as plotting
 from . import protocols as protocols
 from . import ranges as ranges
 from .calibration.methods import calibration_curve as calibration_curve
-from .core.campaign import Campaign as Campaign
 from .core.context import Context as Context
 from .core.counts import ThresholdCounts as ThresholdCounts
 from .core.point import OperatingPoint as OperatingPoint
 from .core.predictions import Predictions as Predictions
+from .curves.campaign import Campaign as Campaign
 from .curves.cost_curves import cost_curve as cost_curve
 from .curves.det_curve import det as det
 from .curves.lift_curves import gain as gain
@@ -31,6 +31,7 @@ from .curves.roc_curve import roc as roc
 from .decisions.campaign import plan_campaign as plan_campaign
 from .decisions.choosing import choose as choose
 from .decisions.decision import Decision as Decision
+from .decisions.lots.reviewing import Review as Review
 from .decisions.model_hull import hull as hull
 from .decisions.monitoring.monitor import monitor as monitor
 from .engines.counting import read_counts as read_counts

@@ -1,9 +1,17 @@
 """Writing files: whole or not at all, and never over another one without being told to."""
 
 import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rocscope.errors import InputError
+
+_LONGEST_NAME = 255
+_SHOWN = 60
+_UNFINISHED: set[Path] = set()
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -12,11 +20,24 @@ def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path
     Raises
     ------
     InputError
-        If it is a folder, its folder is not there or not writable, or it exists and `force` is not set.
+        If it is a folder or a device, its folder is not there or not writable, or it exists and `force` is not set.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise InputError(str(target), expected="the name of a file", got="a folder", hint="add a file name")
+    try:
+        return _checked(Path(path), force=force)
+    except (OSError, ValueError) as error:  # a path that is too long, or with a null byte
+        if isinstance(error, InputError):
+            raise
+        got = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{str(path)[:_SHOWN]}…", expected="the name of a file", got=got) from None
+
+
+def _checked(target: Path, *, force: bool) -> Path:
+    if len(os.fsencode(target.name)) > _LONGEST_NAME:
+        got = f"one of {len(os.fsencode(target.name))}"
+        raise InputError(f"{str(target)[:_SHOWN]}…", expected=f"a name of at most {_LONGEST_NAME} bytes", got=got)
+    if target.exists() and not target.is_file():
+        got = "a folder" if target.is_dir() else "a device or a pipe"
+        raise InputError(str(target), expected="the name of a file", got=got, hint="add a file name")
     if not target.parent.is_dir():
         raise InputError(str(target), expected="a folder that exists", got=str(target.parent), hint="create it first")
     if not os.access(target.parent, os.W_OK):
@@ -29,7 +50,7 @@ def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
-    """Write text (UTF-8) or bytes under a temporary name and move it into place.
+    """Write text (UTF-8) or bytes under a temporary name and move it into place, once it is on the disk.
 
     Raises
     ------
@@ -38,14 +59,38 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     """
     target = check_writable(path, force=force)
     data = content.encode() if isinstance(content, str) else content
-    part = target.with_name(f".{target.name[:50]}.{os.getpid()}.part")
+    place = target.resolve()  # of a link, what it leads to
     try:
-        part.write_bytes(data)
-        part.replace(target)
+        with unfinished(place.with_name(f".{place.name[:50]}.{secrets.token_hex(4)}.part")) as part:
+            with part.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(place)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise InputError(f"{target} could not be written", got=error.strerror or str(error)) from error
-    except KeyboardInterrupt:
-        part.unlink(missing_ok=True)
-        raise
     return target
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """Have a file, or a folder, removed in the end, whatever comes in between; name it before it is made."""
+    _UNFINISHED.add(path)
+    try:
+        yield path
+    finally:
+        _remove(path)
+        _UNFINISHED.discard(path)
+
+
+def remove_unfinished() -> None:
+    """Remove what would be left over if the process ended now."""
+    for path in tuple(_UNFINISHED):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)

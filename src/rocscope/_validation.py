@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._types import Array
+from rocscope._unrounded import as_written, unpacked
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 
 _MOST_NAMED = 6
 _MOST_WHOLE = 2**62
 _MOST_NAMES = 24
 _SEED_BITS = 32
+_MOST_TIMES = 2**31  # repetitions, bins or rows of a table: more are a mistake
+_MOST_SHOWN = 120
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
@@ -32,6 +35,10 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
+    except Exception as error:  # what an array of another library says of itself
+        raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
+    if isinstance(values, list | tuple) and array.dtype != object:
+        array = as_written(values, array, name)
     if array.ndim == 0:
         raise ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
     if array.ndim == 2 and 1 in array.shape:
@@ -63,17 +70,29 @@ def check_labels(
     check_present(labels, name, LabelError)
     if pos_label is None:
         return _binary_labels(labels, name, rows)
-    positive = np.asarray(labels == pos_label)
-    if positive.shape != labels.shape:
-        positive = np.zeros(labels.shape, dtype=bool)
+    positive = _equal(labels, pos_label)
     others = labels[~positive]
     if others.size and not np.asarray(others == others[0]).all():
         seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
-            raise LabelError(f"pos_label={pos_label!r} is not among the labels", got=seen)
+            raise LabelError(f"pos_label={shown(pos_label)} is not among the labels", got=seen)
         got = seen + _third(labels, rows)
         raise LabelError(name, expected="two classes", got=got, hint="keep the rows of two classes first")
     return positive.astype(np.bool_, copy=False)
+
+
+def _equal(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
+    """Return True where a label is the positive one, which is one thing: a text, a number, a date."""
+    if isinstance(pos_label, np.ndarray) and pos_label.ndim == 0:
+        pos_label = pos_label.item()
+    try:
+        hash(pos_label)
+        positive = np.asarray(labels == pos_label)
+    except Exception as error:  # of a list; of a number beyond the labels' type; of an array of another library
+        if isinstance(error, OverflowError):
+            return np.zeros(labels.shape, dtype=np.bool_)
+        raise LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
+    return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)
 
 
 def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDArray[np.bool_]:
@@ -168,7 +187,7 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
     if scores.dtype == np.bool_:
         return scores.view(np.uint8)
     if scores.dtype.kind == "O":
-        scores = _numbers(scores, name, ScoreError)
+        scores = unpacked(scores, missing(scores), name, ScoreError)
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
         raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
     if scores.dtype.kind == "f" and not (finite := np.isfinite(scores)).all():
@@ -181,33 +200,18 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
 
 
-def _numbers(values: Array, name: str, error: type[InputError]) -> Array:
-    """Unpack an object column, such as one with None among its numbers, without guessing at strings."""
-    absent = missing(values)
-    kept = values[~absent].tolist()
-    strange = [value for value in kept if not isinstance(value, int | float | np.number)]
-    if strange:
-        raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
-    unpacked = np.asarray(kept) if kept else np.empty(0)
-    if not absent.any():
-        return unpacked
-    filled = np.full(values.size, np.nan)
-    filled[~absent] = unpacked
-    return filled
-
-
 def check_weights(sample_weight: Any, n: int) -> Array | None:
     """Return weights as int64 (exact counts) or float64, or None where none are given."""
     if sample_weight is None:
         return None
     weight = check_column(sample_weight, "sample_weight", n)
     if weight.dtype.kind == "O":
-        weight = _numbers(weight, "sample_weight", WeightError)
+        weight = unpacked(weight, missing(weight), "sample_weight", WeightError)
     if weight.dtype.kind not in "biuf":
         raise WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
     check_total("sample_weight", weight)
     weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
-    if not (weight.min() >= 0 and weight.max() < np.inf):  # also where they are NaN
+    if not weight.min() >= 0 or weight.max() == np.inf:  # also where they are NaN
         raise weights_error(*count_and_place(~(np.isfinite(weight) & (weight >= 0))))
     check_some_weight(bool(weight.any()))
     return weight
@@ -242,8 +246,15 @@ def check_level(level: float) -> float:
 
 def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known names."""
-    if value not in known:
-        raise InputError(name, expected=one_of(str(value), known), got=repr(value))
+    if not (isinstance(value, str) and value in known):
+        raise InputError(name, expected=one_of(str(value), known), got=shown(value))
+    return value
+
+
+def check_text(name: str, value: Any) -> str:
+    """Return a text, of which whoever uses it says what it may be."""
+    if not isinstance(value, str):
+        raise InputError(name, expected="a text", got=shown(value))
     return value
 
 
@@ -259,9 +270,14 @@ def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
 
 
 def check_total(subject: str, *columns: Array) -> None:
-    """Refuse whole weights or counts whose running sums 64 bits might not hold."""
+    """Refuse weights or counts whose running sums 64 bits might not hold."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = sum(column.sum(dtype=np.float64).item() for column in columns)
     if all(column.dtype.kind != "f" for column in columns):
-        check_whole_total(subject, sum(column.sum(dtype=np.float64).item() for column in columns))
+        check_whole_total(subject, total)
+    elif total == np.inf and all(np.isfinite(column).all() for column in columns):
+        hint = "scale them down: only their ratios count"
+        raise WeightError(subject, expected="numbers with a finite sum", got="more than 1.8e308", hint=hint)
 
 
 def check_whole_total(subject: str, total: float) -> None:
@@ -292,8 +308,25 @@ def check_number(
 def check_whole(value: Any, name: str, least: int = 1) -> int:
     """Return a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(name, expected=f"a whole number of at least {least}", got=repr(value))
+        raise InputError(name, expected=f"a whole number of at least {least}", got=shown(value))
+    if value >= _MOST_TIMES:
+        raise InputError(name, expected="a whole number below 2^31", got=shown(value))
     return int(value)
+
+
+def check_numbers(values: Any, name: str) -> NDArray[np.float64]:
+    """Return a column of finite numbers as float64."""
+    numbers = check_column(values, name)
+    if numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+        raise InputError(name, expected="finite numbers", got=shown(values))
+    return numbers.astype(np.float64)
+
+
+def check_function(value: Any, name: str) -> Any:
+    """Return what can be called."""
+    if not callable(value):
+        raise InputError(name, expected="a function", got=shown(value))
+    return value
 
 
 def seed_of(random_state: Any) -> int:
@@ -351,6 +384,12 @@ def read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it: in one short line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
 def one_of(name: str, known: Sequence[str]) -> str:

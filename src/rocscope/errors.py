@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_LONGEST = 400  # of what was found: texts that were passed may be of any length
 _PACKAGE = __file__.removesuffix("errors.py")
 
 
@@ -32,7 +33,7 @@ class RocscopeError(Exception):
     """
 
     def __init__(self, subject: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
-        message = subject
+        message, got = subject, got if len(got) <= _LONGEST else got[: _LONGEST - 1] + "…"
         if expected:
             message += f": expected {expected}" + (f", got {got}" if got else "")
         elif got:

@@ -43,6 +43,13 @@ def _at_prevalence(
     )
 
 
+def _scaled(*cells: Counts) -> tuple[Any, Any, Any, Any]:
+    """Return the four cells as floats, times a power of two, so that no product of four is beyond a float."""
+    tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in cells)
+    _, exponent = np.frexp(tp + fp + fn + tn)
+    return np.ldexp(tp, -exponent), np.ldexp(fp, -exponent), np.ldexp(fn, -exponent), np.ldexp(tn, -exponent)
+
+
 def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """True-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
 
@@ -213,7 +220,7 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
     >>> float(mcc(6, 1, 2, 3))
     0.47809144373375745
     """
-    tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in _at_prevalence(tp, fp, fn, tn, target_prevalence))
+    tp, fp, fn, tn = _scaled(*_at_prevalence(tp, fp, fn, tn, target_prevalence))
     # Both products are equal where all are right or all wrong, and the root of a square is exact: never beyond ±1.
     return _ratio(tp * tn - fp * fn, np.sqrt(((tp + fp) * (tn + fn)) * ((tp + fn) * (tn + fp))))
 
@@ -224,7 +231,7 @@ def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     >>> float(kappa(20, 5, 10, 15))
     0.4
     """
-    tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in _at_prevalence(tp, fp, fn, tn, target_prevalence))
+    tp, fp, fn, tn = _scaled(*_at_prevalence(tp, fp, fn, tn, target_prevalence))
     agreement = 2 * (tp * tn - fp * fn)
     return _ratio(agreement, (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
 
@@ -245,7 +252,7 @@ def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     >>> float(odds_ratio(6, 1, 2, 3))
     9.0
     """
-    tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in (tp, fp, fn, tn))
+    tp, fp, fn, tn = _scaled(tp, fp, fn, tn)
     return _ratio(tp * tn, fp * fn)
 
 
@@ -253,3 +260,24 @@ METRICS: dict[str, Metric] = {
     name: member for name, member in vars().items() if isinstance(member, FunctionType) and not name.startswith("_")
 }
 """Every metric by name: the functions of this module."""
+
+SYNONYMS = {
+    "sensitivity": "tpr", "recall": "tpr", "hit rate": "tpr", "true positive rate": "tpr", "detection rate": "tpr",
+    "specificity": "tnr", "selectivity": "tnr", "true negative rate": "tnr", "fall-out": "fpr", "fallout": "fpr",
+    "false alarm rate": "fpr", "false positive rate": "fpr", "miss rate": "fnr", "false negative rate": "fnr",
+    "ppv": "precision", "positive predictive value": "precision", "negative predictive value": "npv",
+    "selection rate": "depth", "positive rate": "depth", "error rate": "error", "f-score": "f1",
+    "informedness": "youden",
+}  # fmt: skip
+"""Names that others use, with ours."""
+
+
+def ours(name: str) -> str:
+    """Return our name of a metric that may be called otherwise.
+
+    Examples
+    --------
+    >>> ours("Hit_rate"), ours("tpr")
+    ('tpr', 'tpr')
+    """
+    return SYNONYMS.get(" ".join(name.lower().replace("_", " ").split()), name)

@@ -72,6 +72,5 @@ def test_the_band_holds_the_true_cost():
             draws=39, random_state=run, points=9
         )
         inside.append((band.low == 0).mean())
-        assert (band.high >= band.low).all()
-        assert (band.high > band.low).mean() >= 0.8  # no cost, and none drawn, where all act, or none
+        assert (band.high > band.low).all()  # also where all act, or none
     assert np.mean(inside) >= 0.9  # a calibrated model costs nothing at any ratio

@@ -16,7 +16,9 @@ def test_summary_prints_a_table_on_stdout_and_the_verdict_on_stderr(run, scores)
     assert code == 0
     assert "0.8333" in out
     assert "83.33%" in out
-    assert err == "Best: a at threshold 0.6, expected cost 0.1667 per case, accuracy 83.33% (66.67% at 0.5).\n"
+    assert err == "Best: a at threshold 0.6, expected cost 0.1667 per case, accuracy 83.33% (66.67% at 0.5).\n" + (
+        "b: AUC 0.2222 (below 1/2: do lower scores mean positive?)\n"
+    )
 
 
 def test_summary_json_is_one_versioned_object(run, scores):
@@ -225,5 +227,5 @@ def test_the_help_names_the_table_of_pyproject(run):
 
 
 def test_a_column_that_is_not_named_is_asked_for_as_it_is_typed(run, scores):
-    assert run("summary", scores)[2].endswith("got none; give label= (--label)\n")
-    assert run("summary", scores, "--label", "y")[2].endswith("got none; give scores= (--score)\n")
+    assert run("summary", scores)[2].endswith("got none; give --label\n")
+    assert run("summary", scores, "--label", "y")[2].endswith("got none; give --score\n")

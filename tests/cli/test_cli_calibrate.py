@@ -1,7 +1,6 @@
 """rocscope calibrate: a recalibrator learned, shown out of sample, written, and applied to another file."""
 
 import json
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +8,7 @@ import pytest
 from pyarrow import csv, parquet
 
 import rocscope as rs
-from rocscope.cli import main
+from rocscope import cli
 from rocscope.evaluation.summary.result import cell
 
 
@@ -25,12 +24,7 @@ def run(monkeypatch, capsys, tmp_path):
     csv.write_csv(pa.table({"id": [7, 8, 9], "m": [0.1, 0.5, 0.9]}), tmp_path / "new.csv")
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["rocscope", "calibrate", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            code = leaving.code or 0
+        code = cli.run(["calibrate", *map(str, arguments)])
         streams = capsys.readouterr()
         return code, streams.out, streams.err
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import rocscope as rs
 from rocscope import Decision
 
 COLUMNS = ("--label", "y", "--score", "a", "--score", "b")
@@ -85,8 +86,8 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--subject-to", "tpr >= 2"), "no threshold of any model satisfies tpr >= 2; the highest tpr is 1 (a at 0.4)"),
         (("--subject-to", "lots"), "constraint: expected a text such as 'tpr >= 0.9', got 'lots'"),
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
-        (("--cost-fn", "nan"), "cost_fn: expected a finite number, got nan"),
-        (("--target-prevalence", "5"), "target_prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
+        (("--cost-fn", "nan"), "--cost-fn: expected a finite number, got nan"),
+        (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
         (("--criterion", "fun"), "criterion: expected one of 'min_cost', "),
         (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, got roc.gif"),
         (("--cost-fp", "-1", "--cost-fn", "-1"), "which rewards errors of both kinds"),
@@ -120,6 +121,75 @@ def test_campaign_of_several_models(run, scores, tmp_path):
     assert "of a perfect model" in out
 
 
+@pytest.fixture
+def clients(tmp_path):
+    """A thousand customers with three scores, whose identifiers are no row numbers."""
+    score = np.repeat([5, 4, 3], [200, 400, 400])
+    label = np.concatenate([[1] * pos + [0] * (n - pos) for pos, n in ((60, 200), (80, 400), (10, 400))])
+    rows = [f"c{i * 7919 % 1000:03},{y},{s}" for i, (y, s) in enumerate(zip(label, score, strict=True))]
+    path = tmp_path / "clients.csv"
+    path.write_text("client,y,score\n" + "\n".join(rows) + "\n")
+    return path, {row[:4]: int(row[-1]) for row in rows}
+
+
+MAILING = ("--population", "1000", "--unit-cost", "1", "--unit-benefit", "10", "--capacity", "300")
+
+
+def test_campaign_writes_the_list_of_the_customers_to_contact(run, clients, tmp_path):
+    path, score = clients
+    arguments = (
+        "campaign",
+        path,
+        "--label",
+        "y",
+        "--score",
+        "score",
+        *MAILING,
+        "--id",
+        "client",
+        "--select",
+        "out.csv",
+    )
+    code, _, err = run(*arguments)
+    assert (code, err.splitlines()[1]) == (0, "300 customers: out.csv")
+    heading, *chosen = (tmp_path / "out.csv").read_text().replace('"', "").split()
+    assert (heading, len(set(chosen))) == ("client", 300)
+    assert [score[each] for each in chosen] == [5] * 200 + [4] * 100
+    code, _, err = run(*arguments)
+    assert (code, "out.csv exists already" in err) == (2, True)
+    run(*arguments, "--force")
+    assert (tmp_path / "out.csv").read_text().replace('"', "").split() == [heading, *chosen]
+    run(*arguments, "--force", "--random-state", "1")
+    assert (tmp_path / "out.csv").read_text().replace('"', "").split() != [heading, *chosen]
+    code, _, err = run(*arguments[:-4], "--select", "other.csv")
+    assert (code, err) == (2, "rocscope: --select and --id: expected both or neither, got one of them\n")
+
+
+def test_choose_draws_lots_where_asked_and_says_what_they_would_save(run, clients):
+    path, _ = clients
+    costs = ("--cost-fn", "0", "--cost-tp", "-9")
+    arguments = ("choose", path, "--label", "y", "--score", "score", *costs, "--at-most", "150")
+    _, out, _ = run(*arguments)
+    assert "best by lot (--randomized) │     -0.3" in out
+    _, out, _ = run(*arguments, "--randomized")
+    assert "0.25 × nobody + 0.75 × score≥5 of score" in out
+    assert "by lot" in out
+
+
+def test_choose_with_a_third_action(run, clients, tmp_path):
+    path, _ = clients
+    costs = ("--cost-fn", "30", "--cost-fp", "10", "--review-cost", "3", "--review-capacity", "100")
+    arguments = ("choose", path, "--label", "y", "--score", "score", *costs)
+    code, out, _ = run(*arguments, "-o", "decision.json")
+    assert code == 0
+    assert "act, review or leave" in out
+    assert "score≥5 of score" in out
+    said = Decision.load(tmp_path / "decision.json").predict(np.repeat([5, 4, 3], [200, 400, 400]))
+    assert (said == "review").sum() == 100
+    code, _, err = run(*arguments[:-4], "--review-capacity", "9")
+    assert (code, err) == (2, "rocscope: --review-capacity: expected --review-cost too, got none\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -127,11 +197,41 @@ def test_campaign_of_several_models(run, scores, tmp_path):
             ("--population", "-4", "--unit-cost", "1", "--unit-benefit", "2"),
             "population: expected a number of customers",
         ),
-        (("--population", "4", "--unit-cost", "-1", "--unit-benefit", "2"), "unit_cost: expected an amount"),
-        ((*CAMPAIGN, "--response-rate", "0"), "response_rate: expected a share between 0 and 1"),
+        (("--population", "4", "--unit-cost", "-1", "--unit-benefit", "2"), "--unit-cost: expected an amount"),
+        ((*CAMPAIGN, "--response-rate", "0"), "--response-rate: expected a share between 0 and 1"),
     ],
 )
 def test_campaign_refuses_in_one_line(run, scores, arguments, message):
     code, out, err = run("campaign", scores, *COLUMNS, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_half_is_shown_only_where_it_is_a_threshold_of_the_scores(run, tmp_path):
+    rows = [(1, 0.9), (0, 0.4), (1, 0.6), (0, 0.7)]
+    for name, factor in (("chances.csv", 1), ("points.csv", 100)):
+        (tmp_path / name).write_text("y,a\n" + "".join(f"{label},{score * factor}\n" for label, score in rows))
+        shown = factor == 1
+        for command in ("summary", "choose"):
+            _, out, err = run(command, name, "--label", "y", "--score", "a")
+            assert ("threshold 0.5" in out, " at 0.5)" in err) == (
+                (shown, False) if command == "choose" else (False, shown)
+            )
+        page = run("report", name, "--label", "y", "--score", "a", "-o", "-")[1]
+        assert (" at 0.5)" in page) == shown
+
+
+def test_an_area_below_one_half_has_a_hint_and_is_not_turned(run, tmp_path):
+    (tmp_path / "turned.csv").write_text("y,a,b\n1,.1,.9\n0,.4,.1\n1,.6,.8\n0,.7,.3\n1,.2,.7\n0,.9,.2\n")
+    hint = "a: AUC 0.1111 (below 1/2: do lower scores mean positive?)"
+    columns = ("turned.csv", "--label", "y", "--score", "a", "--score", "b")
+    for command in ("summary", "compare"):
+        code, out, err = run(command, *columns)
+        assert (code, hint in err, "b: AUC" in err, "0.1111" in out) == (0, True, False, True)
+    assert hint in run("report", *columns, "-o", "-")[1]
+    curve = rs.roc([1, 0, 1, 0, 1, 0], [0.1, 0.4, 0.6, 0.7, 0.2, 0.9])
+    assert repr(curve).startswith("RocCurve(auc=0.111111 (below 1/2: do lower scores mean positive?), n_pos=3")
+    assert repr(rs.ranges.BinnedCounts.from_counts(curve.counts)).endswith(
+        "auc=0.111111 (below 1/2: do lower scores mean positive?))"
+    )
+    assert "below" not in repr(rs.roc([1, 0], [0.9, 0.1]))

@@ -1,5 +1,10 @@
 """Tables on terminals of any width: no number is cut."""
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 from rich.console import Console
 from rich.table import Table
@@ -44,3 +49,20 @@ def test_a_table_stands_on_its_side_only_where_it_must(shown):
 
     assert not heads(shown(table(2, 3), 80))
     assert heads(shown(table(2, 9), 80))
+
+
+NAMES = "≥ 🎯"
+
+
+@pytest.mark.parametrize("arguments", [("--json",), (), ("--md",)])
+def test_a_narrow_encoding_is_no_fault_and_json_is_utf_8(tmp_path, arguments):
+    (tmp_path / "odd.csv").write_text(f"y,{NAMES}\n1,0.9\n0,0.1\n", encoding="utf-8")
+    script = "from rocscope.cli import main; main()"
+    command = [sys.executable, "-c", script, "summary", "odd.csv", "-l", "y", "-s", NAMES, *arguments]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "200"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    if arguments == ("--json",):
+        assert json.loads(done.stdout.decode("utf-8"))["models"][0]["name"] == NAMES
+    else:
+        assert rb"\u2265 \U0001f3af" in done.stdout

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from math import inf
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -130,9 +130,16 @@ def test_no_metric_is_missing():
     assert set(METRIC) == set(METRICS)
 
 
+def is_curve(function):
+    """Whether a function makes a curve, or as many as there are models."""
+    kind = get_type_hints(function).get("return")
+    if kind is Any:
+        return "Curves of several models" in (function.__doc__ or "")
+    return inspect.isclass(kind) and issubclass(kind, Curve)
+
+
 def test_no_curve_is_missing():
-    returned = {name: get_type_hints(function).get("return") for name, function in public_functions().items()}
-    curves = {name for name, kind in returned.items() if inspect.isclass(kind) and issubclass(kind, Curve)}
+    curves = {name for name, function in public_functions().items() if is_curve(function)}
     assert set(VIEW) | set(ELSEWHERE) == curves
 
 

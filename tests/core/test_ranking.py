@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 import oracle
 from extremes import TABLES
 from rocscope import ThresholdCounts
-from rocscope.core.ranking import Levels, SortedKeys, SortedRows
+from rocscope.core.levels import Levels
+from rocscope.core.ranking import SortedKeys
+from rocscope.core.weighted import SortedRows
 from strategies import DTYPES, both_paths, float_weights, samples, taking, whole_weights
 
 

@@ -106,10 +106,10 @@ def test_net_benefit_counts_rows(sample, threshold):
     standardized = rs.net_benefit(sample.counts(), standardized=True)
     assert standardized.at(threshold) == pytest.approx(float(benefit / share), abs=1e-12)
     treat_all = share - (1 - share) * odds
-    exact = rs.net_benefit(sample.counts(), grid=[threshold])
+    exact = rs.net_benefit(sample.counts(), threshold=[threshold])
     assert exact.treat_all.y[0] == pytest.approx(float(treat_all), abs=1e-12)
     spared = 100 * (benefit - treat_all) / odds
-    for each in (exact, rs.net_benefit(sample.counts(), grid=[threshold], standardized=True)):
+    for each in (exact, rs.net_benefit(sample.counts(), threshold=[threshold], standardized=True)):
         assert each.interventions_avoided.y[0] == pytest.approx(float(spared), abs=1e-9)
 
 
@@ -148,8 +148,8 @@ def test_the_default_grid_and_columns():
         ),
         (lambda: rs.net_benefit([1, 0], [-0.2, 0.1]), ScoreError, "decision curve: expected probabilities .*-0.2"),
         (lambda: rs.net_benefit([1, 1], [0.2, 0.1]), OneClassError, "decision curve: expected both classes"),
-        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], grid=[0.2, 0.1]), InputError, "expected increasing"),
-        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], grid=[0, 0.1]), InputError, "expected increasing"),
+        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.2, 0.1]), InputError, "expected increasing"),
+        (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0, 0.1]), InputError, "expected increasing"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], target_prevalence=5), InputError, "write 5 % as 0.05"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1]).area(), InputError, "has no area that means anything"),
         (lambda: rs.cost_curve([1, 1], [1, 2]), OneClassError, "cost curve: expected both classes"),
@@ -167,3 +167,40 @@ def test_a_crisp_classifier_has_cost_lines_too():
     assert curve.at(0.5) == 0.25
     assert "area=" in repr(curve)
     assert curve.to_dict()["threshold"][0] is None
+
+
+SEVERAL = rs.Predictions([1, 0, 1, 0, 1], {"a": [0.9, 0.6, 0.4, 0.1, 0.7], "b": [0.8, 0.2, 0.3, 0.4, 0.6]})
+CAMPAIGN = rs.Campaign(population=100, unit_cost=1, unit_benefit=3)
+
+
+@pytest.mark.parametrize(
+    "make", [rs.cost_curve, rs.net_benefit, lambda data, **which: rs.profit(data, CAMPAIGN, **which)]
+)
+def test_several_models_in_one_call_and_one_figure(make):
+    for data in (SEVERAL, {name: SEVERAL.counts(name) for name in "ab"}):
+        curves = make(data)
+        assert list(curves) == ["a", "b"]
+        ax = curves.plot()
+        drawn = {line.get_label(): line for line in ax.get_lines()}
+        for name in "ab":
+            alone = make(SEVERAL, model=name)
+            assert curves[name].to_dict() == curves.to_dict()[name] == alone.to_dict()
+            assert drawn[name].get_ydata().max() == alone.y.max()
+        frame = curves.to_frame()
+        assert frame.groupby("model").size().to_dict() == {name: curves[name].x.size for name in "ab"}
+        assert "\n" not in repr(curves)
+
+
+def test_harm_and_one_threshold_as_in_dcurves():
+    """Net benefit at 0.5 is tp/n − fp/n; harm is taken off, from the model's and not from treating all."""
+    plain, harmed = (rs.net_benefit(SEVERAL, threshold=0.5, harm=harm) for harm in (0, {"a": 0.02}))
+    assert plain["a"].x.tolist() == [0.5]
+    assert plain["a"].y.tolist() == pytest.approx([2 / 5 - 1 / 5])
+    assert harmed["a"].y == pytest.approx(plain["a"].y - 0.02)
+    assert harmed["b"].y == plain["b"].y
+    assert harmed["a"].treat_all.y == plain["a"].treat_all.y
+    standard = rs.net_benefit(SEVERAL, model="a", threshold=0.5, harm=0.02, standardized=True)
+    assert standard.y == pytest.approx(harmed["a"].y / 0.6)
+    assert standard.recount(standard.counts).y == standard.y
+    with pytest.raises(InputError, match="harm: expected a number of true positives a case of at least 0, got -1"):
+        rs.net_benefit(SEVERAL, harm=-1)

@@ -42,6 +42,18 @@ def profit_of(point, campaign):
     return oracle.exact(campaign.population) * money - oracle.exact(campaign.fixed_cost)
 
 
+def rules(points, campaign, limit):
+    """Give what each threshold within a limit loses, its size and itself; and each lot between two that fills it."""
+    population = oracle.exact(campaign.population)
+    at = [(-profit_of(p, campaign), shares(p, campaign)[0] * population) for p in points]
+    for (loss, size), point in zip(at, points, strict=True):
+        if size <= limit:
+            yield loss, size, point.threshold if point.fn or point.tn else -inf
+    for (loss, size), (other, more) in itertools.product(at, at):
+        if size < limit < more:
+            yield loss + (limit - size) / (more - size) * (other - loss), limit, inf
+
+
 @given(sample=samples(weight=whole_weights), campaign=campaigns)
 def test_profit_at_every_threshold_and_the_best(sample, campaign):
     points = oracle.points(oracle.rows(sample.y, sample.score, sample.weight))
@@ -49,12 +61,11 @@ def test_profit_at_every_threshold_and_the_best(sample, campaign):
     assert curve.y.tolist() == pytest.approx([float(profit_of(p, campaign)) for p in points], abs=1e-9)
     assert curve.x.tolist() == pytest.approx([float(shares(p, campaign)[0]) for p in points], abs=1e-12)
     limit = oracle.exact(campaign.population if campaign.capacity is None else campaign.capacity)
-    allowed = [p for p in points if shares(p, campaign)[0] * oracle.exact(campaign.population) <= limit]
     best = curve.best()
-    (first, *_) = oracle.best(allowed, lambda p: profit_of(p, campaign))
-    threshold = first.threshold if first.fn or first.tn else -inf
-    assert (best.threshold, best.profit) == (threshold, float(profit_of(first, campaign)))
-    assert best.size == float(shares(first, campaign)[0] * oracle.exact(campaign.population))
+    profit, size, threshold = min(rules(points, campaign, limit))
+    assert (best.profit, best.size) == (float(-profit), float(size))
+    if not curve.rule.by_lot:
+        assert best.threshold == threshold
 
 
 @given(sample=samples(weight=whole_weights), campaign=campaigns, steps=st.integers(1, 12))
@@ -134,9 +145,93 @@ def test_models_and_campaigns_compared():
     assert hopeless.to_dict()["worthwhile"] is False
 
 
+TIED = ThresholdCounts([5, 4, 3], [60, 80, 10], [140, 320, 390])
+CUSTOMERS = np.repeat([5, 4, 3], [200, 400, 400])
+
+
+@pytest.mark.parametrize(
+    ("capacity", "size", "profit", "verdict"),
+    [
+        (
+            300,
+            300,
+            500,
+            "Contact 300 customers (30.00%), the 200 that score scores 5 or more and 100 by lot of the 400 next, down "
+            "to 4: 80 responders, profit 500.",
+        ),
+        (
+            150,
+            150,
+            300,
+            "Contact 150 customers (15.00%), 150 by lot of the 200 that score scores 5 or more: 45 responders, profit "
+            "300.",
+        ),
+        (
+            200,
+            200,
+            400,
+            "Contact the 200 customers (20.00%) that score scores 5 or more: 60 responders, profit 400.",
+        ),
+        (900, 600, 800, "Contact the 600 customers (60.00%) that score scores 4 or more: 140 responders, profit 800."),
+    ],
+)
+def test_a_capacity_within_a_tie_is_filled_by_lot(capacity, size, profit, verdict):
+    campaign = Campaign(1000, 1, 10, capacity=capacity)
+    plan = rs.plan_campaign(TIED, campaign)
+    assert (plan.best.best.size, plan.best.best.profit, plan.verdict) == (size, profit, verdict)
+    decision = rs.choose(TIED, campaign.context, subject_to=f"cases <= {capacity}", randomized=True)
+    assert -1000 * decision.expected_cost == pytest.approx(profit, rel=1e-12)
+    for ids in (np.arange(1000), [f"c{i}" for i in range(1000)]):
+        chosen = plan.select(CUSTOMERS, ids)
+        assert len(set(chosen)) == len(chosen) == size == decision.predict(CUSTOMERS, ids).sum()
+    position = dict(zip(ids, CUSTOMERS, strict=True))
+    ranked = [position[each] for each in chosen]
+    assert ranked == sorted(CUSTOMERS.tolist(), reverse=True)[:size]
+    assert sorted(plan.select(CUSTOMERS[::-1], ids[::-1])) == sorted(chosen)
+
+
+def test_as_many_as_planned_of_a_list_with_other_scores():
+    plan = rs.plan_campaign(TIED, Campaign(1000, 1, 10, capacity=300))
+    few, many = (np.repeat([5, 4, 3], [each, 300, 700 - each]) for each in (10, 500))
+    assert np.sort(few[plan.select(few)])[::-1].tolist() == [5] * 10 + [4] * 290
+    assert many[plan.select(many)].tolist() == [5] * 300
+    assert np.bincount(np.repeat([3], 1000)[plan.select(np.repeat([3], 1000))]).tolist() == [0, 0, 0, 300]
+    assert len(plan.select([5] * 100)) == 30
+    assert len(plan.select([5] * 5000)) == 300, "not above the capacity"
+    none = rs.plan_campaign(TIED, Campaign(1000, 5, 1))
+    assert none.select(CUSTOMERS).size == 0
+    everybody = rs.plan_campaign(TIED, Campaign(1000, 0, 1))
+    assert everybody.select([-99.0, 3]).tolist() == [1, 0]
+    assert everybody.verdict == "Contact all 1,000 customers, whom no model need choose: 150 responders, profit 150."
+
+
+def test_without_a_lot_a_decision_says_what_it_would_save():
+    context = Campaign(1000, 1, 10).context
+    decision = rs.choose(TIED, context, subject_to="cases <= 150")
+    assert (decision.rule, decision.expected_cost, decision.lot_cost) == ("never", 0, -0.3)
+    assert "by lot 0.3 less per case (randomized=True)" in repr(decision)
+    assert rs.choose(TIED, context, subject_to="cases <= 200").lot_cost is None
+    assert rs.choose(TIED, context, subject_to="precision >= .3").lot_cost is None
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
+        (
+            lambda: rs.choose(TIED, subject_to="precision >= .3", randomized=True),
+            InputError,
+            "randomized: expected bounds with >= or <= on cases, .*, got precision >= 0.3; leave randomized out",
+        ),
+        (
+            lambda: rs.choose(TIED, criterion="f1", subject_to="tpr >= .3", randomized=True),
+            InputError,
+            "randomized: expected a criterion that is linear in the counts, .*, got f1",
+        ),
+        (
+            lambda: rs.choose(TIED, subject_to=["tpr >= .9", "fpr <= .1"], randomized=True),
+            InputError,
+            "no threshold of any model satisfies tpr >= 0.9 and fpr <= 0.1",
+        ),
         (lambda: rs.profit(COUNTS), InputError, "campaign: expected a Campaign, got None"),
         (lambda: rs.profit(ThresholdCounts([1], [0], [3]), CAMPAIGN), OneClassError, "expected responders, got none"),
         (lambda: rs.profit(COUNTS, CAMPAIGN).table(0), InputError, "steps: expected a whole number of at least 1"),

@@ -184,7 +184,7 @@ def test_constraints_are_read(text, expected):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Constraint.parse("recall >= .9"), "constraint: expected one of .*got 'recall'"),
+        (lambda: Constraint.parse("recal >= .9"), "constraint: expected one of .*got 'recal'"),
         (lambda: Constraint.parse("tpr .9"), "constraint: expected a text such as 'tpr >= 0.9', got 'tpr .9'"),
         (lambda: Constraint.parse(3), "constraint: expected a text such as"),
         (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle
 import rocscope as rs
 from model_cases import all_points, contexts, several
-from rocscope import Context, Decision, Predictions, ThresholdCounts, choose
+from rocscope import Context, Decision, Predictions, Review, ThresholdCounts, choose
 from rocscope.errors import ColumnError, InputError, ScoreError, StoredError
 
 COUNTS = ThresholdCounts([0.9, 0.6, 0.4], [20, 10, 5], [5, 20, 140])
@@ -141,6 +141,11 @@ MADE = {
     "nobody": lambda: choose(COUNTS, Context(cost_fp=1000)),
     "negated": lambda: choose(rs.hull(ThresholdCounts([2, 1], [1, 3], [3, 1]), negate=True)),
     "weighted": lambda: choose(ThresholdCounts([2, 1], [1.5, 0.1], [0.2, 2.5])),
+    "by lot": lambda: choose(COUNTS, CONTEXT, subject_to="cases <= 30", population=200, randomized=True),
+    "by lot with all": lambda: choose({"a": COUNTS, "b": COUNTS}, CONTEXT, subject_to="tnr <= .3", randomized=True),
+    "a lot refused": lambda: choose(COUNTS, CONTEXT, subject_to="tpr >= .8"),
+    "reviewed": lambda: choose(COUNTS, Context(cost_fp=10, cost_fn=30), review=Review(3, 20)),
+    "all reviewed": lambda: choose(COUNTS, Context(cost_fp=10, cost_fn=30), review=Review(0)),
     "integers": lambda: choose(ThresholdCounts.from_scores([0, 1], np.array([2**60, 2**60 + 1]))),
 }
 
@@ -204,10 +209,10 @@ def test_no_field_can_be_left_out_or_added(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 3}, "expected a decision of version 2, got version 3, made by a newer rocscope; update rocscope"),
+        ({"version": 4}, "expected a decision of version 3, got version 4, made by a newer rocscope; update rocscope"),
         (
             {"version": 1},
-            "expected a decision of version 2, got version 1, made by an older rocscope; make the decision anew",
+            "expected a decision of version 3, got version 1, made by an older rocscope; make the decision anew",
         ),
         ({"version": "1"}, "expected a version number, got '1'"),
         ({"format": "other"}, 'expected JSON with "format": "rocscope.decision"'),

@@ -1,6 +1,7 @@
 """Mixtures: the point they promise, the cases they pick, and that a case's outcome stays."""
 
 from fractions import Fraction
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -43,9 +44,12 @@ def test_a_mixture_meets_its_target_on_the_hull(axis, preds, target):
 
 @given(preds=several(), cases=st.integers(0, 400), prevalence=st.sampled_from([0.05, 0.5]))
 def test_capacity_in_a_population_of_another_class_mix(preds, cases, prevalence):
-    mixture = rs.hull(preds).mixture(at_most=cases, population=400, target_prevalence=prevalence)
+    """It is filled, but not beyond the first vertex that finds all positives."""
+    hull = rs.hull(preds)
+    mixture = hull.mixture(at_most=cases, population=400, target_prevalence=prevalence)
     expected = mixture.expected(prevalence, 400)
-    assert expected.tp + expected.fp == pytest.approx(cases, abs=1e-9)
+    enough = min(400 * (prevalence + (1 - prevalence) * v.fpr) for v in hull.vertices if v.tpr == 1)
+    assert expected.tp + expected.fp == pytest.approx(min(cases, enough), abs=1e-9)
 
 
 A = HullVertex("A", OperatingPoint(tp=48, fp=376, fn=192, tn=3384))
@@ -76,7 +80,7 @@ def _rates(end):
 
 
 @pytest.mark.parametrize(
-    "how", [{"random_state": 3}, {"key": np.arange(400_000)}, {"key": [f"id-{i}" for i in range(400_000)]}]
+    "how", [{"random_state": 3}, {"ids": np.arange(400_000)}, {"ids": [f"id-{i}" for i in range(400_000)]}]
 )
 def test_attained_rates_are_the_promised_ones_up_to_sampling_error(how):
     """Each case is a coin toss, so the standard error is at most 1/(2√n); five of them are allowed."""
@@ -85,18 +89,71 @@ def test_attained_rates_are_the_promised_ones_up_to_sampling_error(how):
     assert fpr == pytest.approx(mixture.fpr, abs=5 / (2 * 376_000**0.5))
 
 
-def test_the_outcome_of_a_case_is_fixed_by_its_key():
-    mixture = rs.decisions.mixture(A, B, at_most=800, population=4000)
+IDS = np.array([f"client {i}" for i in range(500)])
+
+
+def test_for_a_rate_the_outcome_of_a_case_is_fixed_by_its_identifier_alone():
+    mixture = rs.decisions.mixture(A, B, fpr=0.2)
     rng = np.random.default_rng(0)
     scores = {"A": rng.integers(0, 2, 500), "B": rng.integers(0, 2, 500)}
-    keys = np.array([f"client {i}" for i in range(500)])
-    whole = mixture.predict(scores, key=keys)
+    whole = mixture.predict(scores, ids=IDS)
     order = rng.permutation(500)[:200]
-    part = mixture.predict({name: column[order] for name, column in scores.items()}, key=keys[order])
+    part = mixture.predict({name: column[order] for name, column in scores.items()}, ids=IDS[order])
     assert (part == whole[order]).all()
-    assert (mixture.predict(scores, key=keys.tolist()) == whole).all()
-    assert (mixture.predict(scores, key=keys, random_state=1) != whole).any()
+    assert (mixture.predict(scores, ids=IDS.tolist()) == whole).all()
+    assert (mixture.predict(scores, ids=IDS, random_state=1) != whole).any()
     assert (mixture.predict(scores, random_state=1) == mixture.predict(scores, random_state=1)).all()
+
+
+def coil():
+    """Return the answers of two classifiers to 4,000 clients, at the published rates."""
+    label = np.repeat([1, 0], [240, 3760])
+    rng = np.random.default_rng(1)
+    answers = {end.model: np.zeros(4000, int) for end in (A, B)}
+    for end in (A, B):
+        for cls, number in ((1, end.point.tp), (0, end.point.fp)):
+            answers[end.model][rng.choice(np.flatnonzero(label == cls), number, replace=False)] = 1
+    return answers
+
+
+def test_a_capacity_is_met_exactly_by_every_draw():
+    """Sending each client to a model by a lot of its own, 49 % of draws wrote to more than the 800 paid for."""
+    answers, ids = coil(), np.arange(4000)
+    mixture = rs.decisions.mixture(A, B, at_most=800, population=4000)
+    drawn = [mixture.predict(answers, ids, random_state=seed) for seed in range(20)]
+    assert [each.sum() for each in drawn] == [800] * 20
+    assert len({each.tobytes() for each in drawn}) == 20
+    order = np.random.default_rng(2).permutation(4000)
+    shuffled = mixture.predict({name: column[order] for name, column in answers.items()}, ids[order])
+    assert (shuffled == drawn[0][order]).all()
+    both, none = (answers["A"] + answers["B"] == total for total in (2, 0))
+    assert all(each[both].all() and not each[none].any() for each in drawn)
+    share = np.mean([each[answers["B"] > answers["A"]].mean() for each in drawn])
+    assert share == pytest.approx(mixture.weight, abs=0.02)
+
+
+def test_the_lowest_lots_are_drawn():
+    hull = rs.hull(ThresholdCounts([2, 1], [3, 1], [1, 3]))
+    mixture = hull.mixture(at_most=2, population=8)
+    scores = [2, 2, 2, 2, 1, 1, 1, 1]
+    lot = [int.from_bytes(blake2b(str(i).encode(), digest_size=8, key=bytes(8)).digest(), "big") for i in range(4)]
+    assert set(np.flatnonzero(mixture.predict(scores, ids=range(8)))) == set(np.argsort(lot)[:2])
+    assert mixture.predict([2] * 8, ids=range(8)).sum() == 2
+    assert not mixture.predict([1] * 8, ids=range(8)).any()
+
+
+def test_more_sure_answers_than_may_be_given_are_thinned_by_score():
+    counts = ThresholdCounts([3, 2, 1], [2, 1, 0], [0, 1, 4])
+    mixture = rs.hull(counts).mixture(at_most=3, population=8)
+    assert mixture.predict([4, 5, 6, 7, 8, 9, 2, 1], ids=range(8)).tolist() == [False] * 3 + [True] * 3 + [False] * 2
+
+
+def test_nobody_is_contacted_in_vain():
+    hull = rs.hull(ThresholdCounts([3, 2, 1], [4, 2, 0], [0, 2, 4]))
+    mixture = hull.mixture(at_most=11, population=12)
+    assert mixture.predict([3, 2, 1], ids=list("abc")).tolist() == [True, True, False]
+    assert mixture.tpr == 1
+    assert mixture.fpr == pytest.approx(1 / 3)
 
 
 def test_pure_ends_and_one_model():
@@ -104,7 +161,8 @@ def test_pure_ends_and_one_model():
     scores = [1, 2, 3, 4]
     assert hull.mixture(tpr=1).predict(scores, random_state=0).tolist() == [False, True, True, True]
     assert hull.mixture(depth=0).predict(scores, random_state=0).tolist() == [False] * 4
-    assert hull.mixture(at_most=99, population=10).predict(scores, random_state=0).all()
+    assert hull.mixture(at_most=99, population=10).predict(scores, random_state=0).tolist() == [False] + [True] * 3
+    assert hull.mixture(depth=1).predict(scores, random_state=0).all()
 
 
 @pytest.mark.parametrize(
@@ -140,7 +198,12 @@ def test_pure_ends_and_one_model():
         (lambda: MIXED.predict({"A": [1]}, random_state=0), ColumnError, "scores of model 'B' are missing"),
         (lambda: MIXED.predict([1, 0], random_state=0), ColumnError, "expected a mapping with the models"),
         (lambda: MIXED.predict({"A": [1, 0], "B": [1]}, random_state=0), ShapeError, "A: 2, B: 1"),
-        (lambda: MIXED.predict({"A": [1, 0], "B": [1, 1]}, key=[1]), ShapeError, "key: expected one entry per label"),
+        (
+            lambda: MIXED.predict({"A": [1, 0], "B": [1, 1]}, ids=[7, 7]),
+            InputError,
+            "ids: .* in each row, got '7' twice",
+        ),
+        (lambda: MIXED.predict({"A": [1, 0], "B": [1, 1]}, ids=[1]), ShapeError, "ids: expected one entry per label"),
     ],
 )
 def test_refusals(call, kind, message):

@@ -135,6 +135,9 @@ def test_calibration_and_ranks_raise_alarms_of_their_own():
     assert rs.monitor("auc", fail_if="auc < .3").update(label, score).alarm is None
 
 
+TIED = rs.ThresholdCounts([2, 1], [3, 1], [1, 3])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -144,6 +147,7 @@ def test_calibration_and_ranks_raise_alarms_of_their_own():
         (lambda: rs.monitor("auc", fail_if="cost > 1"), "one of"),
         (lambda: rs.monitor("calibration", fail_if="calibration > 0").update([1, 0], [3.0, -2.0]), "probabilities"),
         (lambda: rs.monitor(decision(), level=95), "level"),
+        (lambda: rs.monitor(rs.choose(TIED, subject_to="tpr <= .5", randomized=True)), "one without lots"),
         (lambda: Monitor.from_dict({"format": "other"}), "state of a monitor"),
         (lambda: Monitor.from_dict({"format": "rocscope monitor", "version": 1}), "state of a monitor"),
     ],

@@ -125,6 +125,14 @@ def test_numbers_are_distributions_of_no_width():
         (lambda: Beta(0, 1), "a: expected a finite number above 0, got 0"),
         (lambda: LogNormal(1, -1), "sigma: expected a finite number above 0, got -1"),
         (
+            lambda: rs.decisions.h_measure([1, 0], [1, 0], costs="symmetric", severity_ratio=2),
+            "costs and severity_ratio: expected one of them, got both",
+        ),
+        (
+            lambda: rs.decisions.h_measure([1, 0], [1, 0], severity_ratio=0),
+            "severity_ratio: expected a finite number above 0, got 0",
+        ),
+        (
             lambda: rs.decisions.h_measure([1, 0], [1, 0], costs="cheap"),
             "costs: expected 'prevalence', 'symmetric' or a Beta",
         ),
@@ -140,6 +148,10 @@ def test_h_measure_of_the_r_package():
     rng = np.random.default_rng(66)
     label, score = rng.integers(low=0, high=2, size=10), rng.random(10)
     share = label.mean()
+    ratio = share / (1 - share)
+    assert rs.decisions.h_measure(label, score, severity_ratio=ratio) == rs.decisions.h_measure(
+        label, score, costs=Beta(2, 1 + 1 / ratio)
+    )
     assert rs.decisions.h_measure(label, score, costs=Beta(2, 1 + (1 - share) / share)) == pytest.approx(
         0.18889596344769588
     )

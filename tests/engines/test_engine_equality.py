@@ -25,9 +25,7 @@ DTYPES = {"a": ("float32", "float64"), "b": ("int64", "float64")}
 
 def through_read(table, folder, *, weight=None, segment=None):
     preds = rs.read(table, label="y", scores=MODELS, weight=weight, segment=segment, missing="drop")
-    if segment is None:
-        return {model: preds.counts(model) for model in MODELS}
-    return {name: {model: part.counts(model) for model in MODELS} for name, part in preds.by_segment().items()}
+    return {model: preds.counts(model, by=segment and "segment") for model in MODELS}
 
 
 def through_arrays(table, folder, *, weight=None, segment=None):
@@ -37,9 +35,7 @@ def through_arrays(table, folder, *, weight=None, segment=None):
     mass, group = (None if name is None else columns[name] for name in (weight, segment))
     scores = {model: columns[model] for model in MODELS}
     preds = rs.Predictions(columns["y"], scores, sample_weight=mass, segment=group)
-    if segment is None:
-        return {model: preds.counts(model) for model in MODELS}
-    return {name: {model: part.counts(model) for model in MODELS} for name, part in preds.by_segment().items()}
+    return {model: preds.counts(model, by=segment and "segment") for model in MODELS}
 
 
 def counted(source, **options):
@@ -152,12 +148,14 @@ def test_counts_are_identical(tmp_path_factory, path, way, data):
     with taking(path):
         found = WAYS[way](table, tmp_path_factory.mktemp("way"), **options)
         expected = oracle(table, **options)
-        assert sorted(found) == sorted(expected)
-        for name, part in found.items():
-            if options.get("segment"):
-                assert {model: levels(counts) for model, counts in part.items()} == expected[name]
-            else:
-                assert levels(part) == expected[name]
+        if "segment" not in options:
+            assert {model: levels(counts) for model, counts in found.items()} == expected
+            return
+        for model in MODELS:
+            assert list(found[model]) == sorted(expected)
+            assert {name: levels(part) for name, part in found[model].items()} == {
+                name: by_model[model] for name, by_model in expected.items()
+            }
 
 
 @pytest.mark.parametrize("memory", [None, "1 MB"])

@@ -238,11 +238,6 @@ def test_labels_and_scores_that_are_neither(tmp_path, name):
     failing(source, WeightError, "sample_weight: .*got 1 negative", scores="y", weight="w", where="y < 2")
 
 
-def test_decimal_commas_are_named():
-    stream = io.BytesIO(b"y;s\n1;0,5\n0;0,25\n")
-    failing(stream, ScoreError, "such as '0,5' in row 0; write decimals with a point", format="csv")
-
-
 def test_a_file_without_a_header_shows_what_its_first_row_is(tmp_path):
     (tmp_path / "a.csv").write_text("1,0.5\n0,0.25\n")
     failing(tmp_path / "a.csv", ColumnError, "label of .*: expected one of '1', '0.5', got 'y'")

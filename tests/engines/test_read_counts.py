@@ -289,7 +289,7 @@ def test_folders_name_columns(tmp_path):
 
 @pytest.mark.parametrize(
     ("values", "kind"),
-    [(["1", "2", "NA"], np.int64), (["1", "2.5", "N/A"], np.float64), (["9223372036854775808", "1"], np.float64)],
+    [(["1", "2", "NA"], np.int64), (["1", "2.5", "N/A"], np.float64), (["9223372036854775808", "1"], np.uint64)],
 )
 def test_text_is_of_the_type_that_all_its_values_have(tmp_path, values, kind, monkeypatch):
     monkeypatch.setattr("rocscope.engines.sources.database.BATCH_ROWS", 1)
@@ -307,12 +307,6 @@ def test_the_source_is_told(tmp_path):
     assert isinstance(found, CountedModels)
     assert list(found) == ["S", "T"]
     assert (found.source.rows_read, found.source.rows_dropped) == (3, 1)
-
-
-def test_a_segment_without_weight_is_refused():
-    rows = {"y": [0, 1, 1], "s": [1, 2, 3], "w": [0, 1, 1], "g": ["a", "b", "b"]}
-    with pytest.raises(InputError, match="expected a weight above 0, got only zeros"):
-        rs.read_counts(rows, label="y", scores="s", weight="w", segment="g")
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,8 @@ def test_segments_are_counted_apart(sample, names, dealt, large):
     assert list(found) == sorted(set(segment.tolist()))
     for name, counts in found.items():
         here = segment == name
-        assert counts["m0"] == ThresholdCounts.from_scores(sample.y[here], sample.score[here])
-    first, *others = (counts["m0"] for counts in found.values())
+        assert counts == ThresholdCounts.from_scores(sample.y[here], sample.score[here])
+    first, *others = found.values()
     assert sum(others, first) == sample.counts()
 
 

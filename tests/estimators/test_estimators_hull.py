@@ -64,13 +64,13 @@ def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
     first, second = aimed.mixture_.first, aimed.mixture_.second
     assert first.point.depth <= 0.25 <= second.point.depth
     ends = [fitted.named_estimators_[end.model].predict_proba(X)[:, 1] >= end.threshold for end in (first, second)]
-    for predicted in (aimed.predict(X), aimed.predict(X, key=np.arange(4000)), aimed.predict(X, random_state=7)):
+    for predicted in (aimed.predict(X), aimed.predict(X, ids=np.arange(4000)), aimed.predict(X, random_state=7)):
         differ = ends[0] != ends[1]
         assert np.array_equal(predicted[~differ], ends[0][~differ])
         share = (predicted == ends[1])[differ].mean()
         assert abs(share - aimed.mixture_.weight) < 4 * math.sqrt(0.25 / differ.sum())
-    some = aimed.predict(X[::3], key=np.arange(4000)[::3])
-    assert np.array_equal(some, aimed.predict(X, key=np.arange(4000))[::3])
+    some = aimed.predict(X[::3], ids=np.arange(4000)[::3])
+    assert np.array_equal(some, aimed.predict(X, ids=np.arange(4000))[::3])
     assert not hasattr(aimed, "predict_proba")
 
 

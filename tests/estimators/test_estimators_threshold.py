@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
+    GridSearchCV,
     PredefinedSplit,
     RepeatedStratifiedKFold,
     StratifiedKFold,
@@ -166,7 +167,10 @@ def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"context": {"cost_fn": 5}}, "context: expected a Context or an UncertainContext, got {'cost_fn': 5}"),
+        (
+            {"context": {"cost_fn": 5}},
+            "context: expected a Context, a Campaign or an UncertainContext, got {'cost_fn': 5}",
+        ),
         ({"criterion": "acuracy"}, "criterion: expected one of .*closest: 'accuracy'"),
         ({"subject_to": "tpr above .9"}, "tpr above .9"),
         ({"cv": 3, "subject_to": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
@@ -178,3 +182,25 @@ def test_an_aim_that_is_not_understood_is_refused(kind, options, message):
     wrapper = {"one": rs.estimators.ThresholdClassifier, "several": rs.estimators.HullClassifier}[kind]
     with pytest.raises(rs.errors.InputError, match=message):
         wrapper(models[kind], **options).fit(*sample())
+
+
+WITH_CONTEXT = [
+    lambda **options: rs.estimators.ThresholdClassifier(GaussianNB(), cv=3, **options),
+    lambda **options: rs.estimators.HullClassifier([("nb", GaussianNB())], cv=3, **options),
+]
+
+
+@pytest.mark.parametrize("make", WITH_CONTEXT, ids=["threshold", "hull"])
+def test_a_search_varies_single_costs_and_changes_no_context(make):
+    X, y = sample()
+    context = rs.Context(0.3, cost_fn=3)
+    search = GridSearchCV(make(context=context), {"context__cost_fn": [1, 50]}, cv=3, scoring="recall").fit(X, y)
+    assert search.best_params_ == {"context__cost_fn": 50}
+    assert search.best_estimator_.context == rs.Context(0.3, cost_fn=50)
+    assert context == rs.Context(0.3, cost_fn=3)
+    model = make()
+    assert model.get_params()["context__cost_fn"] == 1
+    assert model.set_params(context__cost_fp=2).context == rs.Context(cost_fp=2)
+    assert model.set_params(context=context, context__cost_fp=2).context == rs.Context(0.3, cost_fp=2, cost_fn=3)
+    with pytest.raises(rs.errors.InputError, match="closest: 'cost_tp'"):
+        model.set_params(context__cost=2)

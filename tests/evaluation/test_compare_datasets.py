@@ -1,7 +1,7 @@
 """Comparisons of learners over several data sets, and the critical-difference diagram."""
 
 import json
-from itertools import pairwise
+from itertools import pairwise, permutations, product
 from math import inf, nan, sqrt
 from pathlib import Path
 
@@ -25,6 +25,8 @@ DEMSAR = REFERENCE["demsar_2006"]
 TABLE = dict(zip(DEMSAR["models"], np.transpose(DEMSAR["auc"]), strict=True))
 
 small_tables = st.lists(st.tuples(*[st.integers(0, 4)] * 4), min_size=3, max_size=12).map(np.array)
+large_tables = st.lists(st.tuples(*[st.integers(0, 4)] * 4), min_size=11, max_size=16).map(np.array)
+few_rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=4).map(np.array)
 
 
 def test_ranks_and_tests_of_demsars_example():
@@ -49,7 +51,45 @@ def test_critical_values_are_the_published_ones():
         assert found == pytest.approx(q, abs=2e-3)
 
 
-@given(small_tables)
+@given(few_rows)
+def test_few_data_sets_have_the_exact_p_value(values):
+    """The oracle deals the ranks of every data set out in every order, one after the other."""
+    found = rs.evaluation.friedman(dict(zip("abc", values.T, strict=True)))
+    ranks = stats.rankdata(-values, axis=1)
+    dealt = np.array([np.sum(rows, axis=0) for rows in product(*(list(permutations(row)) for row in ranks))])
+    expected = ((dealt**2).sum(axis=1) >= (ranks.sum(axis=0) ** 2).sum()).mean()
+    assert found.p_value == pytest.approx(expected, abs=1e-12)
+    assert found.f_p_value == found.p_value
+
+
+def test_two_data_sets_that_agree_are_one_case_of_six():
+    found = rs.evaluation.friedman({"a": [0.9, 0.8], "b": [0.8, 0.7], "c": [0.7, 0.6]})
+    assert (found.f_statistic, found.p_value, found.f_p_value) == (inf, pytest.approx(1 / 6), pytest.approx(1 / 6))
+
+
+def test_the_exact_test_holds_its_level():
+    """Of 300 samples of five data sets without a difference at most 5 % (and three standard errors) are found."""
+    rng = np.random.default_rng(0)
+    for models in ("abc", "abcd"):
+        found = [
+            rs.evaluation.friedman(dict(zip(models, rng.random((len(models), 5)), strict=True))) for _ in range(300)
+        ]
+        exact, approximate = (np.mean([p(each) <= 0.05 for each in found]) for p in (lambda r: r.p_value, _by_f))
+        print(f"{len(models)} models, 5 data sets: {exact:.1%} by the exact p, {approximate:.1%} by F")
+        assert exact <= 0.05 + 3 * sqrt(0.05 * 0.95 / 300)
+
+
+def _by_f(found):
+    n, m = found.ranks.shape
+    return stats.f.sf(found.f_statistic, m - 1, (m - 1) * (n - 1))
+
+
+def test_ranks_tie_within_rounding():
+    found = rs.evaluation.friedman({"a": [0.1 + 0.2, 5.0], "b": [0.3, 4.0], "c": [0.2, 3.0]})
+    assert found.ranks.tolist() == [[1.5, 1.5, 3], [1, 2, 3]]
+
+
+@given(large_tables)
 def test_friedman_equals_scipy_and_iman_davenport_the_anova_of_ranks(values):
     found = rs.evaluation.friedman(dict(zip("abcd", values.T, strict=True)))
     ranks = found.ranks

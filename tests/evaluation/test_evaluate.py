@@ -248,7 +248,7 @@ def test_several_classes(noise):
     preds = rs.evaluate({"nb": GaussianNB(), "svm": LinearSVC()}, X, y, cv=5, repeats=2)
     assert isinstance(preds, rs.multiclass.MulticlassPredictions)
     assert preds.classes == ("a", "b", "c")
-    assert list(preds.proba), list(preds.labels) == (["nb"], ["svm"])
+    assert list(preds.proba), list(preds.decisions) == (["nb"], ["svm"])
     assert preds.by_repeat()[1].row.tolist() == list(range(120))
     assert preds.binary("a").row.tolist() == preds.row.tolist()
     assert preds.source.responses == {"nb": "predict_proba", "svm": "predict"}

@@ -225,7 +225,7 @@ def test_a_perfect_model_has_no_optimism():
 
 def test_nobody_positive_is_a_legal_choice():
     preds = rs.Predictions([1] * 5 + [0] * 45, np.tile([0.1, 0.2, 0.3, 0.4, 0.5], 10))
-    result = quick(preds, rs.Context())
+    result = quick(preds, rs.Context(), stratified=True)
     assert result.threshold.value == inf
     assert result.distribution.nobody > 0.5
     assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["threshold"]["value"] is None

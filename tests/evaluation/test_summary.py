@@ -54,6 +54,9 @@ def test_numbers_are_those_of_their_functions(found):
         )
     point = counts.at(row.threshold)
     assert row["net_benefit"].value == pytest.approx((point.tp - point.fp / 3) / counts.n, rel=1e-12)
+    lost = rs.calibration.miscalibration_cost(preds, model="a").interval(rs.Context(cost_fn=3), draws=99)
+    assert row["miscalibration_cost"].to_dict() == lost.to_dict()
+    assert 0 <= lost.low < lost.high
 
 
 def test_a_part_is_the_summary_of_its_rows_at_the_threshold_of_all(found):

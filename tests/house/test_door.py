@@ -2,10 +2,12 @@
 
 import inspect
 import re
+import warnings
 from types import ModuleType
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 import rocscope as rs
 from door_cases import (
@@ -21,6 +23,7 @@ from door_cases import (
     OF_A_POINT,
     OF_COUNTED_DATA,
     OF_ONE_MODEL,
+    OF_ONE_OR_SEVERAL,
     OF_RESULTS_OR_ROWS,
     OF_ROWS,
     OF_SEVERAL_CLASSES,
@@ -36,9 +39,11 @@ from door_cases import (
     B,
     N,
     Y,
+    of_arguments,
+    of_columns,
     sketch,
 )
-from rocscope.errors import ColumnError, InexactCountsError, InputError, RocscopeError
+from rocscope.errors import ColumnError, InexactCountsError, InputError, RocscopeError, RocscopeWarning
 from rocscope.multiclass import ConfusionMatrix
 from rocscope.ranges import BinnedCounts
 
@@ -153,7 +158,7 @@ def test_ranges_that_leave_it_open_are_a_result_or_said(name):
             assert curve.counts is OPEN
 
 
-@pytest.mark.parametrize("name", OF_ONE_MODEL | OF_COUNTED_DATA)
+@pytest.mark.parametrize("name", sorted((OF_ONE_MODEL | OF_COUNTED_DATA).keys() - OF_ONE_OR_SEVERAL))
 def test_of_two_models_one_is_named(name):
     call = (OF_ONE_MODEL | OF_COUNTED_DATA)[name]
     wanted = r"^model: expected one of \['a', 'b'\], got no name; name the model: model='a'$"
@@ -270,5 +275,43 @@ def test_a_refusal_names_what_to_do_instead():
 @pytest.mark.parametrize("name", sorted(OF_ONE_MODEL))
 def test_one_block_documents_the_data(name):
     documented = inspect.getdoc(public()[name])
-    assert "y_true, y_score, model, pos_label, sample_weight : data of one model\n" in documented
-    assert "\n    In any form; see `rocscope.sample`." in documented
+    block = r"^y_true, y_score, model, pos_label, sample_weight : data of one model(, or of several)?\n"
+    assert re.search(block + r"    In any form; see `rocscope\.sample`\.", documented, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", ["columns", "arguments"])
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_hostile_values_give_a_result_or_one_clear_error(kind, every):
+    cases = list(of_columns() if kind == "columns" else of_arguments(public()))[::every]
+    wrong, refused = {}, 0
+    for case, call, data, options in cases:
+        try:
+            call(*data, **options)
+        except RocscopeError as error:
+            refused += 1
+            if "\n" in str(error) or len(str(error)) > 1_000:
+                wrong[case] = f"words: {str(error)[:100]}"
+        except Exception as error:  # noqa: BLE001 (which must not be)
+            wrong[case] = f"{type(error).__name__}: {str(error)[:100]}"
+        if case.startswith("plotting"):
+            pyplot.close("all")
+    print(f"{len(cases):,} hostile {kind}: {refused:,} refused, {len(cases) - refused - len(wrong):,} answered")
+    assert len(cases) >= 1_000
+    assert not wrong, "\n".join(f"{case}: {words}" for case, words in list(wrong.items())[:60])
+
+
+EXTREMES = (
+    np.array([1e308, -1e308, 1e-320, 0, 5, -5]),
+    np.zeros(6),
+    np.array([1.0, 0, 1, 0, 1, 0]),
+    np.array([0.9, 0.1, 0.8, 0.3, 0.7, 0.2]),
+)
+
+
+@pytest.mark.parametrize("name", OF_ONE_MODEL)
+def test_numpy_may_be_told_to_raise_what_it_warns_of(name):
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RocscopeWarning)
+        for scores in EXTREMES:
+            outcome(OF_ONE_MODEL[name], [1, 0, 1, 0, 1, 0], scores)
+        assert not isinstance(outcome(OF_ONE_MODEL[name], Y, A), str)

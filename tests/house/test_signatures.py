@@ -5,7 +5,9 @@ import inspect
 import pkgutil
 import re
 import types
+import typing
 from collections import defaultdict
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -27,6 +29,7 @@ OWN_CHOICES = {
     "cv": "ten folds; a learning curve holds a share of the rows out, again and again",
     "metric": "the AUC; a band goes around a curve unless it is told a metric",
     "kind": "which rates are averaged, what ranges surely hold, or which classes: each has its usual one",
+    "weight": "rows have none unless a column holds them; a mean over groups is one over their rows",
     "cost_ratio": "one number, or for a map of regions a grid",
 }
 """Parameters whose defaults may differ, and why."""
@@ -54,7 +57,6 @@ ALSO_REQUIRED = {
     "target_prior": "the class mix of the sample, unless moving away from it is all there is to do",
     "train_prevalence": "a sample with labels tells it",
     "prevalence": "needed by what is computed at one",
-    "thresholds": "crisp tests have no other; drawings and costs find their own",
     "what": "the words of a message",
     "by": "a table is of all rows unless parts are asked for; a shift is by something",
     "positive": "checked labels, or the class of a matrix",
@@ -76,6 +78,7 @@ def names_of(topic):
     return getattr(topic, "__all__", [name for name in own if not name.startswith("_")])
 
 
+@cache
 def public():
     """Return what topics give out, by name."""
     return {
@@ -90,6 +93,7 @@ def is_made_by_users(cls):
     return "\n    Parameters\n" in ((inspect.getdoc(cls) and cls.__doc__) or "")
 
 
+@cache
 def callables():
     """Return every public function and constructor, and every public method of a class that is public or returned."""
     found = {name: each for name, each in public().items() if inspect.isfunction(each)}
@@ -107,6 +111,7 @@ def callables():
     return found
 
 
+@cache
 def modules():
     """Return the modules of the topics."""
     names = [info.name for info in pkgutil.walk_packages(rs.__path__, "rocscope.")]
@@ -168,8 +173,7 @@ def listed(stub):
 
 def test_no_list_of_names_stands_beside_a_stub():
     beside = []
-    for path in ROOT.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for path, tree in trees().items():
         lists = [node for node in tree.body if isinstance(node, ast.Assign) and "__all__" in ast.unparse(node.targets)]
         if any(isinstance(node.value, ast.List | ast.Tuple) for node in lists):
             has_stub = path.with_suffix(".pyi").exists() or path.name != "__init__.py"
@@ -179,21 +183,26 @@ def test_no_list_of_names_stands_beside_a_stub():
 
 def test_what_looks_public_has_a_door():
     """A function or class of a topic that has examples is given out, or returned, or another module uses it."""
-    trees = {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
     homes = tuple(topic.__name__ for topic in topics()[1:])
     doors = {(each.__module__, each.__name__) for each in public().values() if hasattr(each, "__name__")}
-    returned = {word for tree in trees.values() for word in words_of_results(tree)}
-    used = {use for tree in trees.values() for use in uses(tree)}
+    returned = {word for tree in trees().values() for word in words_of_results(tree)}
+    known = doors.union(*map(uses, trees().values()))
     without = [
         f"{module}.{node.name}"
-        for module, tree in trees.items()
+        for module, tree in ((module_of(path), tree) for path, tree in trees().items())
         if module.startswith(homes)
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
         if "Examples\n" in (ast.get_docstring(node) or "")
-        if (module, node.name) not in doors | used and not (isinstance(node, ast.ClassDef) and node.name in returned)
+        if (module, node.name) not in known and not (isinstance(node, ast.ClassDef) and node.name in returned)
     ]
     assert without == []
+
+
+@cache
+def trees():
+    """Return the syntax tree of every module."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
 
 
 def module_of(path):
@@ -209,11 +218,23 @@ def words_of_results(tree):
 def uses(tree):
     """Yield what a module takes from others: by name, or as attributes of them."""
     imported = {}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 yield node.module, alias.name
                 imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
             yield imported[node.value.id], node.attr
+
+
+def test_the_overloads_of_read_say_what_comes_back_and_together_take_what_it_takes():
+    first, second = typing.get_overloads(rs.read)
+    assert first.__annotations__["return"] is rs.Predictions
+    assert second.__annotations__["return"] == "MulticlassPredictions"
+    taken = {"source"}
+    for overload in (first, second):
+        (rows,) = typing.get_args(overload.__annotations__["rows"])
+        taken |= {*typing.get_type_hints(rows), *inspect.signature(overload).parameters} - {"rows"}
+    assert taken == set(inspect.signature(rs.read).parameters)

@@ -1,90 +1,107 @@
-"""Everything that is saved as JSON is read by one strict reader: it loads as it was, or is refused in one line."""
+"""Everything that is saved is read by one strict reader: it loads as it was, or is refused in one line."""
 
-import copy
 import json
+import os
+import resource
+import signal
+import warnings
+from collections import Counter
 
-import numpy as np
 import pytest
+from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, mutants, places
 
-import rocscope as rs
-from rocscope.decisions import decision_file
+from rocscope._stored import MOST_BYTES
 from rocscope.errors import StoredError
-from rocscope.multiclass.weights import class_decision
 
-LABEL = np.arange(40) % 3 == 0
-SCORE = (np.arange(40) * 7 % 11 + 3 * LABEL) / 20
-PROBA = np.column_stack([1 - SCORE, SCORE])
+ALL = FILES | {"sketch": SKETCH}
+MOST_MEMORY = 300_000  # kB beyond what the tests took before: some times the largest file
 
 
-def recalibrators():
-    load = rs.calibration.load_recalibrator
-    return {
-        m: (rs.calibration.recalibrator(m).fit(SCORE, LABEL), load, None) for m in ("beta", "isotonic", "histogram")
-    }
-
-
-SAVED = {
-    "decision": (rs.choose(rs.ThresholdCounts.from_scores(LABEL, SCORE)), rs.Decision.load, decision_file.FORMAT),
-    "class weights": (
-        rs.multiclass.class_weights(LABEL.astype(int), PROBA, classes=[0, 1], method="coordinate"),
-        rs.multiclass.ClassWeights.load,
-        class_decision.FORMAT,
-    ),
-} | recalibrators()
-HEADER = ("format", "version", "checksum")
-ODD = (None, True, -1, 0, 0.5, 1e30, 10**400, "", "1", [], [[1], [1, 2]], {}, {"x": 1})
-
-
-@pytest.fixture(params=SAVED)
+@pytest.fixture(params=FILES)
 def saved(request, tmp_path):
-    result, load, sealed = SAVED[request.param]
-    return result.save(tmp_path / "saved.json"), load, sealed
+    kind = FILES[request.param]
+    return kind.save(tmp_path), kind.load, kind
 
 
-def rewrite(path, content, sealed):
-    """Write content as if it had been saved so; with the header that it has, if that was changed."""
+def rewrite(path, content, was):
+    """Write content as if it had been saved so; with the header that it has, if that is not what it was."""
     own = {name: value for name, value in content.items() if name not in HEADER}
-    was = json.loads(path.read_text())
-    intact = sealed and all(name in content and content[name] == was[name] for name in HEADER)
-    path.write_text(sealed.text(own) if intact else json.dumps(content))
+    intact = all(name in content and content[name] == was[name] for name in HEADER)
+    path.write_text(json.dumps(content | ({"checksum": checksum(own)} if intact else {})))
 
 
-def places(value, path=()):
-    """Return the paths of all values in parsed JSON."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, each in inner for place in ((*path, key), *places(each, (*path, key)))]
+def test_what_is_saved_is_what_is_read(saved):
+    path, load, kind = saved
+    loaded = load(path)
+    assert loaded.to_dict() == kind.made.to_dict()
+    kind.use(loaded)
 
 
 def test_any_value_loads_or_is_refused_in_one_line(saved):
-    path, load, sealed = saved
-    content = json.loads(path.read_text())
-    for *parents, last in places(content):
-        for odd in ODD:
-            edited = copy.deepcopy(content)
-            place = edited
-            for key in parents:
-                place = place[key]
-            place[last] = odd
-            path.write_text(json.dumps(content))
-            rewrite(path, edited, sealed)
+    path, load, _ = saved
+    content, was = json.loads(path.read_text()), json.loads(path.read_text())
+    for number, (*above, last) in enumerate(places(content)):
+        if any(isinstance(key, int) and key > 1 for key in (*above, last)):
+            continue  # the first two of a list stand for all
+        holder = content
+        for key in above:
+            holder = holder[key]
+        kept = holder[last]
+        for odd in ODD[number % 2 :: 2]:  # by turns: mutants try the others
+            holder[last] = odd
+            rewrite(path, content, was)
             try:
                 load(path)
             except StoredError as error:
                 assert str(error).startswith(str(path))
                 assert "\n" not in str(error)
+        holder[last] = kept
 
 
-def test_no_field_can_be_left_out(saved):
-    path, load, sealed = saved
+def test_no_field_can_be_left_out_and_none_put_in(saved):
+    path, load, _ = saved
     content = json.loads(path.read_text())
     for name in content:
-        path.write_text(json.dumps(content))
-        rewrite(path, {key: value for key, value in content.items() if key != name}, sealed)
+        rewrite(path, {key: value for key, value in content.items() if key != name}, content)
         with pytest.raises(StoredError):
             load(path)
+    rewrite(path, content | {"more" * 500 + "\n": 1}, content)
+    with pytest.raises(StoredError) as error:
+        load(path)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+    rewrite(path, content | {"more": 1}, content)
+    with pytest.raises(StoredError, match="more: expected no such field, got one"):
+        load(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "1e999", '{"format": NaN}', "[" * 100_000, '{"a":' * 100_000])
+def test_a_file_without_a_checksum_or_with_another_is_refused(saved):
+    path, load, _ = saved
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in content.items() if key != "checksum"}))
+    with pytest.raises(StoredError, match=r"expected a checksum, got none; (make|begin)"):
+        load(path)
+    path.write_text(json.dumps(content | {"checksum": "0" * 64}))
+    with pytest.raises(StoredError, match="expected the content that was saved, got a file that was changed since"):
+        load(path)
+    assert content["checksum"] == checksum({key: value for key, value in content.items() if key not in HEADER})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "1e999",
+        '{"format": NaN}',
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        '{"a": 1, "a": 2}',
+        '["\\ud800"]',
+    ],
+)
 def test_what_is_nothing_of_the_kind(saved, text):
     path, load, _ = saved
     path.write_text(text)
@@ -98,9 +115,18 @@ def test_files_that_cannot_be_read(saved, tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(StoredError, match="not UTF-8"):
         load(path)
-    for strange in (tmp_path / "none.json", tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for strange in (tmp_path / "none.json", tmp_path, tmp_path / "pipe", "/dev/zero", "a\0b", "x" * 300):
         with pytest.raises(StoredError, match=r"expected a .* file, got "):
             load(strange)
+
+
+def test_no_file_is_read_beyond_the_largest_that_is_written(tmp_path):
+    path = tmp_path / "sparse.json"
+    with path.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    with pytest.raises(StoredError, match=r"a decision of at most 268,435,456 bytes, got more"):
+        FILES["decision"].load(path)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +137,48 @@ def test_versions(saved, version, words):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version}))
     with pytest.raises(StoredError, match=words):
         load(path)
+
+
+def outcome(kind, data, path):
+    """Load and use what a mutant holds; return whether it was refused, or what went wrong."""
+    try:
+        if kind.format is None:
+            loaded = kind.load(data)
+        else:
+            path.write_bytes(data)
+            loaded = kind.load(path)
+    except StoredError as error:
+        return "refused" if "\n" not in str(error) and len(str(error)) < 1000 else f"words {str(error)[:200]!r}"
+    except Exception as error:  # noqa: BLE001 (which must not be)
+        return f"loading: {type(error).__name__}: {str(error)[:200]}"
+    try:
+        kind.use(loaded)
+    except Exception as error:  # noqa: BLE001 (which must not be)
+        return f"using: {type(error).__name__}: {str(error)[:200]}"
+    return "loaded"
+
+
+def hang(_signal, _frame):
+    raise TimeoutError("more than 10 s")
+
+
+@pytest.mark.parametrize("number", [4_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_mutants_load_as_something_sound_or_are_refused(tmp_path, number):
+    """Byte flips, cuts, swaps, nested JSON, huge numbers, with the old checksum and with one that fits."""
+    found, bad = Counter(), {}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    signal.signal(signal.SIGALRM, hang)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for name, data in mutants(number):
+            signal.alarm(10)
+            seen = outcome(ALL[name], data, tmp_path / "mutant.json")
+            signal.alarm(0)
+            found[seen if seen in ("refused", "loaded") else "wrong"] += 1
+            if seen not in ("refused", "loaded"):
+                bad.setdefault(f"{name}: {seen}", data)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(f"{number:,} mutants: {dict(found)}, {grown:,} kB more memory at most")
+    assert not bad, "\n".join(list(bad)[:40])
+    assert found["refused"] and found["loaded"]
+    assert grown < MOST_MEMORY

@@ -39,8 +39,9 @@ def binomials():
 
 
 @pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("block", [resampling._BLOCK, 2], ids=["one block", "several blocks"])
 @pytest.mark.parametrize("way", [compiled, binomials, lambda: compiled(np.inf)], ids=["compiled", "binomials", "plain"])
-def test_replicates_have_the_distribution_of_all_resamples(way, stratified):
+def test_replicates_have_the_distribution_of_all_resamples(way, block, stratified):
     label, score = np.array([1, 1, 0, 0, 0]), np.array([3, 1, 1, 2, 0])
     exact = {}
     pools = [[0, 1], [2, 3, 4]] if stratified else [range(5)]
@@ -49,7 +50,7 @@ def test_replicates_have_the_distribution_of_all_resamples(way, stratified):
         value = rs.auc(y, s) if 0 < y.sum() < len(y) else -1.0
         exact[value] = exact.get(value, 0) + 1
     design = design_of(rs.ThresholdCounts.from_scores(label, score), stratified=stratified)
-    with way():
+    with way(), mock.patch.object(resampling, "_BLOCK", block):
         found = resampling.replicate(design, AREAS, 20_000)[:, 0]
     values, counts = np.unique(np.where(np.isnan(found), -1.0, found), return_counts=True)
     assert values.tolist() == pytest.approx(sorted(exact))

@@ -1,6 +1,5 @@
 """Closed-form variances of smooth statistics against the bootstrap, and values against their own functions."""
 
-import time
 import warnings
 
 import numpy as np
@@ -103,21 +102,13 @@ def replicates(kind, many):
 def check_against_the_bootstrap(kind, many, most, median):
     preds, options = design(kind)
     options = {"groups": None, "folds": None, "weights": "auto"} | options
-    began = time.perf_counter()
     errors = np.array([np.sqrt(values_of_rows(preds, each, **options).covariance[0, 0]) for each in STATISTICS])
-    closed = time.perf_counter() - began
-    began = time.perf_counter()
     spread = replicates(kind, many).std(axis=0, ddof=1)
-    drawn = (time.perf_counter() - began) * 2000 / many
     off = abs(errors / spread - 1)
     worst = STATISTICS[int(off.argmax())].name
-    print(
-        f"{kind}: off by {100 * np.median(off):.1f} %, at most {100 * off.max():.1f} % ({worst}); "
-        f"{drawn / closed:.0f} × as fast as 2,000 replicates"
-    )
+    print(f"{kind}: off by {100 * np.median(off):.1f} %, at most {100 * off.max():.1f} % ({worst})")
     assert off.max() <= most, dict(zip([each.name for each in STATISTICS], off.round(3), strict=True))
     assert np.median(off) <= median
-    return drawn / closed
 
 
 @pytest.mark.parametrize("kind", ["plain", "weights", "groups", "folds"])
@@ -128,7 +119,7 @@ def test_standard_errors_are_those_of_the_bootstrap(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "weights", "groups", "folds"])
 def test_standard_errors_are_those_of_the_bootstrap_in_full(kind):
-    assert check_against_the_bootstrap(kind, 2000, 0.05, 0.015) >= 100
+    check_against_the_bootstrap(kind, 2000, 0.05, 0.015)
 
 
 def test_there_are_thirty_statistics():

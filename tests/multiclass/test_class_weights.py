@@ -262,7 +262,7 @@ def test_least_recalls_are_met_or_said_to_be_out_of_reach():
 def test_of_several_models_the_best_is_taken(objective):
     y, proba, _ = rows_of(n=300)
     models = {"worse": np.roll(proba, 1, axis=0), "better": proba}
-    preds = rs.multiclass.MulticlassPredictions(y, models, labels={"crisp": y}, classes=range(3))
+    preds = rs.multiclass.MulticlassPredictions(y, models, decisions={"crisp": y}, classes=range(3))
     chosen = rs.multiclass.class_weights(preds, objective=objective)
     assert chosen.model == "better"
     assert chosen.to_dict() == rs.multiclass.class_weights(preds, model="better", objective=objective).to_dict()
@@ -349,9 +349,14 @@ def test_a_decision_that_was_saved_predicts_the_same(tmp_path, objective):
 def test_a_file_that_was_changed_or_is_none_is_refused(tmp_path):
     y, proba, _ = rows_of(n=80)
     path = rs.multiclass.class_weights(y, proba, classes=range(3)).save(tmp_path / "weights.json")
-    path.write_text(path.read_text().replace('"temperature"', '"temperatur"'))
-    with pytest.raises(StoredError, match="changed since"):
-        rs.multiclass.ClassWeights.load(path)
+    for before, after, said in (
+        ("[0, 1, 2]", "[0, 1, 3]", "changed since"),
+        ("temperature", "temperatur", "got nothing"),
+    ):
+        changed = tmp_path / "changed.json"
+        changed.write_text("".join(path.read_text().split()).replace(before.replace(" ", ""), after.replace(" ", "")))
+        with pytest.raises(StoredError, match=said):
+            rs.multiclass.ClassWeights.load(changed)
     with pytest.raises(StoredError, match="a decision file"):
         rs.multiclass.ClassWeights.load(tmp_path / "nothing.json")
     (tmp_path / "other.json").write_text("{}")

@@ -35,7 +35,7 @@ def test_proportions_have_wilsons_interval(options, hits, n):
     [
         ({"statistic": "kappa"}, tables.kappa),
         ({"statistic": "mcc"}, tables.mcc),
-        ({"statistic": "f_score", "averaging": "macro"}, tables.macro_f1),
+        ({"statistic": "f_score", "averaging": "macro"}, tables.STATISTICS["macro_f1"]),
         ({"statistic": "jaccard", "of": "b"}, lambda t: tables.per_class(t, "jaccard")[1]),
     ],
 )

@@ -286,7 +286,7 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match="closest: 'aunu'"):
         rs.multiclass.multiclass_auc(y, proba).average("aunq")
     with pytest.raises(ScoreError, match="predicted labels only"):
-        rs.multiclass.multiclass_auc(rs.multiclass.MulticlassPredictions(y, labels=y))
+        rs.multiclass.multiclass_auc(rs.multiclass.MulticlassPredictions(y, decisions=y))
     with pytest.raises(LabelError, match="every class needs its column"):
         rs.multiclass.multiclass_auc(y + 1, proba, classes=range(4))
 

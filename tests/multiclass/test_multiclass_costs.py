@@ -195,7 +195,7 @@ def two_models(n=150):
     y, first = rows_of(n, 1)
     _, second = rows_of(n, 2)
     return rs.multiclass.MulticlassPredictions(
-        y, {"a": first, "b": first / 2 + second / 2}, labels={"c": (y + (first[:, 0] > 0.2)) % 3}
+        y, {"a": first, "b": first / 2 + second / 2}, decisions={"c": (y + (first[:, 0] > 0.2)) % 3}
     )
 
 
@@ -204,7 +204,7 @@ def test_comparison_of_costs_against_drawing_rows():
     cost = rs.multiclass.CostMatrix([[0, 1, 3], [2, 0, 1], [4, 4, 0]], classes=range(3), rows="actual")
     result = compare_multiclass_costs(preds, cost, replicates=4000)
     paid = {m: cost.of_rows(preds.y_true, cost.decide(preds.proba[m])) for m in ("a", "b")}
-    paid["c"] = cost.of_rows(preds.y_true, preds.labels["c"])
+    paid["c"] = cost.of_rows(preds.y_true, preds.decisions["c"])
     rng = np.random.default_rng(5)
     for pair in result:
         difference = paid[pair.second] - paid[pair.first]

@@ -23,7 +23,7 @@ def test_classes_are_the_sorted_labels_when_not_named():
 
 
 def test_several_models_with_probabilities_and_with_labels():
-    preds = rs.multiclass.MulticlassPredictions(Y, {"soft": PROBA}, labels={"crisp": ["a", "a", "c", "b"]})
+    preds = rs.multiclass.MulticlassPredictions(Y, {"soft": PROBA}, decisions={"crisp": ["a", "a", "c", "b"]})
     assert preds.models == ["soft", "crisp"]
     assert preds.predicted("soft").tolist() == [0, 1, 0, 2]
     assert preds.predicted("crisp").tolist() == [0, 0, 2, 1]
@@ -151,11 +151,12 @@ def test_duplicated_class_names_are_refused(classes):
     [
         ({"y_true": Y}, "at least one model"),
         ({"y_true": ["a", None, "b", "c"], "proba": PROBA}, "a value in every row"),
+        ({"y_true": Y, "proba": {1: PROBA, "1": PROBA}}, "a different name for each model"),
         ({"y_true": Y, "proba": PROBA[:3]}, "4 × 3, got 3 × 3"),
-        ({"y_true": Y, "proba": PROBA, "labels": {"score": Y}}, "a different name for each model"),
-        ({"y_true": Y, "labels": ["a", "b", "c", "x"], "classes": "abc"}, "got 'x'"),
+        ({"y_true": Y, "proba": {"m": Y}, "decisions": {"m": Y}}, "labels of each model once, got two of 'm'"),
+        ({"y_true": Y, "decisions": ["a", "b", "c", "x"], "classes": "abc"}, "got 'x'"),
         ({"y_true": Y, "proba": PROBA.astype(str)}, "values of type"),
-        ({"y_true": ["a"] * 4, "labels": ["a"] * 4}, "at least two classes"),
+        ({"y_true": ["a"] * 4, "decisions": ["a"] * 4}, "at least two classes"),
         ({"y_true": Y, "proba": PROBA, "sample_weight": [1, 1, -1, 1]}, "weights of at least 0"),
     ],
 )

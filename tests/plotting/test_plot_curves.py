@@ -219,9 +219,13 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_every_colour_has_a_contrast_of_three_on_white():
-    for colour in (*theme.COLOURS, theme.MUTED, theme.INK):
-        assert 1.05 / (luminance(colour) + 0.05) >= 3
+@pytest.mark.parametrize(("style", "paper"), [("default", "#ffffff"), ("dark_background", "#000000")])
+def test_every_colour_has_a_contrast_on_the_paper_of_the_style(style, paper):
+    with plt.style.context(style):
+        palette = theme.palette()
+    for colour in (*palette.hues, palette.muted, palette.ink):
+        light, dark = sorted([luminance(colour), luminance(paper)], reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_twenty_five_models_have_looks_of_their_own_and_five_differ_without_colour():

@@ -7,9 +7,15 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import rocscope as rs
-from rocscope.errors import InputError, ScoreError, ShapeError
+from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError
 from rocscope.multiclass.simplex import regions, to_plane
-from rocscope.plotting.multiclass import plot_class_rocs, plot_confusion, plot_pairwise_auc, plot_simplex
+from rocscope.plotting.multiclass import (
+    plot_class_calibrations,
+    plot_class_rocs,
+    plot_confusion,
+    plot_pairwise_auc,
+    plot_simplex,
+)
 
 matplotlib.use("Agg")
 
@@ -82,11 +88,40 @@ def test_each_class_has_its_panel_with_the_curve_of_every_model(k):
     figure.canvas.draw()
 
 
-def test_a_class_without_cases_has_a_panel_that_says_so():
+@pytest.mark.parametrize("plot", [plot_class_rocs, plot_class_calibrations])
+def test_a_class_without_cases_is_named_and_leaves_no_empty_panel(plot):
     y, proba = rows_of()
     preds = rs.multiclass.MulticlassPredictions(y[y != 1], proba[y != 1], classes=range(3))
-    titles = [ax.get_title(loc="left") for ax in plot_class_rocs(preds, figure=Figure()).axes]
-    assert titles[1] == "1: no cases"
+    figure = plot(preds, figure=Figure())
+    assert [ax.get_title(loc="left")[0] for ax in figure.axes] == ["0", "2", "t"][: len(figure.axes)]
+    assert figure.get_supxlabel() == "No cases, or no others: 1"
+    assert all(ax.lines for ax in figure.axes)
+    alone = rs.multiclass.MulticlassPredictions(y[y == 1], proba[y == 1], classes=range(3))
+    with pytest.raises(OneClassError, match="a class with cases and others"):
+        plot_class_rocs(alone, figure=Figure())
+
+
+def test_calibration_of_each_class_is_its_curve_and_band():
+    preds = predictions(3).select(models=["one"])
+    figure = plot_class_calibrations(preds, method="pav", figure=Figure())
+    curves = rs.multiclass.multiclass_calibration_curves(preds, method="pav")
+    assert len(figure.axes) == len(curves) == 4
+    for ax, curve in zip(figure.axes, curves.values(), strict=True):
+        drawn = [line.get_xydata() for line in ax.lines if line.get_gid() == "rocscope-curve"]
+        np.testing.assert_allclose(drawn[0], np.column_stack([curve.x, curve.y]))
+        assert ax.collections
+
+
+def test_panels_fill_their_rows_where_they_can():
+    widths = {
+        k: len({ax.get_subplotspec().colspan.start for ax in plot_class_rocs(predictions(k)).axes})
+        for k in (2, 3, 5, 7)
+    }
+    assert widths == {2: 2, 3: 3, 5: 3, 7: 4}
+
+
+def test_no_panel_without_a_model():
+    preds = predictions(3)
     with pytest.raises(InputError, match="at least one"):
         plot_class_rocs(preds, models=[])
 
@@ -137,4 +172,4 @@ def test_the_simplex_needs_three_classes_and_probabilities():
     with pytest.raises(ShapeError, match="three classes"):
         plot_simplex(predictions(4).select(models=["one"]))
     with pytest.raises(ScoreError, match="predicted labels only"):
-        plot_simplex(rs.multiclass.MulticlassPredictions([0, 1, 2], labels=[0, 1, 2]))
+        plot_simplex(rs.multiclass.MulticlassPredictions([0, 1, 2], decisions=[0, 1, 2]))

@@ -13,6 +13,8 @@ from rocscope.report.html import render
 from rocscope.report.multiclass import multiclass_report
 from rocscope.report.pack import payload
 
+pytestmark = pytest.mark.xdist_group("report_classes")  # one browser for all
+
 CLASSES = ["setosa", "<b>versicolor", "عذراء"]
 CONTEXT = rs.Context(cost_fp=1, cost_fn=3)
 
@@ -142,7 +144,7 @@ def test_a_class_without_cases_is_left_out_and_predicted_labels_have_no_calibrat
     labels = {"tree": np.array(["a", "b", "a", "b", "a", "b"])}
     proba = {"net": np.tile([0.5, 0.3, 0.2], (6, 1))}
     preds = rs.multiclass.MulticlassPredictions(
-        ["a", "b", "a", "b", "b", "a"], proba, labels=labels, classes=["a", "b", "c"], segment=[1] * 6
+        ["a", "b", "a", "b", "b", "a"], proba, decisions=labels, classes=["a", "b", "c"], segment=[1] * 6
     )
     data = multiclass_report(preds)
     assert [part.name for part in data.slices] == ["a", "b"]

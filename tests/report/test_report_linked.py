@@ -10,6 +10,8 @@ from report_browser import chromium, opened, predictions  # noqa: F401
 from rocscope.curves.curve import cumulative
 from rocscope.report.model import report_data
 
+pytestmark = pytest.mark.xdist_group("report_linked")  # one browser for all
+
 PREDS = predictions()
 CONTEXTS = (
     rs.Context(),
@@ -217,3 +219,20 @@ def _flat(value, name=""):
     if isinstance(value, list):
         return {key: item for i, part in enumerate(value) for key, item in _flat(part, f"{name}[{i}]").items()}
     return {name: value}
+
+
+def test_a_model_that_decides_itself_has_its_point(chromium, tmp_path):  # noqa: F811
+    """Where its labels are known, whatever the threshold in use is, and nowhere else."""
+    own = {"tree": PREDS.scores[PREDS.models[0]] > np.median(PREDS.scores[PREDS.models[0]])}
+    scores = {"tree": PREDS.scores[PREDS.models[0]]}
+    preds = rs.Predictions(PREDS.y_true, scores, decisions=own)
+    with opened(chromium, rs.Report(preds, title="decided"), tmp_path) as page:
+        show(page, rs.Context(cost_fn=20))
+        point = preds.point()
+        assert page.mark("roc", "decided") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
+        said = f"Left to itself (ring) it decides at {100 * point.tpr:.1f}"
+        assert said in page.page.text_content("#roc-text")
+
+
+def test_a_model_of_scores_alone_has_none(page):
+    assert page.page.locator("#roc [data-role=decided]").count() == 0

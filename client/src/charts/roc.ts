@@ -30,7 +30,7 @@ export function rocChart(state: State): HTMLElement {
         ...modelLines(state, ({ levels }) => ({ x: levels.fpr, y: levels.tpr })),
       ],
     }),
-    marks: () => [lineMark(state, current()), ...pointMarks(state, place)],
+    marks: () => [lineMark(state, current()), ...decidedMarks(state), ...pointMarks(state, place)],
     data: () => {
       const { levels, thresholdText: text } = state.model.value;
       return {
@@ -52,12 +52,24 @@ function place({ levels }: Model, level: number): Point {
   return [fpr, tpr];
 }
 
+function decidedAt({ decided, levels }: Model): Point | null {
+  return decided && [decided[1] / levels.nNeg, decided[0] / levels.nPos];
+}
+
+/** Where the current model decides itself, whatever the threshold in use: a small ring. */
+function decidedMarks(state: State): Mark[] {
+  const at = decidedAt(state.model.value);
+  return at ? [{ kind: "dot", at, fill: palette.value.halo, stroke: colourOf(state, state.model.value.index), r: 3.5, role: "decided" }] : [];
+}
+
 function describe(state: State): string {
   const { tpr, fpr } = state.rates.value;
   const { model } = state;
   const thinned = model.value.deviation > 0 ? ` Drawn from ${count(model.value.levels.size)} of ${count(model.value.nLevels + 1)} points, at most ${percent(model.value.deviation)} off.` : "";
   const m = currentSlope(state);
-  return `${model.value.name} at true positive rate ${percent(tpr)} and false positive rate ${percent(fpr)}; the line of equal cost has slope ${number(m)}.${thinned}`;
+  const own = decidedAt(model.value);
+  const decides = own ? ` Left to itself (ring) it decides at ${percent(own[1])} and ${percent(own[0])}.` : "";
+  return `${model.value.name} at true positive rate ${percent(tpr)} and false positive rate ${percent(fpr)}; the line of equal cost has slope ${number(m)}.${decides}${thinned}`;
 }
 
 function currentSlope(state: State): number {
@@ -78,7 +90,7 @@ function hullOf(state: State): Series {
 /** Wilson interval of the true positive rate at each threshold of the current model. */
 function bandOf(state: State): Series[] {
   const { levels, index } = state.model.value;
-  if (!state.band.value || levels.unit > 1) return [];
+  if (!state.band.value || !levels.whole) return [];
   const edges = Array.from(levels.tp, (tp) => wilson(tp, levels.nPos));
   return [{ x: levels.fpr, y: edges.map(([, high]) => high), base: edges.map(([low]) => low), stroke: colourOf(state, index), alpha: 0.18 }];
 }

@@ -1,7 +1,12 @@
-/** Which level is best: the twin of `rocscope.geometry.touching`. */
+/**
+ * Which level is best: the twin of `rocscope.geometry.touching`.
+ *
+ * Sums of weights reach the page rounded to float64, and are compared exactly as they are there. Which levels are
+ * vertices of the hull was decided before, by the sums that are not rounded.
+ */
 
 import { type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
-import { depthAt, type Levels, ratesAt, samplePrevalence } from "./levels";
+import { depthAt, inSmallest, type Levels, ratesAt, samplePrevalence } from "./levels";
 
 /** A level among others, as fractions of whole numbers: nothing is decided by rounding, and a tie is one as in Python. */
 interface Place {
@@ -13,7 +18,7 @@ interface Place {
 }
 
 function place(levels: Levels, index: number, context: Context): Place {
-  const whole = (count: number): bigint => BigInt(Math.round(count * levels.unit));
+  const whole = levels.whole ? BigInt : inSmallest;
   const [tp, fp] = [whole(levels.tp[index] ?? 0), whole(levels.fp[index] ?? 0)];
   const [nPos, nNeg] = [whole(levels.nPos), whole(levels.nNeg)];
   const { gain, cost } = ratesOfExchange(context, nPos, nNeg);

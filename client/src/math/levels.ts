@@ -15,8 +15,8 @@ export interface Levels {
   readonly nNeg: number;
   /** Indices of the vertices of the ROC hull, from (0, 0) to (1, 1). */
   readonly hull: Int32Array;
-  /** The power of two times which all counts are whole numbers: 1 unless rows are weighted. */
-  readonly unit: number;
+  /** Whether all counts are whole numbers: unless rows are weighted. */
+  readonly whole: boolean;
 }
 
 export function makeLevels(
@@ -28,12 +28,20 @@ export function makeLevels(
   const size = threshold.length;
   const nPos = tp[size - 1] ?? 0;
   const nNeg = fp[size - 1] ?? 0;
-  let unit = 1;
-  const whole = (count: number): boolean => Number.isInteger(count * unit);
-  while (unit < 2 ** 99 && !(tp.every(whole) && fp.every(whole))) unit *= 2;
+  const whole = tp.every(Number.isInteger) && fp.every(Number.isInteger);
   const tpr = tp.map((count) => count / nPos);
   const fpr = fp.map((count) => count / nNeg);
-  return { size, threshold, tp, fp, tpr, fpr, nPos, nNeg, hull, unit };
+  return { size, threshold, tp, fp, tpr, fpr, nPos, nNeg, hull, whole };
+}
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** A count as a whole number of 2^-1074, the smallest of all floats: nothing is rounded, whatever the weights. */
+export function inSmallest(count: number): bigint {
+  bits.setFloat64(0, count);
+  const all = bits.getBigUint64(0);
+  const [exponent, digits] = [(all >> 52n) & 2047n, all & 0xfffffffffffffn];
+  return exponent > 0n ? (digits | 0x10000000000000n) << (exponent - 1n) : digits;
 }
 
 export function samplePrevalence(levels: Levels): number {

@@ -7,6 +7,19 @@ import { card, h, name, scroller, setText, table } from "../dom";
 import { count, fixed } from "../format";
 import type { State } from "../state";
 
+/** What a validation reports, with intervals, for all rows and the costs that the report was made for. */
+export function validationCard({ report: { validation } }: State): HTMLElement[] {
+  const tables = Object.entries(validation).map(([domain, rows]) => {
+    const columns = Object.keys(rows[0] ?? {});
+    const lines = rows.map((row) => columns.map((column) => name(row[column] ?? "")));
+    const box = scroller(`Table of ${domain.toLowerCase()}`, table([domain, ...columns.slice(1)], lines));
+    box.style.setProperty("--columns", String(columns.length));
+    return box;
+  });
+  const note = "All rows, at the costs and the class mix that this report was made for; 95% intervals in brackets.";
+  return tables.length ? [card("validation", "wide", "Validation", [], ...tables, h("p", { class: "caption" }, note))] : [];
+}
+
 export function about(state: State): HTMLElement[] {
   const { report } = state;
   return [

@@ -69,7 +69,7 @@ function rateRows(state: State): [string, string][] {
   const { tpr, fpr, precision, npv, accuracy, lift } = state.rates.value;
   const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
   const withInterval = (value: number, hits: number, n: number): string => {
-    if (levels.unit > 1) return percent(value);
+    if (!levels.whole) return percent(value);
     const [low, high] = wilson(hits, n);
     return `${percent(value)} [${percent(low)}, ${percent(high)}]`;
   };

@@ -87,7 +87,7 @@ def sums(column: Array, first: Array) -> Array:
 def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", edges: Any = None) -> Bins:
     """Gather outcomes in bins; see `rocscope.calibration_curve` for the options."""
     score = sample.score
-    if edges is None and strategy == "distinct":
+    if edges is None and check.check_text("strategy", strategy) == "distinct":
         borders, first = np.concatenate([score, score[-1:]]), np.arange(score.size)
     else:
         if edges is None:
@@ -110,7 +110,7 @@ def equal_edges(bins: int) -> Array:
 
 
 def _given_edges(edges: Any, score: Array) -> Array:
-    borders = check.check_column(edges, "edges").astype(np.float64)
+    borders = check.check_numbers(edges, "edges")
     if borders.size < 2 or not (np.diff(borders) > 0).all():
         raise InputError("edges", expected="at least two increasing numbers", got=repr(borders.tolist()))
     if borders[0] > score[0] or borders[-1] < score[-1]:

@@ -44,16 +44,12 @@ def calibration_error(
         In any form; see `rocscope.sample`.
     norm : {"l1", "l2", "max"}
         Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
-    bins, strategy : see `rocscope.calibration`
+    bins, strategy : see `rocscope.calibration_curve`
         "uniform" is the usual ECE, "quantile" that of equal mass.
     debiased : bool
         Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -81,13 +77,12 @@ def calibration_error(
     >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
     (0.3, 0.3)
     """
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
-        target_prevalence
-    )
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = sample.at(target_prevalence)
     total, mean_score, share = binned(sample, bins=bins, strategy=strategy).filled()
     weight, distance = total / sample.n, np.abs(mean_score - share)
     noise = share * (1 - share) / np.maximum(total - 1, 1)
-    if norm == "l1":
+    if check.check_text("norm", norm) == "l1":
         bias = _absolute_normal(distance, np.sqrt(noise)) - distance
         return max(float(weight @ (distance - bias if debiased else distance)), 0.0)
     if norm == "l2":
@@ -148,19 +143,20 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
     0.2
     """
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
-        target_prevalence
-    )
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = sample.at(target_prevalence)
     waves = np.asarray(dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
     frequency = np.arange(_CELLS) * np.pi
 
     def error(width: float) -> float:
-        smooth = np.asarray(idct(waves * np.exp(-((frequency * width) ** 2) / 2), norm="ortho"))
+        with np.errstate(under="ignore"):
+            smooth = np.asarray(idct(waves * np.exp(-((frequency * width) ** 2) / 2), norm="ortho"))
         return float(np.abs(smooth).sum())
 
     if error(_NARROWEST) <= _NARROWEST:
         return error(_NARROWEST)
-    return float(brentq(lambda width: error(width) - width, _NARROWEST, 1.0, xtol=1e-7))  # pyright: ignore[reportArgumentType]
+    solve: Any = brentq
+    return min(float(solve(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)), 1.0)
 
 
 def _on_grid(sample: Outcomes, mass: Array) -> Array:
@@ -208,10 +204,6 @@ def calibration_index(
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
 
-    Returns
-    -------
-    CalibrationIndex
-
     Raises
     ------
     ScoreError
@@ -234,9 +226,8 @@ def calibration_index(
     (0.2, 0.2)
     """
     check.check_choice("convention", convention, tuple(_DEGREES))
-    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).at(
-        target_prevalence
-    )
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = sample.at(target_prevalence)
     degree = _DEGREES[convention]
     fit = loess_fit(sample, DEFAULT_SPAN[degree] if span is None else span, degree)
     distance = np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)

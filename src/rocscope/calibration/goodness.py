@@ -101,10 +101,6 @@ def hosmer_lemeshow_test(
     fitted_on_same_rows : bool
         True where the model was fitted to these rows: two degrees of freedom fewer.
 
-    Returns
-    -------
-    CalibrationTest
-
     Raises
     ------
     ScoreError
@@ -168,10 +164,6 @@ def miscalibration_test(
         Share of positives where the probabilities are meant to hold; the sample's own when left out.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each.
-
-    Returns
-    -------
-    CalibrationTest
 
     Raises
     ------

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
@@ -89,8 +90,8 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
     Cleveland 1979, "Robust locally weighted regression and smoothing scatterplots", JASA 74:829–836; Cleveland &
     Grosse 1991, "Computational methods for local regression", Stat. Comput. 1:47–62.
     """
-    if not 0 < span <= 1:
-        raise InputError("span", expected="a share of the rows, above 0 and at most 1", got=repr(span))
+    if not (check.is_number(span) and 0 < span <= 1):
+        raise InputError("span", expected="a share of the rows, above 0 and at most 1", got=check.shown(span))
     if degree not in (1, 2):
         raise InputError("degree", expected="1 (linear) or 2 (quadratic)", got=repr(degree))
     groups = sample.pooled(_MOST_LEVELS, ends=1)

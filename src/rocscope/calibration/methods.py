@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any, Literal
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.calibration.bands.smooth import loess_limits
 from rocscope.calibration.bins import Strategy, binned
@@ -98,6 +99,7 @@ def calibration_curve(
     known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     sample = known.outcomes
     shift, counts = Shift.of(sample, target_prevalence), known.counts_at(target_prevalence)
+    check.check_text("method", method)
     if method == "bins":
         cells = binned(outcomes(counts), bins=bins, strategy=strategy, edges=edges)
         name = _name(cells.total.size, strategy, edges)

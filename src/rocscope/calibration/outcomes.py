@@ -12,7 +12,7 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import number
 from rocscope.core.rows import require_distinct
-from rocscope.errors import OneClassError
+from rocscope.errors import OneClassError, ScoreError
 from rocscope.sample import sample_of
 
 
@@ -252,3 +252,12 @@ class Shift:
             weighted = pos * np.where(positives > 0, self.target * n / positives, 0)
             others = (total - pos) * np.where(positives < n, (1 - self.target) * n / (n - positives), 0)
         return weighted, weighted + others
+
+
+def are_probabilities(counts: ThresholdCounts) -> bool:
+    """Whether all scores lie from 0 to 1."""
+    try:
+        counts.require_probabilities("scores")
+    except ScoreError:
+        return False
+    return True

@@ -22,6 +22,7 @@ from rocscope.errors import ColumnError
 from rocscope.inference.estimate import Estimate
 
 _PARTS = ("discrimination", "uncertainty")
+_NO_WIDTH = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +127,7 @@ def calibration_report(
     forms = ClosedForms(known, shift, check.check_level(level))
     sample = forms.sample
     estimates = _in_closed_form(forms) | _plain(forms, bins)
+    check.check_whole(draws, "draws", least=0)
     distances, p_value = distance_estimates(known, forms, bins=bins, draws=draws, random_state=random_state)
     tests = {"spiegelhalter": spiegelhalter_test(sample), "hosmer_lemeshow": hosmer_lemeshow_test(sample, bins=bins)}
     if draws:
@@ -157,12 +159,15 @@ def distance_estimates(
         return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, float("nan")
     if not 0 < sample.prevalence < 1:
         return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, _one_class(known, draws)
+    unseen = 1 - (1 - level) ** (1 / known.outcomes.effective.sum())  # a share that so many cases leave open unseen
     found = Distances(grouped(known.outcomes), forms.shift, bins)
     limits = found.inverted(level=level, draws=draws, random_state=random_state)
     estimates = {}
     for name, value in values.items():
         key = name.removeprefix("brier_")
         low, high = min(float(limits.low[key]), value), max(float(limits.high[key]), value)
+        if high - low < _NO_WIDTH:
+            low, high = low * (1 - unseen), min(high + unseen, farthest)
         method = f"inverted test, {draws} draws" + _facts(known.outcomes)
         estimates[name] = forms.of(value, low, high, method, float("nan"))
     return estimates, float(limits.p_value["miscalibration"])

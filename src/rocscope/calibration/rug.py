@@ -27,10 +27,6 @@ def rug(counts: ThresholdCounts, cells: int = 200) -> Rug:
     cells : int
         Of equal width, ``[low, high)``, the last one closed.
 
-    Returns
-    -------
-    Rug
-
     References
     ----------
     Vuk & Curk 2006, §6 and figure 8.

@@ -26,10 +26,6 @@ def brier(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     ScoreError
@@ -145,12 +141,8 @@ def decompose(
         The score.
     method : {"corp", "murphy"}
         What a calibrated model would say: isotonic regression (PAV), or the share of positives in each bin.
-    bins, strategy : see `rocscope.calibration`
+    bins, strategy : see `rocscope.calibration_curve`
         For Murphy's; his own is ``strategy="distinct"``.
-
-    Returns
-    -------
-    Decomposition
 
     Raises
     ------
@@ -176,7 +168,7 @@ def decompose(
     """
     sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     check.check_choice("rule", rule, list(_RULES))
-    if method == "corp":
+    if check.check_text("method", method) == "corp":
         return _decompose(sample, pav_values(sample), rule, "CORP")
     if method == "murphy":
         cells = binned(sample, bins=bins, strategy=strategy)

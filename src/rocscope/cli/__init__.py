@@ -1,39 +1,81 @@
 """The command line: `rocscope COMMAND`, one file a command."""
 
 import os
+import signal
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import Any
 
+from rocscope._output import remove_unfinished
+from rocscope.cli.console import discard
 from rocscope.errors import RocscopeError
 
 BAD_INPUT, INTERNAL_ERROR, INTERRUPTED = 2, 101, 130
+_TOLD_TO_END = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def main() -> None:
-    """Run the command line; what goes wrong becomes one line on stderr and an exit code, never a traceback."""
+    """Run the command line as a process, which ends when it is told to and leaves nothing over."""
+    for name in _TOLD_TO_END:
+        number = getattr(signal, name, None)  # Windows knows fewer
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    sys.exit(run(sys.argv[1:]))
+
+
+def _end(*_: Any) -> None:
+    """End at once: an exception would be lost in a destructor, or taken by a library for an error of its own."""
+    remove_unfinished()
+    with suppress(OSError):
+        os.write(2, b"rocscope: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code; what goes wrong becomes one line on stderr, never a traceback."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr: a narrow encoding is no fault
+    try:
+        from rocscope.cli.app import app
+
+        code = app(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # the reader of a pipe has left, or of a help text: no fault
+        discard()
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, OSError):
+            discard()
+        line, code = _explained(error, arguments)
+        if code == INTERNAL_ERROR and os.environ.get("ROCSCOPE_DEBUG"):
+            raise
+        if sys.stderr is not None:
+            print("rocscope:", *line.split(), file=sys.stderr)
+    return code or 0
+
+
+def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int]:
+    """Return what went wrong in one line, and the exit code."""
     from cyclopts import CycloptsError
 
-    from rocscope.cli.app import app, usage
+    if isinstance(error, CycloptsError):
+        from rocscope.cli.app import usage
 
-    try:
-        sys.exit(app(sys.argv[1:]))
-    except CycloptsError as error:
-        _leave(usage(error), BAD_INPUT)
-    except RocscopeError as error:
-        _leave(str(error), BAD_INPUT)
-    except KeyboardInterrupt:
-        _leave("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader of a pipe has left: no fault
-    except Exception as error:
-        if os.environ.get("ROCSCOPE_DEBUG"):
-            raise
-        _leave(
-            f"internal error: {type(error).__name__}: {error}; please report it with the output of the same command "
-            "under ROCSCOPE_DEBUG=1",
-            INTERNAL_ERROR,
-        )
+        return usage(error), BAD_INPUT
+    if isinstance(error, RocscopeError):
+        from rocscope.cli.words import as_typed
 
-
-def _leave(message: str, code: int) -> None:
-    print("rocscope:", *message.split(), file=sys.stderr)
-    sys.exit(code)
+        return as_typed(str(error), arguments), BAD_INPUT
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", INTERRUPTED
+    if isinstance(error, MemoryError):
+        return "expected enough memory, got too little; free some, or give fewer rows (--where)", BAD_INPUT
+    if isinstance(error, OSError):
+        return f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_INPUT
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object[:80]!a}: expected UTF-8 text; rename it, or set PYTHONUTF8=1", BAD_INPUT
+    hint = "please report it with the output of the same command under ROCSCOPE_DEBUG=1"
+    return f"internal error: {type(error).__name__}: {error}; {hint}", INTERNAL_ERROR

@@ -55,6 +55,7 @@ app = App(
     print_error=False,
     exit_on_error=False,
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 for command in (demo, validate, summary, report, choose, campaign, compare, calibrate, monitor):
     app.command(command)

@@ -1,6 +1,5 @@
 """rocscope calibrate: learn probabilities from scores, and give them to the scores of another file."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +7,7 @@ from cyclopts import Parameter
 
 from rocscope._output import write_file
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_json, print_rows
+from rocscope.cli.console import note, print_json, print_rows, write
 from rocscope.cli.files import table_bytes
 from rocscope.errors import InputError, ScoreError
 
@@ -122,9 +121,9 @@ def _apply(
         fitted = fitted.adjust_to(target_prevalence)
     (score,) = rows.score or [""]
     name = column or f"{score}_calibrated"
-    table = add_column(file, fitted.predict, score=score, name=name, where=rows.where, format=rows.format)
+    table = add_column(file, fitted.predict, score=score, name=name, where=rows.where, layout=rows.layout)
     content = table_bytes(table, "parquet" if output.endswith(".parquet") else "csv")
     if output == "-":
-        sys.stdout.buffer.write(content)
+        write(content)
     else:
         note(f"{table.num_rows:,} rows with {name}: {write_file(output, content, force=force)}")

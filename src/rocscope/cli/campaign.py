@@ -1,13 +1,16 @@
 """rocscope campaign: how many customers to contact, by which model, and for what profit."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from rocscope._output import write_file
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
-from rocscope.cli.files import check_figure, write_figure
+from rocscope.cli.files import check_figure, table_bytes, write_figure
+from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 _HEADINGS = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
@@ -26,6 +29,9 @@ def campaign(
     response_rate: Annotated[float | None, CAMPAIGN] = None,
     capacity: Annotated[float | None, CAMPAIGN] = None,
     steps: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 10,
+    id: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
+    select: str | None = None,
+    random_state: Annotated[int, CAMPAIGN] = 0,
     plot: opt.Plot = None,
     json: opt.Json = False,
     force: opt.Force = False,
@@ -50,14 +56,24 @@ def campaign(
         Largest number of contacts.
     steps
         Rows of the table.
+    id
+        Column of the customers' identifiers, by which lots are drawn.
+    select
+        CSV file to write the identifiers of the customers to contact to, best first.
+    random_state
+        Another number draws other lots.
     """
     check_figure(plot, force=force)
+    opt.require_output(select, force=force)
+    if (select is None) != (id is None):
+        raise InputError("--select and --id", expected="both or neither", got="one of them")
     rows.require(file)
-    from rocscope.core.campaign import Campaign
+    from rocscope.curves.campaign import Campaign
     from rocscope.decisions import plan_campaign
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
-    plan = plan_campaign(rows.sample(file), planned)
+    sample = rows.predictions(file, groups=id) if select else rows.sample(file)
+    plan = plan_campaign(sample, planned)
     if json:
         print_json("campaign", plan.to_dict(steps))
     else:
@@ -67,9 +83,18 @@ def campaign(
             f"{plan.best.model}: profit by depth", _BY_DEPTH, map(_step, plan.curve.table(steps)), left=("model",)
         )
         note(plan.verdict)
+    if select:
+        chosen = plan.select(sample, sample.groups, random_state=random_state)
+        note(f"{chosen.size:,} customers: {_write(select, id, chosen, force=force)}")
     if plot:
         drawn = write_figure(plot, lambda ax: _draw(ax, plan), title="Profit", force=force)
         note(f"Figure: {drawn}")
+
+
+def _write(path: str, name: str | None, ids: Any, *, force: bool) -> Path:
+    import pyarrow as pa
+
+    return write_file(path, table_bytes(pa.table({name: ids}), "csv"), force=force)
 
 
 def _offer(offer: Any) -> list[str]:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from rocscope.cli import options as opt
 from rocscope.cli.choose_weights import choose_weights, print_weights
-from rocscope.cli.console import note, print_json, print_rows
+from rocscope.cli.console import note, print_json, print_rows, write_text
 from rocscope.cli.files import check_figure, write_figure
 from rocscope.errors import InputError
 
@@ -21,6 +22,7 @@ _CELLS = {
 }
 _ALTERNATIVES = {
     "this decision": "expected_cost",
+    "best by lot (--randomized)": "lot_cost",
     "best of all thresholds": "hull_cost",
     "threshold 0.5": "default_cost",
     "everybody positive": "treat_all_cost",
@@ -29,7 +31,8 @@ _ALTERNATIVES = {
 
 
 @opt.for_two_classes(
-    "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--at-most", "--population", "--negate", "--plot",
+    "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--at-most", "--population", "--randomized", "--review-cost",
+    "--review-capacity", "--negate", "--plot",
     instead="costs go to --cost-matrix",
 )  # fmt: skip
 def choose(
@@ -44,6 +47,9 @@ def choose(
     subject_to: Annotated[list[str] | None, CHOICE] = None,
     at_most: Annotated[float | None, CHOICE] = None,
     population: Annotated[float | None, CHOICE] = None,
+    randomized: Annotated[opt.Flag, CHOICE] = False,
+    review_cost: Annotated[float | None, CHOICE] = None,
+    review_capacity: Annotated[float | None, CHOICE] = None,
     negate: Annotated[opt.Flag, CHOICE] = False,
     output: Annotated[str | None, opt.OUTPUT] = None,
     plot: opt.Plot = None,
@@ -69,6 +75,12 @@ def choose(
         Largest number of positive predictions.
     population
         Number of cases it will be used on.
+    randomized
+        Decide some cases by lot, where a constraint leaves no threshold as good.
+    review_cost
+        What a closer look at a case costs, as a third action.
+    review_capacity
+        Largest number of such looks.
     negate
         Also try each model with its decisions reversed.
     output
@@ -83,8 +95,12 @@ def choose(
         return
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
-    from rocscope.decisions import Constraint, hull
+    if review_capacity is not None and review_cost is None:
+        raise InputError("--review-capacity", expected="--review-cost too", got="none")
+    from rocscope.calibration.outcomes import are_probabilities
+    from rocscope.decisions import Constraint, Review, hull
     from rocscope.decisions import choose as decide
+    from rocscope.sample import samples_of
 
     context = costs.context()
     constraints = [Constraint.parse(text) for text in subject_to or []]
@@ -92,8 +108,11 @@ def choose(
         constraints.append(Constraint.capacity(at_most))
     predictions = rows.sample(file)
     across = hull(predictions, negate=negate)
-    decision = decide(across, context, criterion=criterion, subject_to=constraints, population=population)
-    _deliver(decision, _print, output, json=json, force=force)
+    aims: dict[str, Any] = {"criterion": criterion, "subject_to": constraints, "population": population}
+    aims["review"] = None if review_cost is None else Review(review_cost, review_capacity)
+    decision = decide(across, context, **aims, randomized=randomized)
+    with_half = are_probabilities(samples_of(predictions).counts()[decision.model])
+    _deliver(decision, partial(_print, with_half=with_half), output, json=json, force=force)
     if plot:
         drawn = write_figure(plot, lambda ax: _draw(ax, predictions, decision), title="ROC curves", force=force)
         note(f"Figure: {drawn}")
@@ -102,7 +121,7 @@ def choose(
 def _deliver(decision: Any, show: Callable[[Any], None], output: str | None, *, json: bool, force: bool) -> None:
     """Print a decision of either kind, and write it where that is asked for."""
     if output == "-":
-        print(decision.to_json(), end="")
+        write_text(decision.to_json())
     elif json:
         print_json("choose", decision.to_dict())
     else:
@@ -111,18 +130,20 @@ def _deliver(decision: Any, show: Callable[[Any], None], output: str | None, *, 
         note(f"Decision: {decision.save(output, force=force)}")
 
 
-def _print(decision: Any) -> None:
+def _print(decision: Any, *, with_half: bool) -> None:
     _print_choice(decision)
     _print_counts(decision)
-    _print_costs(decision)
+    _print_costs(decision, with_half=with_half)
 
 
 def _print_choice(decision: Any) -> None:
     rule = decision.rule.replace("threshold", repr(decision.threshold))
-    never = "" if decision.notes else "none: it is never the cheapest"
+    never = "" if decision.notes or decision.lot or decision.review else "none: it is never the cheapest"
     rows = {
-        "model": decision.model,
-        "positive iff": rule,
+        "model": "" if decision.trivial else decision.model,
+        "positive iff": decision.trivial or rule,
+        "review iff": "" if decision.review is None else decision.review.rule.shares,
+        "lot": "" if decision.lot is None else decision.lot.shares,
         decision.criterion: f"{decision.criterion_value:.6g}",
         "constraints": " and ".join(decision.subject_to),
         "prevalence": f"{decision.prevalence:.4g}",
@@ -151,10 +172,15 @@ def _print_counts(decision: Any) -> None:
     print_rows("Expected counts", ("", *points), rows)
 
 
-def _print_costs(decision: Any) -> None:
+def _print_costs(decision: Any, *, with_half: bool) -> None:
+    """Print what else could be done, but for the threshold 0.5 where the scores are none that it could be one of."""
     in_all, rows = (["in all"] if decision.population else []), []
     for name, attribute in _ALTERNATIVES.items():
+        if attribute == "default_cost" and not with_half:
+            continue
         cost = getattr(decision, attribute)
+        if cost is None:
+            continue
         total = [f"{cost * decision.population:,.6g}"] if decision.population else []
         rows.append([name, f"{cost:.6g}", f"{cost - decision.expected_cost:+.4g}", *total])
     print_rows("Expected cost", ("", "per case", "beyond this", *in_all), rows)

@@ -68,6 +68,7 @@ def compare(
     context = costs.context()
     predictions = rows.predictions(file, fold=fold, groups=groups)
     import rocscope as rs
+    from rocscope.ranges.binned import direction
 
     areas: dict[str, Any] = {"folds": folds}
     how: dict[str, Any] = {"alternative": alternative, "test": test, "margin": margin, "adjust": adjust}
@@ -86,6 +87,9 @@ def compare(
     else:
         for result in results.values():
             _print(result, predictions.n)
+        for name, area in results["auc"].estimates.items():
+            if below := direction(area.value):
+                note(f"{name}: AUC {area.value:.4g}{below}")
     failed = [(gate, estimate) for gate, estimate in judged if gate.fails(estimate)]
     for gate, estimate in failed:
         note(f"Failed: {gate.text}: {_interval(estimate)} ({100 * estimate.level:g} %)")

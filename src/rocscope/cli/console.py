@@ -1,11 +1,14 @@
 """Where output goes: data to stdout; progress, warnings and errors to stderr."""
 
 import json
+import os
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rocscope import __version__
+from rocscope.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,11 +18,51 @@ JSON_VERSION = 1
 MOST_WIDE = 10_000
 
 
+@contextmanager
+def written() -> Iterator[None]:
+    """Say of stdout what is wrong with it, once what is done within has been written there.
+
+    A reader that leaves early, as `head` does, is no fault, and changes nothing of what a command finds.
+    """
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        discard()
+    except OSError as error:
+        discard()
+        raise InputError("stdout could not be written", got=error.strerror or str(error)) from None
+
+
+def discard() -> None:
+    """Let what is still to be written go nowhere, so that the end of the process does not fail on it."""
+    with suppress(OSError, ValueError, AttributeError):  # a stream that is closed, or none at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write(content: str | bytes) -> None:
+    """Write to stdout."""
+    if sys.stdout is None:
+        raise InputError("stdout", expected="a stream that is open", got="a closed one")
+    with written():
+        if isinstance(content, str):
+            sys.stdout.write(content)
+        else:
+            sys.stdout.buffer.write(content)
+
+
 def print_json(command: str, content: dict[str, Any]) -> None:
     """Print one JSON object that names its version and the command that made it."""
     header = {"rocscope": __version__, "version": JSON_VERSION, "command": command}
-    json.dump(header | content, sys.stdout, ensure_ascii=False, allow_nan=False, indent=1)
-    sys.stdout.write("\n")
+    write_text(json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def write_text(content: str) -> None:
+    """Write to stdout what programs read: UTF-8, whatever a terminal would show."""
+    write(content.rstrip("\n").encode() + b"\n")
 
 
 def print_rows(
@@ -55,9 +98,11 @@ def print_table(table: "Table") -> None:
     if not console.is_terminal:
         console = Console(width=max(200, console.width), no_color=True)
     title, table.title = table.title, None
-    if title:
-        console.print(title, markup=False, highlight=False, soft_wrap=True)
-    console.print(_fitting(table, console))
+    with console.capture() as captured:  # which leaves the writing, and its faults, to us
+        if title:
+            console.print(title, markup=False, highlight=False, soft_wrap=True)
+        console.print(_fitting(table, console))
+    write(captured.get())
 
 
 def _fitting(table: "Table", console: "Console") -> "Table":
@@ -105,4 +150,5 @@ def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
 
 def note(message: str) -> None:
     """Say something on stderr."""
-    print(message, file=sys.stderr)
+    if sys.stderr is not None:
+        print(message, file=sys.stderr)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rocscope._output import check_writable, write_file
+from rocscope._output import check_writable
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.errors import InputError
@@ -52,9 +52,7 @@ def monitor(
     watch = _begin(state, chosen, fail_if or [], level)
     predictions = replace(rows, score=rows.score or [chosen.model]).predictions(file)
     watch.update(predictions, when=when)
-    _keep(state, watch)
-    if predictions.source is not None and predictions.source.rows_dropped:
-        note(f"{predictions.source.rows_dropped:,} rows lack a label or a score and were left out")
+    watch.save(state, force=True)
     if json:
         intervals = {name: each.to_dict() for name, each in watch.interval.items()}
         alarm = None if watch.alarm is None else watch.alarm.to_dict()
@@ -71,18 +69,13 @@ def monitor(
 
 def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:
     """Return the monitor that a file remembers, if it is of the same decision and limits; else a new one."""
-    import json
-
     from rocscope.decisions import Monitor
     from rocscope.decisions import monitor as begin
 
     new = begin(chosen, fail_if=fail_if, level=level)
     if not Path(state).exists():
         return new
-    try:
-        known = Monitor.from_dict(json.loads(Path(state).read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise InputError("--state", expected="a file of rocscope monitor", got=f"{state}: {error}") from error
+    known = Monitor.load(state)
     if (known.rule, known.limits, known.level) != (new.rule, new.limits, new.level):
         got = ", ".join(map(str, known.limits)) or "no limits"
         hint = "begin another state file, or give the same options"
@@ -90,9 +83,3 @@ def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:
             "--state", expected="a state of this decision, --fail-if and --level", got=f"another ({got})", hint=hint
         )
     return known
-
-
-def _keep(state: str, watch: Any) -> None:
-    import json
-
-    write_file(state, json.dumps(watch.to_dict(), allow_nan=False), force=True)

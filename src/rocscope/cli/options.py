@@ -1,13 +1,15 @@
 """Options that several commands share: each declared once, with its help and its panel, and what is made of them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, ArgumentCollection, Group, Parameter
 
 from rocscope._output import check_writable
+from rocscope.cli.console import note
 from rocscope.engines.sources.finding import find_files
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.errors import InputError
 
 FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
@@ -59,6 +61,17 @@ class RowOptions:
     """Keep the rows for which this SQL condition holds."""
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None
     """Format of stdin, or of a file without a telling name."""
+    decimal: Literal[".", ","] | None = None
+    """Decimal mark of a CSV file; a point by default."""
+    delimiter: str | None = None
+    """Character between the fields of a CSV file; by default , ; | or tab, whichever makes most columns."""
+    encoding: str | None = None
+    """Encoding of a text file, such as latin-1; UTF-8 by default."""
+
+    @property
+    def layout(self) -> FileLayout:
+        """How the file is written."""
+        return FileLayout(self.format, self.decimal, self.delimiter, self.encoding)
 
     def require(self, file: str) -> None:
         """Refuse a file that is not there, before any library is loaded."""
@@ -68,7 +81,7 @@ class RowOptions:
     @property
     def arguments(self) -> dict[str, Any]:
         """What readers of any kind take."""
-        return {"label": self.label, "where": self.where, "format": self.format}
+        return {"label": self.label, "where": self.where} | asdict(self.layout)
 
 
 @Parameter(name="*", group=COLUMNS)
@@ -91,7 +104,14 @@ class SampleOptions(RowOptions):
         """Read the rows of two classes."""
         from rocscope.engines import read
 
-        return read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns)
+        return self._told(read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns))
+
+    def _told(self, sample: Any) -> Any:
+        """Say how many rows were left out, if that was asked for."""
+        if self.missing == "drop":
+            dropped, rows = sample.source.rows_dropped, sample.source.rows_read
+            note(f"Left out: {dropped:,} of {rows:,} rows, for a missing or infinite value")
+        return sample
 
 
 @Parameter(name="*", group=COLUMNS)
@@ -109,7 +129,8 @@ class CountOptions(SampleOptions):
             return self.predictions(file)
         from rocscope.engines import read_counts
 
-        return read_counts(file, scores=self.score, pos_label=self.pos_label, memory=self.memory, **self.arguments)
+        options = {"pos_label": self.pos_label, "memory": self.memory}
+        return self._told(read_counts(file, scores=self.score, **options, **self.arguments))
 
 
 @Parameter(name="*", group=COLUMNS)
@@ -130,7 +151,7 @@ class ClassOptions(CountOptions):
         """Read the rows of more than two classes."""
         from rocscope.engines import read
 
-        return read(file, proba=self._patterns(), predicted=self.predicted, **self.arguments, **columns)
+        return self._told(read(file, proba=self._patterns(), predicted=self.predicted, **self.arguments, **columns))
 
     def _patterns(self) -> dict[str, str] | str | None:
         if not self.proba:

@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rocscope.cli import options as opt
-from rocscope.cli.console import note
+from rocscope.cli.console import note, write_text
 from rocscope.errors import InputError
 
 
@@ -52,6 +52,6 @@ def report(
 
     page = Report(predictions, context=context, title=title or file, notes=notes or "")
     if output == "-":
-        print(page.html)
+        write_text(page.html)
     else:
         note(f"Report: {page.save(output, force=force)}")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from rocscope.cli import options as opt
-from rocscope.cli.console import markdown_records, markdown_table, note, print_json, print_records, print_rows
+from rocscope.cli.console import markdown_records, markdown_table, note, print_json, print_records, print_rows, write
 from rocscope.errors import InputError
 
 MOST_DETAILED = 1_000_000
@@ -25,7 +25,7 @@ _COLUMNS = {
     "TPR": lambda model: f"{model.best.tpr:.2%}",
     "FPR": lambda model: f"{model.best.fpr:.2%}",
     "cost per case": lambda model: f"{model.best_cost:.4g}",
-    "accuracy at 0.5": lambda model: f"{model.default.accuracy:.2%}",
+    "accuracy at 0.5": lambda model: model.at_half_cell,
 }
 
 
@@ -74,7 +74,7 @@ def summary(
     if json:
         print_json("summary", data.to_dict())
     elif markdown:
-        print(_markdown(data))
+        write(_markdown(data) + "\n")
     else:
         _print(data)
         if not detailed and detail is None:
@@ -93,6 +93,8 @@ def _print(data: Any) -> None:
     for heading, lines in data.validation.items():
         print_records(heading, lines)
     note(data.verdict)
+    for hint in data.hints:
+        note(hint)
 
 
 def _markdown(data: Any) -> str:
@@ -114,7 +116,7 @@ def _of_classes(file: str, rows: opt.ClassOptions, detail: bool | None, json: bo
     tables = {f"{predictions.n:,g} cases of {len(predictions.classes)} classes": overview(data)}
     tables |= {f"Classes, by {model.name}": by_class(model) for model in data.models}
     if markdown:
-        print("\n\n".join(map(markdown_records, tables.values())))
+        write("\n\n".join(map(markdown_records, tables.values())) + "\n")
         return
     for heading, records in tables.items():
         print_records(heading, records)

@@ -5,9 +5,13 @@ from typing import Any
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 
+FAILED = 2
 
-def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Json = False) -> None:
+
+def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Json = False) -> int:
     """Show what a file holds: rows, classes, missing values, distinct scores and ties, probabilities or not.
+
+    Exits with code 2 where the label or a score that was named could not be read.
 
     Example: rocscope validate scores.csv
     """
@@ -15,14 +19,16 @@ def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Js
     from rocscope.engines import describe
 
     description = describe(file, scores=rows.score, **rows.arguments)
+    found = FAILED if description.problems else 0
     if json:
         print_json("validate", description.to_dict())
-        return
+        return found
     headings = ("column", "type", "missing", "distinct", "tied", "from", "to", "could be")
     left = ("column", "type", "from", "to", "could be")
     print_rows(f"{file}: {description.rows:,} rows", headings, map(_cells, description.columns), left=left)
     for problem in description.problems:
         note(f"Problem: {problem}")
+    return found
 
 
 def _cells(column: Any) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nan
 from numbers import Rational
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -12,6 +12,13 @@ from rocscope import _validation as check
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError
+
+
+class HasContext(Protocol):
+    """What a context is taken from, such as a campaign."""
+
+    @property
+    def context(self) -> "Context": ...
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,14 @@ class Context(Result):
         check.settle(self, **{name: check.check_number(getattr(self, name), name) for name in costs})
         if self.target_prevalence is not None:
             check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
+
+    @classmethod
+    def given(cls, context: "Context | HasContext | None" = None) -> "Context":
+        """Return the context that was passed, be it that of a campaign; costs of 1 for each error where none was."""
+        context = getattr(context, "context", context)
+        if context is not None and not isinstance(context, cls):
+            raise InputError("context", expected="a Context or a Campaign", got=check.shown(context))
+        return cls() if context is None else context
 
     @classmethod
     def from_cost_matrix(
@@ -289,5 +304,13 @@ def decimal(number: float) -> Fraction:
 
 def _quotient(numerator: Fraction, denominator: Fraction) -> float:
     if denominator:
-        return float(numerator / denominator)
+        return nearest(numerator / denominator)
     return nan if numerator == 0 else inf if numerator > 0 else -inf
+
+
+def nearest(number: Fraction) -> float:
+    """Return the float nearest to a fraction, infinity where it is beyond all of them."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf

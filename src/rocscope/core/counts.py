@@ -12,18 +12,23 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array, Ties
+from rocscope._whole import UNIT, Sums, is_moderate, running, scale_of
 from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.levels import Levels, Ranking, collapse, count_at_least, without_signed_zeros
 from rocscope.core.point import OperatingPoint
-from rocscope.core.ranking import Levels, Ranking, collapse, count_at_least, count_pairs, rank, without_signed_zeros
+from rocscope.core.ranking import count_pairs, rank
 from rocscope.core.result import number
 from rocscope.errors import ScoreError, ShapeError, WeightError
 
 _INT64_MAX = 2**63 - 1
+_LEAST_PRODUCT = 1e-200
 
 
 @dataclass(frozen=True)
 class Pairs:
     """Pairs of a positive and a negative: how many are ranked right, tied, and in all.
+
+    Where rows are weighted, products of their weights; in units of a power of two, where that is beyond a float.
 
     Examples
     --------
@@ -71,6 +76,9 @@ class ThresholdCounts(CumulativeCounts):
     -----
     ``a + b`` is the statistic of the union of two samples; so chunks, files, threads and streams can be counted
     apart and added. Rates are never stored: division happens in the curves.
+
+    Weighted rows are kept, so that small weights are not lost beside large ones: hulls and best points are decided by
+    the exact sums, and what is reported is rounded once.
 
     From large unweighted data the object keeps one sorted integer a row, as wide as the score, and makes its
     arrays when one is asked for; AUC and hull need none.
@@ -158,8 +166,10 @@ class ThresholdCounts(CumulativeCounts):
     @cached_property
     def _levels(self) -> Levels:
         levels = self._ranking.levels()
-        self._ranking = levels
-        return Levels(*(check.read_only(array) for array in (levels.threshold, levels.pos, levels.neg)))
+        if not levels.weighted:  # of weights only the rows know the exact sums
+            self._ranking = levels
+        threshold, pos, neg = (check.read_only(array) for array in (levels.threshold, levels.pos, levels.neg))
+        return Levels(threshold, pos, neg)
 
     @cached_property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -181,6 +191,33 @@ class ThresholdCounts(CumulativeCounts):
         """True and false positives from (0, 0) on: one point more than there are levels."""
         tp, fp = self._ranking.cumulative()
         return check.read_only(tp), check.read_only(fp)
+
+    @cached_property
+    def remaining(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """False and true negatives from (n_pos, n_neg) on; summed from below, so that small weights count there."""
+        if not self._ranking.weighted:
+            return super().remaining
+        fn, tn = self._ranking.remaining()
+        return check.read_only(fn), check.read_only(tn)
+
+    @cached_property
+    def climbs(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Counts of points that increase where `cumulative` does, be it by less than rounded sums show."""
+        if not self._ranking.weighted:
+            return super().climbs
+        return running((self.pos > 0).astype(np.intp)), running((self.neg > 0).astype(np.intp))
+
+    def whole(self, index: Array) -> Sums:
+        """Return true and false positives at increasing points of `cumulative`, as whole numbers of `unit`."""
+        if not self._ranking.weighted:
+            return super().whole(index)
+        tp, fp = self._ranking.whole(self._ranking.codes_at(index[index > 0] - 1))
+        return (tp, fp) if index.size == len(tp) else (tp[1:], fp[1:])
+
+    @property
+    def unit(self) -> int:
+        """How many units of `whole` count as 1."""
+        return UNIT if self._ranking.weighted else 1
 
     @cached_property
     def _totals(self) -> tuple[float, float]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -244,16 +281,21 @@ class ThresholdCounts(CumulativeCounts):
             hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
         )
 
-    def _reached(self, threshold: float) -> tuple[float, float]:
-        tp = fp = 0
+    def _cells(self, threshold: float) -> tuple[float, float, float, float]:
+        tp = fp = done = 0
         for block in self._ranking.blocks():
             scores = self._ranking.decode(block.code)
             level = count_at_least(scores, threshold)
             if level:
                 tp, fp = block.tp[level - 1].item(), block.fp[level - 1].item()
+            done += level
             if level < scores.size:
                 break
-        return tp, fp
+        if not self._ranking.weighted:
+            return tp, fp, self.n_pos - tp, self.n_neg - fp
+        (above,), (false_above,) = self.whole(np.array([done]))
+        n_pos, n_neg = self.whole_totals
+        return tp, fp, (n_pos - above) / UNIT, (n_neg - false_above) / UNIT
 
     def pairs(self) -> Pairs:
         """Count the pairs of a positive and a negative that are ranked right, and those that are tied.
@@ -263,6 +305,8 @@ class ThresholdCounts(CumulativeCounts):
         >>> ThresholdCounts([0.9, 0.6, 0.4, 0.2], [1, 1, 1, 0], [0, 0, 1, 1]).pairs()
         Pairs(concordant=5, tied=1, total=6)
         """
+        if self._ranking.weighted:
+            return self._weighted_pairs()
         total = self.n_pos * self.n_neg
         if isinstance(self._ranking, Levels) or total > _INT64_MAX:
             levels = self._ranking.levels()
@@ -272,11 +316,23 @@ class ThresholdCounts(CumulativeCounts):
             concordant, tied = count_pairs(self._ranking)
         return Pairs(concordant, tied, total)
 
+    def _weighted_pairs(self) -> Pairs:
+        """Return pairs in units of a power of two, where products of weights are beyond a float."""
+        right, tied, *totals = self._ranking.weigh_pairs(1.0, 1.0)
+        if not (right + tied > _LEAST_PRODUCT and all(map(is_moderate, totals))):
+            right, tied, *totals = self._ranking.weigh_pairs(*map(scale_of, self._totals))
+        return Pairs(right, tied, totals[0] * totals[1])
+
     def __add__(self, other: object) -> "ThresholdCounts":
         if not isinstance(other, type(self)):
             return NotImplemented
         check.check_total("cannot merge counts", np.array([self.n]), np.array([other.n]))
-        score = np.concatenate([_mergeable(self, other), _mergeable(other, self)])
+        kind = _mergeable(self, other)
+        if self._ranking.weighted or other._ranking.weighted:
+            columns = zip(self._ranking.rows(), other._ranking.rows(), strict=True)
+            score, signed = (np.concatenate(column) for column in columns)
+            return ThresholdCounts.from_ranking(rank(signed > 0, score.astype(kind), np.abs(signed)))
+        score = np.concatenate([self.threshold, other.threshold], dtype=kind)
         order = np.argsort(score, kind="stable")[::-1]
         pos = np.concatenate([self.pos, other.pos])[order]
         neg = np.concatenate([self.neg, other.neg])[order]
@@ -316,8 +372,8 @@ def dot(a: Array, b: Array, most: float) -> float:
     return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine
 
 
-def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:
-    """Return the thresholds in a type that holds those of both exactly."""
+def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> np.dtype[Any]:
+    """Return a type that holds the thresholds of both exactly."""
     mine, theirs = counts.threshold.dtype, other.threshold.dtype
     common = np.promote_types(mine, theirs)
     widest_integer = max((dtype.itemsize for dtype in (mine, theirs) if dtype.kind != "f"), default=0)
@@ -328,4 +384,4 @@ def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> Array:
             got=f"{mine} and {theirs}",
             hint="no type holds both exactly; convert the scores first",
         )
-    return counts.threshold.astype(common)
+    return common

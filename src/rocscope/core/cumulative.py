@@ -1,11 +1,13 @@
 """CumulativeCounts: what is known at thresholds, be it of every distinct score or of the ends of ranges only."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
+from rocscope._whole import Sums
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, number
 from rocscope.errors import OneClassError, ScoreError
@@ -56,15 +58,45 @@ class CumulativeCounts(Result):
         """Negatives at or above each threshold."""
         return self.cumulative[1][1:]
 
+    @cached_property
+    def remaining(self) -> tuple[Array, Array]:
+        """False and true negatives from (n_pos, n_neg) on: one point more than there are thresholds."""
+        tp, fp = self.cumulative
+        return self.n_pos - tp, self.n_neg - fp
+
     @property
     def fn(self) -> Array:
         """Positives below each threshold."""
-        return self.n_pos - self.tp
+        return self.remaining[0][1:]
 
     @property
     def tn(self) -> Array:
         """Negatives below each threshold."""
-        return self.n_neg - self.fp
+        return self.remaining[1][1:]
+
+    def whole(self, index: Array) -> Sums:
+        """Return true and false positives at increasing points of `cumulative`, as whole numbers of `unit`.
+
+        Nothing is rounded, so of two points it is certain which is better.
+        """
+        tp, fp = self.cumulative
+        return tp[index].tolist(), fp[index].tolist()
+
+    @cached_property
+    def whole_totals(self) -> tuple[int, int]:
+        """Positives and negatives as whole numbers of `unit`."""
+        (n_pos,), (n_neg,) = self.whole(np.array([len(self)]))
+        return n_pos, n_neg
+
+    @cached_property
+    def climbs(self) -> tuple[Array, Array]:
+        """Counts of points that increase where `cumulative` does."""
+        return self.cumulative
+
+    @property
+    def unit(self) -> int:
+        """How many units of `whole` count as 1."""
+        return 1
 
     @property
     def n_pos(self) -> float:
@@ -124,9 +156,8 @@ class CumulativeCounts(Result):
             raise ScoreError("threshold", expected="a number", got=repr(threshold))
         if isinstance(threshold, np.generic):  # whose comparisons would round
             threshold = cast(float, threshold.item())
-        tp, fp = self._reached(threshold)
-        return OperatingPoint(tp, fp, self.n_pos - tp, self.n_neg - fp, threshold)
+        return OperatingPoint(*self._cells(threshold), threshold)
 
-    def _reached(self, threshold: float) -> tuple[float, float]:
-        """Return the true and false positives at a threshold."""
+    def _cells(self, threshold: float) -> tuple[float, float, float, float]:
+        """Return true and false positives, false and true negatives at a threshold."""
         raise NotImplementedError

@@ -1,17 +1,19 @@
 """Predictions: labels and the scores of one or more models, row by row."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._hooks import reach
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.point import OperatingPoint
 from rocscope.core.provenance import Provenance
 from rocscope.core.result import html_table, number
-from rocscope.core.rows import Rows, model_name, row_mask
-from rocscope.errors import InputError, ShapeError
+from rocscope.core.rows import Rows, model_name
+from rocscope.errors import ColumnError, InputError, ShapeError
 
 
 class Predictions(Rows):
@@ -35,6 +37,9 @@ class Predictions(Rows):
     repeat, row : array of n labels, optional
         The repeat of the evaluation, and the case that a row is of, such as its place in the data: equal wherever one
         case occurs. Where cases occur more than once, intervals and tests count cases.
+    decisions : array of n labels, or mapping from model name to array, optional
+        The labels that models give themselves, which need not be a cut of their scores at 1/2, nor any cut. Crisp
+        metrics and costs are of these, where no threshold is asked for.
     source : Provenance, optional
         Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
 
@@ -56,6 +61,8 @@ class Predictions(Rows):
     array([1, 1, 2, 2])
     >>> list(preds.by_segment())
     ['x', 'y']
+    >>> Predictions([1, 0, 1], [0.9, 0.3, 0.2], decisions=[1, 1, 1]).point()
+    OperatingPoint(tp=2, fp=1, fn=0, tn=0)
     """
 
     _content = ("n", "n_pos", "n_neg", "prevalence", "models", "n_groups", "source")
@@ -72,6 +79,7 @@ class Predictions(Rows):
         groups: Any = None,
         repeat: Any = None,
         row: Any = None,
+        decisions: Any = None,
         source: Provenance | None = None,
     ) -> None:
         self.y_true = check.read_only(check.check_labels(y_true, pos_label))
@@ -83,10 +91,15 @@ class Predictions(Rows):
             name: check.read_only(check.check_scores(column, n, f"scores[{name!r}]" if len(columns) > 1 else name))
             for name, column in columns.items()
         }
+        own = check.by_name(decisions, () if decisions is None else self._one_model(decisions))
+        self.decisions = {
+            self._model(str(name)): check.read_only(_decided(labels, y_true, pos_label, f"decisions[{name!r}]"))
+            for name, labels in own.items()
+        }
         self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, groups=groups, row=row)
 
     @property
-    def models(self) -> list[str]:
+    def models(self) -> list[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Names of the models, in the order given."""
         return list(self.scores)
 
@@ -116,40 +129,54 @@ class Predictions(Rows):
     def __len__(self) -> int:
         return self.y_true.size
 
-    def counts(self, model: str | None = None) -> ThresholdCounts:
+    @overload
+    def counts(self, model: str | None = None) -> ThresholdCounts: ...
+    @overload
+    def counts(self, model: str | None = None, *, by: Literal["segment", "fold", "repeat"]) -> Any: ...
+    def counts(self, model: str | None = None, *, by: str | None = None) -> Any:
         """Rank the scores of a model, which may be left out when there is only one, and return its counts.
 
-        Each call ranks anew, so that memory is the caller's to keep or to free.
+        Each call ranks anew. With `by`, of each segment, fold or repeat: a `rocscope.evaluation.GroupedCounts`.
 
         Raises
         ------
         ColumnError
             If there is no such model, or several and none was named.
         """
+        if by is not None:
+            return reach("groups").count_by(self, self._model(model), by)
         return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
+
+    def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
+        """Return the four counts of a model as it decides itself, or at a threshold that is asked for.
+
+        Raises
+        ------
+        ColumnError
+            If there is no such model, several and none was named, or it brought no decisions and no threshold is given.
+        """
+        name = self._model(model)
+        if threshold is not None:
+            return self.counts(name).at(threshold)
+        if name not in self.decisions:
+            hint = "ask for a threshold, or pass decisions= to Predictions"
+            raise ColumnError(f"decisions of {name!r}", expected="its own labels", got="scores only", hint=hint)
+        positive = self.decisions[name]
+        cells = ((positive, self.y_true), (positive, ~self.y_true), (~positive, self.y_true), (~positive, ~self.y_true))
+        return OperatingPoint(*(self._total(decided & actual) for decided, actual in cells))
 
     def _model(self, model: str | None) -> str:
         return model_name(self.models, model)
 
-    def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "Predictions":
-        """Return the rows where a mask is true, of the models named; everything when both are left out.
+    def _one_model(self, decisions: Any) -> list[str]:
+        if len(self.models) > 1 and not isinstance(decisions, Mapping):
+            raise InputError("decisions", expected="a mapping from model to labels", got="labels of no model named")
+        return self.models
 
-        Raises
-        ------
-        ShapeError
-            If no row is selected, or the mask does not have an entry a row.
-        ColumnError
-            If a model is not there.
-
-        Examples
-        --------
-        >>> Predictions([1, 0, 1], [3, 2, 1]).select([True, True, False])
-        Predictions(n=2, n_pos=1, n_neg=1, models=['score'])
-        """
-        mask = slice(None) if rows is None else row_mask(rows, len(self))
-        chosen = self.models if models is None else [self._model(name) for name in models]
-        scores = {name: self.scores[name][mask] for name in chosen}
-        return Predictions(self.y_true[mask], scores, **self.row_columns(mask))
+    def _take(self, rows: Any, models: Sequence[str]) -> "Predictions":
+        scores = {name: self.scores[name][rows] for name in models}
+        own = {name: self.decisions[name][rows] for name in models if name in self.decisions}
+        return Predictions(self.y_true[rows], scores, decisions=own, **self.row_columns(rows))
 
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))
@@ -165,11 +192,23 @@ class Predictions(Rows):
             "negatives": number(self.n_neg),
             "models": ", ".join(self.models),
         }
+        if self.decisions:
+            facts |= {"decide themselves": ", ".join(self.decisions)}
         if self.n_groups is not None:
             facts |= {"groups": number(self.n_groups)}
         if self.source is not None:
             facts |= {"source": self.source.name, "rows dropped": number(self.source.rows_dropped)}
         return facts
+
+
+def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> NDArray[np.bool_]:
+    """Return where labels are the positive one; they are held against those of the rows, so that none is a third."""
+    actual = check.check_column(y_true, "y_true")
+    own = check.check_column(labels, name, actual.size)
+    if pos_label is None and own.dtype == actual.dtype == np.bool_:
+        return own
+    rows = [*range(actual.size)] * 2
+    return check.check_labels(np.concatenate([actual, own]), pos_label, name, rows)[actual.size :]
 
 
 def _score_columns(scores: Any) -> dict[str, Any]:

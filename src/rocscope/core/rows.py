@@ -1,6 +1,6 @@
 """Rows: what every container of predictions, of two classes or more, does with them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self, cast
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._parts import Named, parts
 from rocscope._types import Array
 from rocscope.core.provenance import Provenance
 from rocscope.core.result import Result
@@ -32,6 +33,7 @@ class Rows(Result):
     groups: Array | None
     row: Array | None
     source: Provenance | None
+    models: Any
 
     def _keep(self, n: int, sample_weight: Any, source: Provenance | None, **columns: Any) -> None:
         """Check the columns and keep them."""
@@ -52,7 +54,26 @@ class Rows(Result):
         raise NotImplementedError
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> Self:
-        """Return the rows where a mask is true."""
+        """Return the rows where a mask is true, of the models named; everything when both are left out.
+
+        Raises
+        ------
+        ShapeError
+            If no row is selected, or the mask does not have an entry a row.
+        ColumnError
+            If a model is not there.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> Predictions([1, 0, 1], [3, 2, 1]).select([True, True, False])
+        Predictions(n=2, n_pos=1, n_neg=1, models=['score'])
+        """
+        mask = slice(None) if rows is None else row_mask(rows, len(self))
+        return self._take(mask, self.models if models is None else [model_name(self.models, each) for each in models])
+
+    def _take(self, rows: Any, models: Sequence[str]) -> Self:
+        """Return some rows, by a mask, a slice or their numbers, of some models."""
         raise NotImplementedError
 
     @cached_property
@@ -70,8 +91,8 @@ class Rows(Result):
         """True where a group has several rows: they are not independent."""
         return self.groups is not None and self.n_groups != self.groups.size
 
-    def by_segment(self) -> dict[Hashable, Self]:
-        """Return the rows of each segment.
+    def by_segment(self) -> Named[Self]:
+        """Return a mapping from segment to its rows, made when asked for.
 
         Raises
         ------
@@ -80,16 +101,16 @@ class Rows(Result):
         """
         return self._by("segment")
 
-    def by_fold(self) -> dict[Hashable, Self]:
+    def by_fold(self) -> Named[Self]:
         """Return the rows of each fold; folds of different repeats have different numbers. Raises as `by_segment`."""
         return self._by("fold")
 
-    def by_repeat(self) -> dict[Hashable, Self]:
+    def by_repeat(self) -> Named[Self]:
         """Return the rows of each repeat of an evaluation, in which a case occurs once. Raises as `by_segment`."""
         return self._by("repeat")
 
-    def _by(self, name: str) -> dict[Hashable, Self]:
-        return {value: self.select(mask) for value, mask in masks_of(name, getattr(self, name)).items()}
+    def _by(self, name: str) -> Named[Self]:
+        return parts(name, getattr(self, name), lambda rows: self._take(rows, self.models))
 
 
 _COLUMNS = ("fold", "repeat", "segment", "groups", "row")
@@ -143,15 +164,15 @@ def _containers(rows: Any) -> list[Rows]:
     return [one for one in each if isinstance(one, Rows)]
 
 
-def model_name(models: Sequence[str], model: str | None) -> str:
+def model_name(models: Sequence[str], model: Any) -> str:
     """Return the model meant, which may be left out when there is only one."""
     if model is None and len(models) == 1:
         return models[0]
     if model is None:
         hint = f"name the model: model={models[0]!r}"
         raise ColumnError("model", expected=f"one of {list(models)}", got="no name", hint=hint)
-    if model not in models:
-        raise ColumnError("model", expected=check.one_of(model, models), got=repr(model))
+    if not isinstance(model, str) or model not in models:
+        raise ColumnError("model", expected=check.one_of(str(model), models), got=check.shown(model))
     return model
 
 
@@ -163,15 +184,6 @@ def row_mask(rows: Any, n: int) -> Array:
     if not mask.any():
         raise ShapeError("rows", expected="at least one row selected", got="none")
     return mask
-
-
-def masks_of(name: str, column: Array | None) -> dict[Hashable, Array]:
-    """Return the mask of each value of a fold, repeat or segment column."""
-    if column is None:
-        where = "Predictions" if name == "repeat" else "Predictions or rocscope.read"
-        raise InputError(f"there is no {name} column", hint=f"pass {name}= to {where}")
-    check.check_present(column, name, InputError)
-    return {value: column == value for value in check.distinct(column)}
 
 
 def take(column: Array | None, mask: Any) -> Array | None:

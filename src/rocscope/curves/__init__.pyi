@@ -10,3 +10,4 @@ from .precision_recall_curve import precision_recall as precision_recall
 from .profit_curve import profit as profit
 from .roc_curve import auc as auc
 from .roc_curve import roc as roc
+from .several import Curves as Curves

@@ -8,6 +8,7 @@ from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative, scalar
+from rocscope.curves.several import of_one_or_several
 from rocscope.geometry import pool
 from rocscope.sample import counts_of
 
@@ -78,17 +79,17 @@ class CostCurve(Curve):
 
 def cost_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
-) -> CostCurve:
+) -> Any:
     """Cost curve: expected cost of the best threshold for every mix of classes and costs.
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
         In any form; see `rocscope.sample`.
 
     Returns
     -------
-    CostCurve
+    CostCurve, or Curves of several models of which none is named
 
     Raises
     ------
@@ -112,7 +113,8 @@ def cost_curve(
     >>> curve.x, curve.y
     (array([0. , 0. , 0.5, 1. , 1. ]), array([0.  , 0.  , 0.25, 0.  , 0.  ]))
     """
-    return CostCurve(counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
+    how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}
+    return of_one_or_several(lambda _, counts: CostCurve(counts), y_true, y_score, **how)
 
 
 class BrierCurve(Curve):
@@ -166,10 +168,6 @@ def brier_curve(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-
-    Returns
-    -------
-    BrierCurve
 
     Raises
     ------

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope._figures import figures
+from rocscope._hooks import reach
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.frame import frame_of
-from rocscope.core.ranking import after_infinity
+from rocscope.core.levels import after_infinity
 from rocscope.core.result import Result, jsonable, number
+from rocscope.errors import OneClassError
 from rocscope.ranges.binned import BinnedCounts
 
 
@@ -72,7 +73,7 @@ class Curve(Result):
         -------
         Axes
         """
-        return figures().plot_curve(self, ax, band=band, **line)
+        return reach("plotting").plot_curve(self, ax, band=band, **line)
 
     def drawn(self) -> tuple[Array, Array]:
         """Return points that look like the curve when straight lines join them."""
@@ -115,12 +116,18 @@ class Curve(Result):
 class CountCurve(Curve):
     """A curve as a pair of functions of the counts, evaluated at every level when first asked for.
 
-    Subclasses give `_xy`. The first point predicts nothing positive and has the threshold infinity.
+    Subclasses give `_xy`, and in `needs` which cases there must be: "both classes", or what the positives are called.
+    The first point predicts nothing positive and has the threshold infinity.
     """
 
     kind: ClassVar[str] = ""
+    needs: ClassVar[str] = ""
 
     def __init__(self, counts: CumulativeCounts) -> None:
+        if self.needs == "both classes":
+            counts.require_both_classes(self.title)
+        elif self.needs and not counts.n_pos:
+            raise OneClassError(self.title, expected=self.needs, got=f"none among {number(counts.n)} rows")
         self.counts = counts
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.cumulative import CumulativeCounts
 from rocscope.curves.curve import CountCurve
 from rocscope.sample import points_of
 
@@ -21,10 +20,7 @@ class DetCurve(CountCurve):
     title = "DET curve"
     x_name = "fpr"
     y_name = "fnr"
-
-    def __init__(self, counts: CumulativeCounts) -> None:
-        counts.require_both_classes(self.title)
-        super().__init__(counts)
+    needs = "both classes"
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         return fp / self.counts.n_neg, (self.counts.n_pos - tp) / self.counts.n_pos
@@ -55,10 +51,6 @@ def det(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-
-    Returns
-    -------
-    DetCurve
 
     Raises
     ------

@@ -7,11 +7,10 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import dot
-from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import number
+from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import CountCurve, scalar
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import InputError
 from rocscope.geometry import Line, best_point, pool
 from rocscope.sample import points_of
 
@@ -62,7 +61,7 @@ class LiftChart(CountCurve):
         """Return the upper convex hull; its points are vertices of this chart."""
         return LiftChart(pool(self.counts))
 
-    def best(self, context: Context | None = None) -> OperatingPoint:
+    def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
         """Return the point of lowest cost, or of highest accuracy without a context; the same as on the ROC curve.
 
         Raises
@@ -72,7 +71,7 @@ class LiftChart(CountCurve):
         """
         return best_point(self.counts, _at_sample_prevalence(context))
 
-    def iso_performance_line(self, context: Context | None = None) -> Line:
+    def iso_performance_line(self, context: Context | Campaign | None = None) -> Line:
         """Return the line of equal cost through the best point (eq. 5.7: slope n/2 for accuracy).
 
         Examples
@@ -85,8 +84,8 @@ class LiftChart(CountCurve):
         return Line(point.depth, point.tp, context.lift_slope(self.counts.n))
 
 
-def _at_sample_prevalence(context: Context | None) -> Context:
-    context = context or Context()
+def _at_sample_prevalence(context: Context | Campaign | None) -> Context:
+    context = Context.given(context)
     if context.target_prevalence is not None:
         raise InputError(
             "lift chart",
@@ -107,10 +106,7 @@ class GainCurve(CountCurve):
     title = "gain curve"
     x_name = "depth"
     y_name = "tpr"
-
-    def __init__(self, counts: CumulativeCounts) -> None:
-        _require_positives(counts, self.title)
-        super().__init__(counts)
+    needs = "positives"
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         return (tp + fp) / self.counts.n, tp / self.counts.n_pos
@@ -126,10 +122,7 @@ class LiftCurve(CountCurve):
     title = "lift curve"
     x_name = "depth"
     y_name = "lift"
-
-    def __init__(self, counts: CumulativeCounts) -> None:
-        _require_positives(counts, self.title)
-        super().__init__(counts)
+    needs = "positives"
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         depth = (tp + fp) / self.counts.n
@@ -145,11 +138,6 @@ class LiftCurve(CountCurve):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 
 
-def _require_positives(counts: CumulativeCounts, what: str) -> None:
-    if not counts.n_pos:
-        raise OneClassError(what, expected="positives", got=f"none among {number(counts.n)} rows")
-
-
 def lift_chart(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> LiftChart:
@@ -159,10 +147,6 @@ def lift_chart(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-
-    Returns
-    -------
-    LiftChart
 
     Raises
     ------
@@ -192,10 +176,6 @@ def gain(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
 
-    Returns
-    -------
-    GainCurve
-
     Raises
     ------
     InputError
@@ -218,10 +198,6 @@ def lift(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-
-    Returns
-    -------
-    LiftCurve
 
     Raises
     ------

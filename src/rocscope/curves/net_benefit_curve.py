@@ -1,5 +1,6 @@
 """Decision curve: net benefit of acting on a predicted risk, against the risk from which one acts."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,8 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, cumulative, scalar
+from rocscope.curves.several import of_one_or_several
 from rocscope.errors import InputError
-from rocscope.sample import counts_of
 
 
 class NetBenefitCurve(Curve):
@@ -24,6 +25,8 @@ class NetBenefitCurve(Curve):
         Share of positives that it is computed at.
     standardized : bool
         Whether net benefit is divided by its largest value, the prevalence.
+    harm : float
+        Of finding out the risk, in true positives a case.
     """
 
     title = "decision curve"
@@ -31,17 +34,24 @@ class NetBenefitCurve(Curve):
     y_name = "net_benefit"
 
     def __init__(
-        self, counts: ThresholdCounts, threshold: Array, *, target_prevalence: float | None, standardized: bool
+        self,
+        counts: ThresholdCounts,
+        threshold: Array,
+        *,
+        target_prevalence: float | None,
+        standardized: bool,
+        harm: float = 0,
     ) -> None:
         counts.require_both_classes(self.title)
         counts.require_probabilities(self.title)
-        self.counts, self.standardized, self._target = counts, standardized, target_prevalence
+        self.counts, self.standardized, self._target, self.harm = counts, standardized, target_prevalence, harm
         self.prevalence = counts.prevalence if target_prevalence is None else target_prevalence
         super().__init__(threshold, self._net_benefit(threshold), threshold)
 
     def recount(self, counts: ThresholdCounts) -> "NetBenefitCurve":
         """Return the curve that is made in the same way from other counts, such as those of a resample."""
-        return NetBenefitCurve(counts, self.x, target_prevalence=self._target, standardized=self.standardized)
+        how = {"target_prevalence": self._target, "standardized": self.standardized, "harm": self.harm}
+        return NetBenefitCurve(counts, self.x, **how)
 
     def _rates(self, threshold: Array) -> tuple[Array, Array]:
         tp, fp = (column[::-1] for column in cumulative(self.counts))
@@ -54,7 +64,8 @@ class NetBenefitCurve(Curve):
         return benefit / self.prevalence if self.standardized else benefit
 
     def _net_benefit(self, threshold: Array) -> Array:
-        return self._weigh(threshold, *self._rates(threshold))
+        harm = self.harm / self.prevalence if self.standardized else self.harm
+        return self._weigh(threshold, *self._rates(threshold)) - harm
 
     def at(self, x: Any) -> Any:
         """Return the net benefit at a threshold probability, computed there and not between points."""
@@ -103,28 +114,32 @@ def net_benefit(
     y_score: Any = None,
     *,
     model: str | None = None,
-    grid: Any = None,
+    threshold: Any = None,
     target_prevalence: float | None = None,
     standardized: bool = False,
+    harm: float | Mapping[str, float] = 0,
     pos_label: Any = None,
     sample_weight: Any = None,
-) -> NetBenefitCurve:
+) -> Any:
     """Decision curve: net benefit of treating cases whose predicted risk is at least a threshold probability.
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
         In any form; see `rocscope.sample`.
-    grid : array, optional
-        Increasing threshold probabilities between 0 and 1; by default 0.01, 0.02, …, 0.99.
+    threshold : float or array, optional
+        One threshold probability between 0 and 1, or several, increasing; by default 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
     standardized : bool
         Divide by the prevalence, so that a perfect model has 1.
+    harm : float, or mapping from model name to one
+        Of finding out the risk, in true positives a case, taken off the net benefit: 0.02 where one would test 50
+        patients to find one positive.
 
     Returns
     -------
-    NetBenefitCurve
+    NetBenefitCurve, or Curves of several models of which none is named
 
     Raises
     ------
@@ -146,17 +161,25 @@ def net_benefit(
 
     Examples
     --------
-    >>> curve = net_benefit([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], grid=[0.2, 0.5])
+    >>> curve = net_benefit([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=[0.2, 0.5])
     >>> curve.y
     array([0.4375, 0.    ])
     """
-    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     if target_prevalence is not None:
         check.check_share(target_prevalence, "target_prevalence")
-    if grid is None:
-        grid = np.arange(1, 100) / 100
-    else:
-        grid = check.check_column(grid, "grid").astype(np.float64)
-        if not ((grid > 0) & (grid < 1)).all() or (np.diff(grid) <= 0).any():
-            raise InputError("grid", expected="increasing probabilities between 0 and 1", got=repr(grid[:5].tolist()))
-    return NetBenefitCurve(counts, grid, target_prevalence=target_prevalence, standardized=standardized)
+    grid = np.arange(1, 100) / 100 if threshold is None else _grid(threshold)
+
+    def make(name: str | None, counts: ThresholdCounts) -> NetBenefitCurve:
+        lost = harm.get(str(name), 0) if isinstance(harm, Mapping) else harm
+        check.check_number(lost, "harm", "a number of true positives a case of at least 0", least=0)
+        how: Any = {"target_prevalence": target_prevalence, "standardized": standardized, "harm": lost}
+        return NetBenefitCurve(counts, grid, **how)
+
+    return of_one_or_several(make, y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+
+
+def _grid(threshold: Any) -> Array:
+    grid = check.check_numbers([threshold] if check.is_number(threshold) else threshold, "threshold")
+    if not ((grid > 0) & (grid < 1)).all() or (np.diff(grid) <= 0).any():
+        raise InputError("threshold", expected="increasing probabilities between 0 and 1", got=repr(grid[:5].tolist()))
+    return grid

@@ -38,10 +38,6 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
     scale : function, optional
         What the axes do to x and y before they are seen, such as the normal deviates of a DET curve.
 
-    Returns
-    -------
-    Outline
-
     Notes
     -----
     Straight to the eye means: the middle of a piece lies within 1/1000 of the axes of what is drawn. Where nothing

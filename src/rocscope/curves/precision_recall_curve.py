@@ -6,10 +6,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.result import number
 from rocscope.curves.curve import CountCurve, cumulative, scalar
-from rocscope.errors import OneClassError
 from rocscope.sample import points_of
 
 
@@ -24,11 +21,7 @@ class PrecisionRecallCurve(CountCurve):
     title = "precision–recall curve"
     x_name = "recall"
     y_name = "precision"
-
-    def __init__(self, counts: CumulativeCounts) -> None:
-        if not counts.n_pos:
-            raise OneClassError(self.title, expected="positives", got=f"none among {number(counts.n)} rows")
-        super().__init__(counts)
+    needs = "positives"
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         with np.errstate(invalid="ignore"):
@@ -80,10 +73,6 @@ def precision_recall(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-
-    Returns
-    -------
-    PrecisionRecallCurve
 
     Raises
     ------

@@ -10,18 +10,18 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.campaign import Campaign
 from rocscope.core.context import decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
+from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import CountCurve, Curve, cumulative
-from rocscope.errors import InputError, OneClassError
-from rocscope.geometry import Line, all_choices, touching
-from rocscope.sample import counts_of
+from rocscope.curves.several import of_one_or_several
+from rocscope.errors import InputError
+from rocscope.geometry import Blend, Bound, Line, Touch, all_choices, blending, touching
+from rocscope.geometry.choices import score_of
 
 _DECILES = 10
-_SLACK = 1 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,12 @@ class ProfitCurve(CountCurve):
     title = "profit curve"
     x_name = "depth"
     y_name = "profit"
+    needs = "responders"
 
     def __init__(self, counts: ThresholdCounts, campaign: Campaign) -> None:
-        if not counts.n_pos:
-            raise OneClassError(self.title, expected="responders", got=f"none among {counts.n:g} rows")
+        super().__init__(counts)
         if campaign.response_rate is not None:
             counts.require_both_classes("profit at another response rate")
-        super().__init__(counts)
         self.campaign = campaign
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
@@ -99,9 +98,7 @@ class ProfitCurve(CountCurve):
         return Fraction(self.counts.n_pos) / Fraction(self.counts.n)
 
     def _exact_depth(self, tp: float, fp: float) -> Fraction:
-        miss = 1 - self._exact_rate
-        depth = self._exact_rate * Fraction(tp) / Fraction(self.counts.n_pos)
-        return depth + miss * Fraction(fp) / Fraction(self.counts.n_neg) if miss else depth
+        return self._share(Fraction(tp) / Fraction(self.counts.n_pos), Fraction(fp) / Fraction(self.counts.n_neg or 1))
 
     def _exact_profit(self, depth: Fraction, gain: Fraction) -> Fraction:
         campaign = self.campaign
@@ -109,32 +106,49 @@ class ProfitCurve(CountCurve):
         return decimal(campaign.population) * per_head - decimal(campaign.fixed_cost)
 
     def best(self) -> CampaignRow:
-        """Return the threshold of highest profit within the capacity.
+        """Return what brings the highest profit within the capacity.
 
         Of equally profitable ones the one with fewest contacts is taken; to contact everybody has the threshold −∞. The
         profit is below 0 where no campaign at all is the better idea; see `worthwhile`.
 
         Notes
         -----
-        Compared in exact arithmetic. A capacity that ends within a tie stops before it; `at` and `Hull.mixture` tell
-        what contacting a part of the tie gives.
+        Compared in exact arithmetic. A capacity that ends within a tie, or between two thresholds, is filled by lot:
+        see `rule`.
         """
-        point = self.point
-        gain = Fraction(point.tp) / Fraction(self.counts.n_pos)
-        return self._make_row(self._exact_depth(point.tp, point.fp), gain, Fraction(0), point.threshold)
+        return self._make_row(self.depth, self.rule.rates[0], Fraction(0), self.rule.second.point.threshold)
+
+    @property
+    def depth(self) -> Fraction:
+        """Exact share of the population that the best rule contacts."""
+        return self._share(*self.rule.rates)
+
+    def size(self, end: Touch) -> float:
+        """Return the number of customers from a threshold on."""
+        return float(decimal(self.campaign.population) * self._share(*end.rates))
+
+    def _share(self, tpr: Fraction, fpr: Fraction) -> Fraction:
+        return self._exact_rate * tpr + (1 - self._exact_rate) * fpr
 
     @cached_property
-    def point(self) -> OperatingPoint:
-        """The sample's counts at the best threshold."""
-        choices = all_choices(self.title, self.counts)
-        if self.campaign.capacity is not None:
-            reach = self.campaign.capacity / self.campaign.population
-            within = max(int(np.searchsorted(self.x, reach * _SLACK, side="right")), 1)
-            choices = choices.take(np.arange(within))
-        return touching([choices], self.campaign.context).point
+    def rule(self) -> Blend:
+        """The threshold of highest profit, or the two between which a capacity is filled by lot."""
+        choices, campaign = [all_choices(self.title, self.counts)], self.campaign
+        if campaign.capacity is not None:
+            share = decimal(campaign.capacity) / decimal(campaign.population)
+            limit = Bound(self._exact_rate, 1 - self._exact_rate, share)
+            return blending(choices, campaign.context, [limit])
+        best = touching(choices, campaign.context)
+        return Blend(best, best)
 
-    def _threshold(self, level: int) -> float:
-        return float("inf") if level == 0 else self.counts.threshold[level - 1].item()
+    @property
+    def point(self) -> OperatingPoint:
+        """The counts that the best rule has, or is expected to have, in the sample."""
+        if not self.rule.by_lot:
+            return self.rule.second.point
+        (tpr, fpr), counts = self.rule.rates, self.counts
+        tp, fp = float(tpr * Fraction(counts.n_pos)), float(fpr * Fraction(counts.n_neg))
+        return OperatingPoint(tp, fp, counts.n_pos - tp, counts.n_neg - fp, self.rule.second.point.threshold)
 
     def _make_row(self, depth: Fraction, gain: Fraction, before: Fraction, threshold: float) -> CampaignRow:
         size = decimal(self.campaign.population) * depth
@@ -179,7 +193,7 @@ class ProfitCurve(CountCurve):
         for step in range(steps + 1):
             depth = Fraction(step, steps)
             level, gain = self._gain_at(depth)
-            rows.append(self._make_row(depth, gain, before, self._threshold(level)))
+            rows.append(self._make_row(depth, gain, before, score_of(self.counts, level)))
             before = gain
         return rows
 
@@ -254,18 +268,18 @@ def profit(
     model: str | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
-) -> ProfitCurve:
+) -> Any:
     """Profit curve of a campaign: what contacting the best-scored share of customers brings.
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
         In any form; see `rocscope.sample`. Where there are no scores apart: ``profit(data, campaign)``.
     campaign : Campaign
 
     Returns
     -------
-    ProfitCurve
+    ProfitCurve, or Curves of several models of which none is named
 
     Raises
     ------
@@ -294,5 +308,5 @@ def profit(
         y_score, campaign = None, y_score
     if not isinstance(campaign, Campaign):
         raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(counts, Campaign(…))")
-    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    return ProfitCurve(counts, campaign)
+    how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}
+    return of_one_or_several(lambda _, counts: ProfitCurve(counts, campaign), y_true, y_score, **how)

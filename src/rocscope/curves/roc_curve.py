@@ -5,13 +5,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array, Ties
 from rocscope.core.context import Context
-from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
+from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import CountCurve, interpolate
 from rocscope.errors import InputError
 from rocscope.geometry import Line, best_point, pool
+from rocscope.ranges.binned import direction
 from rocscope.sample import points_of
 
 
@@ -25,10 +27,7 @@ class RocCurve(CountCurve):
     title = "ROC curve"
     x_name = "fpr"
     y_name = "tpr"
-
-    def __init__(self, counts: CumulativeCounts) -> None:
-        counts.require_both_classes("ROC curve")
-        super().__init__(counts)
+    needs = "both classes"
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
         return fp / self.counts.n_neg, tp / self.counts.n_pos
@@ -65,14 +64,14 @@ class RocCurve(CountCurve):
         """
         return RocCurve(pool(self.counts))
 
-    def best(self, context: Context | None = None) -> OperatingPoint:
+    def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
         """Return the point of lowest expected cost in a context, or of highest accuracy without one.
 
         Of equally good points the one with fewest positive predictions is taken. The threshold of "everybody" is −∞.
         """
         return best_point(self.counts, context)
 
-    def iso_performance_line(self, context: Context | None = None) -> Line:
+    def iso_performance_line(self, context: Context | Campaign | None = None) -> Line:
         """Return the line of equal expected cost through the best point.
 
         Examples
@@ -80,7 +79,7 @@ class RocCurve(CountCurve):
         >>> roc([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]).iso_performance_line()
         Line(x=0.0, y=0.6666666666666666, slope=1.0)
         """
-        context = context or Context()
+        context = Context.given(context)
         point = self.best(context)
         return Line(point.fpr, point.tpr, context.slope(self.counts.prevalence))
 
@@ -125,13 +124,16 @@ class RocCurve(CountCurve):
         parts = {
             "max_fpr": None if max_fpr is None else ("fpr", 0.0, max_fpr),
             "min_tpr": None if min_tpr is None else ("tpr", min_tpr, 1.0),
-            "fpr_range": fpr_range and ("fpr", *fpr_range),
-            "tpr_range": tpr_range and ("tpr", *tpr_range),
+            "fpr_range": None if fpr_range is None else ("fpr", *_ends(fpr_range)),
+            "tpr_range": None if tpr_range is None else ("tpr", *_ends(tpr_range)),
         }
         given = [part for part in parts.values() if part is not None]
         if len(given) != 1:
             raise InputError("partial_auc", expected=f"exactly one of {', '.join(parts)}", got=f"{len(given)} of them")
-        axis, low, high = given[0]
+        axis, *ends = given[0]
+        if len(ends) != 2 or not all(map(check.is_number, ends)):
+            raise InputError("partial_auc", expected=f"numbers for the {axis}", got=check.shown(ends))
+        low, high = ends
         if not 0 <= low < high <= 1:
             raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for the {axis}", got=f"{low} to {high}")
         if axis == "fpr":
@@ -145,7 +147,11 @@ class RocCurve(CountCurve):
         return (1 + (area - chance) / ((high - low) - chance)) / 2
 
     def _facts(self) -> str:
-        return f"auc={self.auc:.6g}, {super()._facts()}"
+        return f"auc={self.auc:.6g}{direction(self.auc)}, {super()._facts()}"
+
+
+def _ends(part: Any) -> tuple[Any, ...]:
+    return tuple(part) if isinstance(part, tuple | list) else (part,)
 
 
 def _area_between(x: Array, y: Array, low: float, high: float) -> float:
@@ -164,10 +170,6 @@ def roc(
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         In any form; see `rocscope.sample`.
-
-    Returns
-    -------
-    RocCurve
 
     Raises
     ------

@@ -5,7 +5,8 @@ from .decision import Decision as Decision
 from .distributions import Beta as Beta
 from .distributions import LogNormal as LogNormal
 from .h_score import h_measure as h_measure
-from .mixing import mixture as mixture
+from .lots.mixing import mixture as mixture
+from .lots.reviewing import Review as Review
 from .model_hull import hull as hull
 from .monitoring.monitor import Alarm as Alarm
 from .monitoring.monitor import Monitor as Monitor

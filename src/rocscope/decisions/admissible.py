@@ -8,7 +8,7 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
-from rocscope.decisions.constraints import Constraint, FourCells, at_mix
+from rocscope.decisions.constraints import Constraint, at_mix
 from rocscope.decisions.criteria import Criterion
 from rocscope.decisions.model_hull import Hull
 from rocscope.decisions.zones import HullVertex, Zones, zones
@@ -32,7 +32,7 @@ class Admissible:
 
     def highest(self, criterion: Criterion, target_prevalence: float | None) -> list[HullVertex]:
         """Return the best choice by a criterion, then those of other models or thresholds that are as good."""
-        goodness = [criterion.goodness(at_mix(_cells(each), target_prevalence)) for each in self.choices]
+        goodness = [criterion.goodness(at_mix(each.cells, target_prevalence)) for each in self.choices]
         best = max(values.max() for values in goodness)
         if best == -np.inf:
             raise InputError(f"criterion {criterion.name!r} is not defined at any threshold that may be chosen")
@@ -55,10 +55,6 @@ def _vertex(choices: Choices, index: int) -> HullVertex:
     return HullVertex(choices.model, choices.point(index), negated=choices.negated)
 
 
-def _cells(choices: Choices) -> FourCells:
-    return choices.tp, choices.fp, choices.n_pos - choices.tp, choices.n_neg - choices.fp
-
-
 def admissible(
     hull: Hull, constraints: tuple[Constraint, ...], target_prevalence: float | None, population: float | None
 ) -> Admissible:
@@ -72,11 +68,11 @@ def admissible(
     every = hull.every_choice
 
     def value(constraint: Constraint, choices: Choices) -> Array:
-        return constraint.value(_cells(choices), target_prevalence, population)
+        return constraint.value(choices.cells, target_prevalence, population)
 
     kept = []
     for choices in every:
-        allowed = np.ones(choices.tp.size, dtype=bool)
+        allowed = np.ones(choices.index.size, dtype=bool)
         for constraint in constraints:
             allowed &= constraint.holds(value(constraint, choices))
         if allowed.all():

@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rocscope import _validation as check
-from rocscope.core.campaign import Campaign
+from rocscope._types import Array
 from rocscope.core.result import Result, jsonable
-from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, profit
+from rocscope.curves.campaign import Campaign
+from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
+from rocscope.decisions.lots.mixing import Mixture
+from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError
 from rocscope.sample import Models, samples_of
 
@@ -57,18 +62,76 @@ class CampaignPlan(Result):
         return self.curves[self.best.model, self.best.campaign]
 
     @property
+    def rule(self) -> Mixture:
+        """Whom the best offer contacts: the customers of one threshold, or between two of them by lot."""
+        rule = self.curve.rule
+        first, second = (HullVertex(self.best.model, end.point) for end in (rule.first, rule.second))
+        return Mixture(first, second, rule.share)
+
+    def select(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Array:
+        """Return the identifiers of the customers to contact, best first: exactly as many as planned.
+
+        Parameters
+        ----------
+        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+            Of all customers, or of a part of them, from which its share is taken.
+        ids : array of n identifiers, optional
+            By default the numbers of the rows. The same identifiers are drawn whatever their order.
+        random_state : int, Generator, RandomState or None
+            Another one draws other lots.
+
+        Notes
+        -----
+        The planned share of the customers that are passed, rounded down, and never more than the capacity; none where
+        no campaign is worthwhile. Where the list has more or fewer customers at a threshold than the sample made
+        expect, the next best scores fill the number, and lots choose among equal ones.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> campaign = Campaign(population=6, unit_cost=1, unit_benefit=10, capacity=1)
+        >>> plan = plan_campaign(ThresholdCounts([3, 2], [1, 1], [1, 3]), campaign)
+        >>> plan.select([3, 2, 3, 2, 2, 2], ["a", "b", "c", "d", "e", "f"])
+        array(['c'], dtype='<U1')
+        """
+        chosen = self.rule.select(self._contacts, scores, ids, random_state=random_state)
+        return chosen if ids is None else np.asarray(ids)[chosen]
+
+    def _contacts(self, customers: int) -> int:
+        """Return how many of some customers are contacted."""
+        if not self.worthwhile:
+            return 0
+        most = self.curve.campaign.capacity
+        planned = int(self.curve.depth * customers)
+        return planned if most is None else min(planned, int(most))
+
+    @property
     def verdict(self) -> str:
         """The advice in one sentence."""
         offer, row = self.best, self.best.best
         if not self.worthwhile:
-            return f"No campaign: the best would bring {row.profit:,.10g}."
+            return f"No campaign: the best would bring {_about(row.profit)}."
         several = len({campaign for _, campaign in self.curves}) > 1
         name = f" in campaign {offer.campaign}" if several else ""
-        brings = f"{name}: {row.responders:,.10g} responders, profit {row.profit:,.10g}."
+        brings = f"{name}: {_about(row.responders)} responders, profit {_about(row.profit)}."
+        if self.curve.rule.by_lot:
+            return f"Contact {_about(row.size)} customers ({row.depth:.2%}), {self._by_lot}{brings}"
         if row.threshold == -math.inf:
-            return f"Contact all {row.size:,.10g} customers{brings}"
+            return f"Contact all {_about(row.size)} customers, whom no model need choose{brings}"
         chosen = f"that {offer.model} scores {row.threshold:.6g} or more"
-        return f"Contact the {row.size:,.10g} customers ({row.depth:.2%}) {chosen}{brings}"
+        return f"Contact the {_about(row.size)} customers ({row.depth:.2%}) {chosen}{brings}"
+
+    @property
+    def _by_lot(self) -> str:
+        """Who is contacted in any case, and who by lot."""
+        row, model, rule = self.best.best, self.best.model, self.curve.rule
+        sure, reach = (self.curve.size(end) for end in (rule.first, rule.second))
+        lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
+        drawn = f"{_about(row.size - sure)} by lot of the {_about(reach - sure)}"
+        if not sure:
+            return f"{drawn} that {model} scores {row.threshold:.6g} or more"
+        above = f"that {model} scores {rule.first.point.threshold:.6g} or more"
+        return f"the {_about(sure)} {above} and {drawn} {lower}"
 
     def to_dict(self, steps: int = 10) -> dict[str, Any]:
         """Return all offers and the table of the best one in so many steps, safe for JSON."""
@@ -92,6 +155,7 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     Returns
     -------
     CampaignPlan
+        Within a capacity, the optimum over all rules of one model, be they by lot; `CampaignPlan.select` draws it.
 
     Raises
     ------
@@ -113,7 +177,7 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
     curves = {
-        (model, name): profit(counts, campaign)
+        (model, name): ProfitCurve(counts, campaign)
         for model, counts in samples_of(models).counts().items()
         for name, campaign in named.items()
     }
@@ -130,3 +194,8 @@ def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
         random_profit=curve.random.at(best.depth),
         perfect_profit=curve.perfect.at(best.depth),
     )
+
+
+def _about(number: float) -> str:
+    """Return a number without digits that nobody can act on."""
+    return f"{number:,.0f}" if abs(number) >= 100 or number == round(number) else f"{number:.3g}"

@@ -2,33 +2,40 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from rocscope import _validation as check
-from rocscope.core.context import Context
+from rocscope.core.context import Context, decimal
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
+from rocscope.curves.campaign import Campaign
 from rocscope.decisions.admissible import Admissible, admissible
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
+from rocscope.decisions.lots.mixing import Mixture
+from rocscope.decisions.lots.reviewing import Review, Reviewing, expected, mixture_of, third_action
 from rocscope.decisions.model_hull import Hull, hull
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.decisions.zones import Zones
-from rocscope.errors import InexactCountsError, InfeasibleError
-from rocscope.geometry import Touch, touching
+from rocscope.errors import InexactCountsError, InfeasibleError, InputError
+from rocscope.geometry import Blend, Touch, blending, touching
 from rocscope.sample import Models
 
 DEFAULT_THRESHOLD = 0.5
+_ROUNDED = 1e-12
 
 
 def choose(
     models: Models | Hull,
-    context: Context | UncertainContext | None = None,
+    context: Context | Campaign | UncertainContext | None = None,
     *,
     criterion: str | Function | None = None,
     subject_to: str | Constraint | Sequence[str | Constraint] = (),
     population: float | None = None,
+    randomized: bool = False,
+    review: Review | None = None,
 ) -> Decision:
     """Choose the model and threshold of lowest expected cost, or best by a criterion, that satisfy all constraints.
 
@@ -36,7 +43,7 @@ def choose(
     ----------
     models : Hull, or data of one or several models
         In any form; see `rocscope.sample`.
-    context : Context or UncertainContext, optional
+    context : Context, Campaign or UncertainContext, optional
         Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy.
     criterion : str or function, optional
         What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
@@ -46,17 +53,19 @@ def choose(
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
-
-    Returns
-    -------
-    Decision
+    randomized : bool
+        Whether some cases may be decided by lot, those of a tie or between two thresholds or models, where a constraint
+        leaves no threshold as good. Without it, `Decision.lot_cost` says what that would cost.
+    review : Review, optional
+        A third action between acting and leaving, at lowest cost without constraints; both thresholds are of one model.
 
     Raises
     ------
     OneClassError
         If a sample holds one class only.
     InputError
-        If the context rewards errors, or a criterion or constraint is not understood.
+        If the context rewards errors, a criterion or constraint is not understood, or one of them is not linear in
+        the counts and lots are asked for.
     InfeasibleError
         If no threshold satisfies the constraints; the message says how close any comes.
     PairingError
@@ -70,6 +79,9 @@ def choose(
     which values the cost of the best of all thresholds surely lies.
 
     Of equally good choices the one with fewest positive predictions is taken, then the model given first.
+
+    By lot, it is the optimum over all randomised rules, in exact arithmetic too; a threshold that is as good is taken
+    first.
 
     Where costs make one action right whatever the scores, a note says so.
 
@@ -88,21 +100,31 @@ def choose(
     (5, OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=5))
     >>> choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]), subject_to="tpr >= 0.9").threshold
     -inf
+
+    Half of a tie of four may be acted on, two of them:
+
+    >>> tied = ThresholdCounts([2, 1], [3, 1], [1, 3])
+    >>> choose(tied, subject_to="cases <= 2", randomized=True).point
+    OperatingPoint(tp=1.5, fp=0.5, fn=2.5, tn=3.5, threshold=2)
     """
     across = models if isinstance(models, Hull) else hull(models)
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     certain, notes = _certain(context, across)
-    rule = criterion_of(criterion or ("accuracy" if context is None else "min_cost"))
+    rule = criterion_of(("accuracy" if context is None else "min_cost") if criterion is None else criterion)
     constraints = constraints_of(subject_to)
     task = _Task(across, certain, rule, constraints, population)
-    return task.decision(task.choose(), (*notes, *task.left_open()))
+    if review is not None:
+        if not isinstance(review, Review):
+            raise InputError("review", expected="a Review", got=check.shown(review))
+        return task.decision(task.with_review(review, criterion in (None, "min_cost") and not randomized), notes)
+    return task.decision(task.by_lot() if randomized else task.choose(), (*notes, *task.left_open()))
 
 
-def _certain(context: Context | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
+def _certain(context: Context | Campaign | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
     """Return the context to decide in, and what there is to say of it."""
     if not isinstance(context, UncertainContext):
-        return context or Context(), ()
+        return Context.given(context), ()
     mean = context.mean
     saved = across.expected_cost(mean) - across.expected_cost(context)
     return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
@@ -119,6 +141,9 @@ class _Choice:
     negated: bool = False
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    lot: Mixture | None = None
+    review: Reviewing | None = None
+    cost: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -139,8 +164,80 @@ class _Task:
         if not self.constraints:
             return self._cheapest(context, self.hull.touching(context), self.hull.zones)
         options = self._admissible()
-        touch = touching(options.choices, context, self.hull.totals(context))
+        touch = touching(options.choices, context, self.hull.whole_totals(context))
         return self._cheapest(context, touch, options.zones)
+
+    def with_review(self, review: Review, alone: bool) -> _Choice:
+        """Return the model that is best with a third action, and where it is taken."""
+        if self.constraints or not alone:
+            raise InputError("review", expected="no criterion, constraint or lot beside it", got="one")
+        prevalence, cases = self._mix
+        limit = None if review.capacity is None else min(decimal(review.capacity) / cases, Fraction(1))
+        every = [choices for choices in self.hull.every_choice if not choices.negated]
+        found = [third_action(each, self.context, review, prevalence, limit) for each in every]
+        best = min(found, key=lambda third: third.cost)
+        if best.acting.rates == best.looking.rates:
+            return replace(self.choose(), notes=(f"no case is worth a review at a cost of {review.cost:g}",))
+        acting, looking = mixture_of(best.acting), mixture_of(best.looking)
+        point = expected(best.acting)
+        return _Choice(
+            model=looking.second.model,
+            point=point,
+            slopes=None,
+            value=math.nan,
+            lot=acting if acting.by_lot else None,
+            review=Reviewing(review, expected(best.looking), looking, limit),
+            cost=best.cost,
+        )
+
+    def by_lot(self) -> _Choice:
+        """Return the best of all rules that may draw lots; the best threshold, where that is as good."""
+        try:
+            blend = self._blend()
+        except InfeasibleError:
+            self._admissible()  # which says how close any threshold comes
+            raise
+        if not blend.by_lot:
+            return self.choose()
+        lot = mixture_of(blend, self._filled(blend))
+        point = expected(blend)
+        return _Choice(lot.second.model, point, None, self._value(point), lot.second.negated, lot=lot)
+
+    def _blend(self) -> Blend:
+        if not self.criterion.equivalent:
+            expected = "a criterion that is linear in the counts, such as min_cost, accuracy or youden"
+            raise InputError("randomized", expected=expected, got=self.criterion.name)
+        context = self.criterion.equivalent(self.context)
+        prevalence, cases = self._mix
+        bounds = [constraint.straight(prevalence, cases) for constraint in self.constraints]
+        return blending(self.hull.every_choice, context, bounds, self.hull.whole_totals(context))
+
+    @property
+    def _mix(self) -> tuple[Fraction, Fraction]:
+        """Exact prevalence and number of the cases that constraints count."""
+        n_pos, n_neg = (Fraction(total) for total in self.hull.totals(self.context))
+        target = self.context.target_prevalence
+        prevalence = n_pos / (n_pos + n_neg) if target is None else decimal(target)
+        return prevalence, n_pos + n_neg if self.population is None else decimal(self.population)
+
+    def _filled(self, blend: Blend) -> Fraction | None:
+        """Return the share of cases that constraints allow, where a lot takes all of it."""
+        prevalence, cases = self._mix
+        tpr, fpr = blend.rates
+        depth = prevalence * tpr + (1 - prevalence) * fpr
+        limits = {"cases": depth * cases, "depth": depth}
+        filled = (limits.get(each.quantity) == decimal(each.bound) for each in self.constraints)
+        return depth if any(filled) else None
+
+    def lot_cost(self, cost: float) -> float | None:
+        """Return what the best rule by lot would cost, where that is less than the cost of the best threshold."""
+        if not self.constraints:
+            return None
+        try:
+            least = float(self.context.exact_cost(expected(self._blend())))
+        except InputError:  # bounds that are no straight lines
+            return None
+        return least if least < cost - _ROUNDED * abs(cost) else None
 
     def _admissible(self) -> Admissible:
         try:
@@ -197,6 +294,7 @@ class _Task:
         own, standard, least, all_cost, none_cost = (
             float(self.context.exact_cost(each)) for each in (point, default, best, everybody, nobody)
         )
+        own = own if choice.cost is None else float(choice.cost)
         return Decision(
             model=choice.model,
             point=point,
@@ -216,6 +314,9 @@ class _Task:
             tied=choice.tied,
             notes=(*choice.notes, *_constant(choice.model, counts), *notes),
             best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
+            lot=choice.lot,
+            review=choice.review,
+            lot_cost=None if choice.lot or own <= least else self.lot_cost(own),
         )
 
 

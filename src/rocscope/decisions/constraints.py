@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -11,17 +12,21 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.context import decimal
 from rocscope.errors import InputError
-from rocscope.metrics import METRICS
+from rocscope.geometry import Bound
+from rocscope.metrics import METRICS, ours
 
 FourCells = tuple[Array, Array, Array, Array]
 Sign = Literal[">=", "<=", ">", "<"]
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _QUANTITIES = ["cases", *_CELLS, *METRICS]
-_FORM = re.compile(r"\s*(\w+)\s*(>=|<=|≥|≤|>|<)\s*([-+]?[\d_]*\.?\d+(?:[eE][-+]?\d+)?)\s*(%?)\s*")
+_FORM = re.compile(r"\s*([A-Za-z][\w -]*?)\s*(>=|<=|≥|≤|>|<)\s*([-+]?[\d_]*\.?\d+(?:[eE][-+]?\d+)?)\s*(%?)\s*")
 _SIGNS = {"≥": ">=", "≤": "<="}
 _SLACK = 1e-12
 """Relative; forgives the rounding of a rate that is at the bound exactly."""
+
+
+_WITHOUT = "leave randomized out, or the constraint"
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,8 @@ class Constraint:
     Parameters
     ----------
     quantity : str
-        Any metric of `rocscope.metrics`; ``"cases"``, the number predicted positive; or a cell, ``"tp"`` to ``"tn"``.
+        Any metric of `rocscope.metrics`, also by another name, such as sensitivity or PPV; ``"cases"``, the number
+        predicted positive; or a cell, ``"tp"`` to ``"tn"``.
         Numbers are those expected in the population, or in the sample where no population is named.
     relation : {">=", "<=", ">", "<"}
     bound : float
@@ -54,6 +60,7 @@ class Constraint:
     bound: float
 
     def __post_init__(self) -> None:
+        check.settle(self, quantity=ours(self.quantity))
         check.check_choice("constraint", self.quantity, _QUANTITIES)
         check.check_choice("constraint", self.relation, (">=", "<=", ">", "<"))
         check.settle(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
@@ -109,6 +116,23 @@ class Constraint:
             return value <= self.bound + slack
         return value > self.bound + slack if self.relation == ">" else value < self.bound - slack
 
+    def straight(self, prevalence: Fraction, cases: Fraction) -> Bound:
+        """Return the same bound on the rates, as a straight line, at a prevalence and in so many cases.
+
+        Raises
+        ------
+        InputError
+            If its border is curved or does not belong to it, so that no rule by lot need be best.
+        """
+        lines = _lines(prevalence, cases)
+        if self.quantity not in lines or self.relation in (">", "<"):
+            raise InputError(
+                "randomized", expected=f"bounds with >= or <= on {', '.join(lines)}", got=str(self), hint=_WITHOUT
+            )
+        sign = 1 if self.relation == "<=" else -1
+        up, right, level = (sign * Fraction(each) for each in lines[self.quantity])
+        return Bound(up, right, sign * decimal(self.bound) - level)
+
     def closest(self, value: Array) -> int | None:
         """Return the position at which a quantity comes closest to its bound, or None where it is never defined."""
         if np.isnan(value).all():
@@ -127,6 +151,22 @@ class Constraint:
         return f"Constraint({str(self)!r})"
 
 
+def _lines(share: Fraction, cases: Fraction) -> dict[str, tuple[Any, Any, Any]]:
+    """Return of each quantity that is linear in the rates what tpr and fpr weigh in it, and the rest."""
+    other = 1 - share
+    lines: dict[str, tuple[Any, Any, Any]] = {
+        "cases": (share, other, 0), "tp": (share, 0, 0), "fp": (0, other, 0), "fn": (-share, 0, share),
+        "tn": (0, -other, other),
+    }  # fmt: skip
+    in_cases = {name: tuple(cases * each for each in line) for name, line in lines.items()}
+    half = Fraction(1, 2)
+    return in_cases | {
+        "tpr": (1, 0, 0), "fpr": (0, 1, 0), "fnr": (-1, 0, 1), "tnr": (0, -1, 1), "depth": lines["cases"],
+        "accuracy": (share, -other, other), "error": (-share, other, share), "youden": (1, -1, 0),
+        "balanced_accuracy": (half, -half, half),
+    }  # pyright: ignore[reportReturnType]  # fmt: skip
+
+
 def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
     """Return the counts that the sample would have if the share `target_prevalence` of it was positive."""
     if target_prevalence is None:
@@ -140,5 +180,8 @@ def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
 
 def constraints_of(subject_to: Any) -> tuple[Constraint, ...]:
     """Return constraints given as texts or as objects; one alone will do."""
-    given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else list(subject_to)
+    given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else subject_to
+    if not isinstance(given, list | tuple) or not all(isinstance(each, str | Constraint) for each in given):
+        expected = "constraints such as 'tpr >= 0.9'"
+        raise InputError("subject_to", expected=expected, got=check.shown(subject_to))
     return tuple(Constraint.parse(each) for each in given)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope._validation import one_of
 from rocscope.core.context import Context
 from rocscope.errors import InputError
-from rocscope.metrics import METRICS
+from rocscope.metrics import METRICS, ours
 
 Function = Callable[..., Any]
 
@@ -86,6 +87,9 @@ def criterion_of(criterion: str | Function | None) -> Criterion:
     """
     if callable(criterion):
         return Criterion(getattr(criterion, "__name__", "function"), criterion)
+    if criterion is not None and not isinstance(criterion, str):
+        raise InputError("criterion", expected="a name or a function of tp, fp, fn, tn", got=check.shown(criterion))
+    criterion = None if criterion is None else ours(criterion)
     if criterion in (None, "min_cost"):
         return Criterion("min_cost", _unknown_cost, -1, equivalent=lambda context: context)
     if criterion == "accuracy":

@@ -3,6 +3,7 @@
 import math
 import os
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.decisions import decision_file
-from rocscope.decisions.models import predict, scores_of
+from rocscope.decisions.lots.mixing import Mixture
+from rocscope.decisions.lots.reviewing import Reviewing
+from rocscope.decisions.models import predict, scores_of, size_of
+from rocscope.decisions.zones import HullVertex
 
 Interval = tuple[float, float]
 
@@ -56,6 +60,13 @@ class Decision(Result):
     best_cost_interval : (low, high) or None
         Between which values the expected cost of the best of all thresholds surely lies, where rows were counted in
         ranges of the score and only the ends of these were compared; None where every threshold was.
+    lot : Mixture or None
+        Between which two thresholds cases are decided by lot; then `model` and `threshold` are those of the one with
+        more positive predictions, and `point` holds expected counts.
+    lot_cost : float or None
+        Expected cost per case of the best rule that may draw lots, where constraints make that lower.
+    review : Reviewing or None
+        Which cases are looked at more closely; then `point` holds those that are acted on.
 
     Examples
     --------
@@ -63,7 +74,7 @@ class Decision(Result):
     >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2])
     >>> decision = choose(counts, Context(cost_fp=1, cost_fn=5, target_prevalence=0.1), population=1000)
     >>> decision
-    Decision(model='score', threshold=0.9, expected_cost=0.25, accuracy=0.714286)
+    Decision(model='score', threshold=0.9, expected_cost=0.25, accuracy=0.95)
     >>> decision.in_population, decision.treat_none_cost
     (OperatingPoint(tp=50, fp=0, fn=50, tn=900, threshold=0.9), 0.5)
     >>> decision.prevalence_interval, decision.rule
@@ -88,6 +99,9 @@ class Decision(Result):
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     best_cost_interval: Interval | None = None
+    lot: Mixture | None = None
+    lot_cost: float | None = None
+    review: Reviewing | None = None
 
     @property
     def threshold(self) -> float:
@@ -96,14 +110,24 @@ class Decision(Result):
 
     @property
     def rule(self) -> str:
-        """How a score is used: compared with the threshold, or "never" or "always" positive."""
+        """How a score is used: compared with the threshold, "by lot", or "never" or "always" positive."""
+        if self.review is not None:
+            return "act, review or leave"
+        if self.lot is not None:
+            return "by lot"
         if math.isinf(self.threshold):
             return "always" if (self.threshold < 0) != self.negated else "never"
         return "score < threshold" if self.negated else "score >= threshold"
 
     @property
+    def trivial(self) -> str:
+        """What is said where it needs no model: everybody or nobody is positive, whatever the scores."""
+        words = {"always": "everybody positive, whatever the scores", "never": "nobody positive, whatever the scores"}
+        return words.get(self.rule, "")
+
+    @property
     def regret(self) -> float:
-        """Expected cost per case beyond that of the best of all thresholds of all models; never below 0."""
+        """Expected cost per case beyond that of the best of all thresholds of all models; below 0 only with reviews."""
         return self.expected_cost - self.hull_cost
 
     @property
@@ -171,19 +195,30 @@ class Decision(Result):
             return "no tie"
         return f"as good: {'; '.join(self.tied)}. Taken: fewest positive predictions, then the model given first"
 
-    def predict(self, scores: Any) -> NDArray[np.bool_]:
-        """Return which cases are predicted positive.
+    def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[Any]:
+        """Return which cases are predicted positive; with a review, "act", "review" or "leave" for each.
 
         Parameters
         ----------
         scores : array, or mapping from model name to array, Predictions, data frame
+        ids : array of one identifier a case, optional
+            Where lots are drawn, fixes that of each case; by default its place does.
+        random_state : int, Generator, RandomState or None
+            Another one draws other lots.
 
         Raises
         ------
         ColumnError
-            If the chosen model is not among the scores.
+            If the chosen model is not among the scores; for everybody and nobody positive any other will do.
         ScoreError
             If a score is missing or infinite.
+        InputError
+            If an identifier stands twice.
+
+        Notes
+        -----
+        Where a lot fills a number of cases that constraints allow, all cases that are passed are drawn together, and
+        exactly that share of them is taken, never more; see `Mixture.predict`.
 
         Examples
         --------
@@ -192,8 +227,19 @@ class Decision(Result):
         >>> decision.predict([0.95, 0.6, 0.2])
         array([ True, False, False])
         """
+        if self.review is not None:
+            return self.review.predict(self.lot or self._alone, scores, ids, random_state)
+        if self.lot is not None:
+            return self.lot.predict(scores, ids, random_state=random_state)
+        if self.trivial:
+            return np.full(size_of(scores), self.rule == "always")
         (column,) = scores_of([self.model], scores).values()
         return predict(column, self.threshold, self.negated)
+
+    @property
+    def _alone(self) -> Mixture:
+        vertex = HullVertex(self.model, self.point, negated=self.negated)
+        return Mixture(vertex, vertex, Fraction(1))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the decision as JSON; an existing file is kept unless `force` is set."""
@@ -213,9 +259,8 @@ class Decision(Result):
             If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
         """
         fields = decision_file.FORMAT.read(path)
-        decision = cls(**decision_file.arguments(fields))
-        fields.require_same(decision.to_dict())
-        fields.require_seal()
+        decision = fields.make("", cls, **decision_file.arguments(fields))
+        fields.require_same(fields.make("", decision.to_dict))
         return decision
 
     def to_dict(self) -> dict[str, Any]:
@@ -223,18 +268,34 @@ class Decision(Result):
         names = (
             "model threshold rule negated expected_cost default_cost hull_cost treat_all_cost treat_none_cost regret "
             "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence subject_to "
-            "population total_cost tied tie_break notes point default_point per_thousand in_population"
+            "population total_cost tied tie_break notes point default_point per_thousand in_population lot lot_cost "
+            "review"
         )
         interval = () if self.best_cost_interval is None else ("best_cost_interval",)
         return jsonable({name: getattr(self, name) for name in (*names.split(), *interval, "context")})
 
     def __repr__(self) -> str:
+        shown = {"expected_cost": self.expected_cost, "accuracy": self.per_thousand.accuracy}
+        if self.criterion not in ("min_cost", "accuracy"):
+            shown = {self.criterion: self.criterion_value} | shown
+        rule = f"model={self.model!r}, threshold={self.threshold:.6g}"
         return (
-            f"Decision(model={self.model!r}, threshold={self.threshold:.6g}, "
-            f"expected_cost={self.expected_cost:.6g}, accuracy={self.point.accuracy:.6g}"
-            + "".join(f", {note}" for note in self.notes)
+            f"Decision({self.trivial or rule}, "
+            + ", ".join(f"{name}={value:.6g}" for name, value in shown.items())
+            + "".join(f", {note}" for note in (*self._lot_notes, *self.notes))
             + ")"
         )
+
+    @property
+    def _lot_notes(self) -> tuple[str, ...]:
+        if self.review is not None:
+            acts = "" if self.lot is None else f"act {self.lot.shares}, "
+            return (f"{acts}{self.review!r}",)
+        if self.lot is not None:
+            return (repr(self.lot),)
+        if self.lot_cost is None:
+            return ()
+        return (f"by lot {self.expected_cost - self.lot_cost:.6g} less per case (randomized=True)",)
 
     def _repr_html_(self) -> str:
         regrets = [(f"cost beyond {name.replace('_', ' ')}", f"{cost:.6g}") for name, cost in self.regrets.items()]

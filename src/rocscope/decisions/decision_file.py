@@ -1,16 +1,24 @@
 """The file of a decision, described in docs/decision-json.md: what each of its fields must be."""
 
 import math
+import re
+from fractions import Fraction
 from typing import Any
 
 from rocscope._stored import Fields, Format, is_number
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
+from rocscope.decisions.lots.mixing import Mixture
+from rocscope.decisions.lots.reviewing import Review, Reviewing
+from rocscope.decisions.zones import HullVertex
 
-FORMAT = Format("rocscope.decision", 2, "a decision", "make the decision anew with rocscope.choose and save it")
+FORMAT = Format("rocscope.decision", 3, "a decision", "make the decision anew with rocscope.choose and save it")
 
 _INFINITE_RULES = {("never", False): math.inf, ("always", False): -math.inf}
 _INFINITE_RULES |= {("always", True): math.inf, ("never", True): -math.inf}
+_INFINITE_RULES |= {("act, review or leave", False): math.inf, ("by lot", False): -math.inf}
+_FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
+_SLACK = 1e-9
 _COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat_none_cost")
 
 
@@ -18,9 +26,10 @@ def arguments(fields: Fields) -> dict[str, Any]:
     """Return the arguments of a Decision, each checked for its type and range."""
     negated = fields.take("negated", bool, "true or false")
     value = fields.optional_number("criterion_value")
+    model, point = fields.text("model"), _point(fields, "point", _threshold(fields, negated))
     return {
-        "model": fields.text("model"),
-        "point": _point(fields, "point", _threshold(fields, negated)),
+        "model": model,
+        "point": point,
         "context": fields.make("context", Context, **fields.take("context", dict, "a prevalence and four costs")),
         "default_point": _point(fields, "default_point", _default_threshold(fields)),
         **{name: fields.number(name) for name in _COSTS},
@@ -33,7 +42,58 @@ def arguments(fields: Fields) -> dict[str, Any]:
         "tied": fields.texts("tied"),
         "notes": fields.texts("notes"),
         "best_cost_interval": _costs(fields, "best_cost_interval"),
+        "lot": _lot(fields, point, (model, negated)),
+        "lot_cost": fields.optional_number("lot_cost"),
+        "review": _review(fields, (model, negated)),
     }
+
+
+def _lot(fields: Fields, point: OperatingPoint, owner: tuple[str, bool]) -> Mixture | None:
+    if fields.content.get("lot", ...) is None:
+        return None
+    return _mixture(fields, "lot", point, owner)
+
+
+def _review(fields: Fields, owner: tuple[str, bool]) -> Reviewing | None:
+    if fields.content.get("review", ...) is None:
+        return None
+    within = fields.inner("review", "what a review costs, and which cases get one")
+    review = within.make("review", Review, **within.take("review", dict, "a cost and a capacity"))
+    threshold = within.inner("point", "the counts of a point").optional_number("threshold")
+    point = _point(within, "point", -math.inf if threshold is None else threshold)
+    share = None if review.capacity is None else _fraction(within, "exact")
+    return Reviewing(review, point, _mixture(within, "rule", point, owner), share)
+
+
+def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str, bool]) -> Mixture:
+    within = fields.inner(name, "two thresholds and what the second weighs")
+    first, second = (_vertex(within.inner(end, "a threshold of a model")) for end in ("first", "second"))
+    exact = within.inner("exact", "fractions")
+    weight = _fraction(exact, "weight")
+    at_most = None if exact.content.get("at_most", ...) is None else _fraction(exact, "at_most")
+    mixture = Mixture(first, second, weight, at_most)
+    if (second.model, second.negated, second.threshold) != (*owner, point.threshold):
+        within.refuse("second", f"the model and threshold of the decision, {owner[0]} at {point.threshold}")
+    if not all(math.isclose(getattr(mixture, rate), getattr(point, rate), abs_tol=_SLACK) for rate in ("tpr", "fpr")):
+        within.refuse("exact", "a weight that gives the counts of the point")
+    return mixture
+
+
+def _vertex(fields: Fields) -> HullVertex:
+    cells = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn")}
+    threshold = fields.optional_number("threshold")
+    if threshold is None:
+        threshold = math.inf if cells["fn"] or cells["tn"] else -math.inf
+    point = fields.make("threshold", OperatingPoint, **cells, threshold=threshold)
+    if not 0 < point.prevalence < 1:
+        fields.refuse("tp", "counts of both classes")
+    return HullVertex(fields.text("model"), point, negated=fields.take("negated", bool, "true or false"))
+
+
+def _fraction(fields: Fields, name: str) -> Fraction:
+    text = fields.text(name)
+    share = Fraction(text) if _FRACTION.fullmatch(text) else Fraction(0)
+    return share if 0 < share <= 1 else fields.refuse(name, "a fraction above 0 and at most 1, such as '3/4'")
 
 
 def _population(fields: Fields) -> float | None:
@@ -46,7 +106,9 @@ def _threshold(fields: Fields, negated: bool) -> float:
     if value is not None:
         return value
     rule = fields.content.get("rule")
-    return _INFINITE_RULES[rule, negated] if rule in ("never", "always") else fields.refuse("threshold", "a number")
+    if isinstance(rule, str) and (rule, negated) in _INFINITE_RULES:
+        return _INFINITE_RULES[rule, negated]
+    return fields.refuse("threshold", "a number")
 
 
 def _default_threshold(fields: Fields) -> float:

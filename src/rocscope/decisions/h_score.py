@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope.decisions.distributions import Beta
 from rocscope.decisions.model_hull import hull
 from rocscope.decisions.uncertain import Envelope, Weights
@@ -19,6 +20,7 @@ def h_measure(
     *,
     model: str | None = None,
     costs: Literal["prevalence", "symmetric"] | Beta = "prevalence",
+    severity_ratio: float | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
@@ -32,6 +34,9 @@ def h_measure(
         Distribution of a false alarm's share of the cost of both errors. ``"prevalence"`` is Beta(1 + π, 2 − π) for
         the prevalence π of the sample, which expects misses to cost more the rarer positives are (Hand &
         Anagnostopoulos 2014); ``"symmetric"`` is Beta(2, 2) (Hand 2009).
+    severity_ratio : float, optional
+        In place of `costs`, what a false alarm costs over what a miss does where the distribution has its mode: it is
+        Beta(2, 1 + 1/ratio). The default of R's hmeasure is ``n_pos / n_neg``.
 
     Returns
     -------
@@ -62,11 +67,20 @@ def h_measure(
     """
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     envelope = Envelope.of(hull(counts).zones)
-    share = counts.prevalence
-    known = {"prevalence": Beta(1 + share, 2 - share), "symmetric": Beta(2, 2)}
-    distribution = costs if isinstance(costs, Beta) else known.get(costs)
-    if distribution is None:
-        raise InputError("costs", expected="'prevalence', 'symmetric' or a Beta", got=repr(costs))
+    share, distribution = counts.prevalence, _distribution(counts.prevalence, costs, severity_ratio)
     # A false alarm costs u and a miss 1 − u.
     weights = Weights(miss=(share, -share), false_alarm=(0, 1 - share))
     return 1 - envelope.integrate(distribution, weights) / _TRIVIAL.integrate(distribution, weights)
+
+
+def _distribution(prevalence: float, costs: Any, severity_ratio: float | None) -> Beta:
+    if severity_ratio is not None:
+        ratio = check.check_number(severity_ratio, "severity_ratio", "a finite number above 0", above=0)
+        if costs != "prevalence":
+            raise InputError("costs and severity_ratio", expected="one of them", got="both")
+        return Beta(2, 1 + 1 / ratio)
+    known = {"prevalence": Beta(1 + prevalence, 2 - prevalence), "symmetric": Beta(2, 2)}
+    distribution = costs if isinstance(costs, Beta) else known.get(costs if isinstance(costs, str) else "")
+    if distribution is None:
+        raise InputError("costs", expected="'prevalence', 'symmetric' or a Beta", got=repr(costs))
+    return distribution

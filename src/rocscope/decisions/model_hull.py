@@ -11,14 +11,14 @@ from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.result import jsonable
+from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
-from rocscope.decisions.mixing import Mixture, mixture_on
+from rocscope.decisions.lots.mixing import Mixture, mixture_on
 from rocscope.decisions.regions import RegionMap, region_map
 from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_cost
 from rocscope.decisions.zones import HullVertex, Zones, zones
 from rocscope.errors import InexactCountsError, InputError, PairingError
-from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, pool, touching
-from rocscope.geometry.choices import score_of
+from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, negation, pool, touching
 from rocscope.sample import Counted, Models, samples_of
 
 _SAME_PREVALENCE = 1e-9
@@ -102,7 +102,7 @@ class Hull(Curve):
         """Between which values the area under the hull of all thresholds lies."""
         return super().area(), Curve.area(self.outer)
 
-    def cost_bounds(self, context: Context | None = None) -> tuple[float, float]:
+    def cost_bounds(self, context: Context | Campaign | None = None) -> tuple[float, float]:
         """Return between which values the lowest expected cost of all thresholds of all models lies."""
         return self.outer.expected_cost(context), self.expected_cost(context)
 
@@ -136,7 +136,12 @@ class Hull(Curve):
         first = next(iter(self.counts.values()))
         return first.n_pos, first.n_neg
 
-    def best(self, context: Context | None = None) -> HullVertex:
+    def whole_totals(self, context: Context) -> tuple[int, int]:
+        """Return the same, in units in which nothing is rounded."""
+        self.totals(context)
+        return next(iter(self.counts.values())).whole_totals
+
+    def best(self, context: Context | Campaign | None = None) -> HullVertex:
         """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
 
         Of equally good points the one with fewest positive predictions is taken, then the model given first. Where a
@@ -149,7 +154,7 @@ class Hull(Curve):
         PairingError
             If the models come from samples of different prevalence and the context does not name one.
         """
-        context = context or Context()
+        context = Context.given(context)
         touch = self.touching(context)
         point, choices = touch.point, touch.choices
         for vertex in self.vertices:
@@ -162,7 +167,7 @@ class Hull(Curve):
     def touching(self, context: Context) -> Touch:
         """Return where the line of equal cost of a context touches the hull, and what else it touches."""
         choices = self._choices if not needs_every_threshold(context) else self.every_choice
-        return touching(choices, context, self.totals(context))
+        return touching(choices, context, self.whole_totals(context))
 
     @property
     def every_choice(self) -> tuple[Choices, ...]:
@@ -196,14 +201,10 @@ class Hull(Curve):
             Cost of a false alarm over cost of a miss; by default from 1/1000 to 1000.
         prevalence : array of p shares between 0 and 1, optional
             By default from 0.001 to 0.999.
-
-        Returns
-        -------
-        RegionMap
         """
         return region_map(self.zones, cost_ratio, prevalence)
 
-    def expected_cost(self, context: "Context | UncertainContext | None" = None) -> float:
+    def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
         """Return the expected cost per case of always taking the best vertex.
 
         In an uncertain context that is the cost of a user who will know the context when the time comes, integrated
@@ -212,7 +213,7 @@ class Hull(Curve):
         if isinstance(context, UncertainContext):
             n_pos, n_neg = self.totals(context.mean)
             return adaptive_cost(Envelope.of(self.zones), context, n_pos / (n_pos + n_neg))
-        context = context or Context()
+        context = Context.given(context)
         return float(context.exact_cost(self.best(context).point))
 
     def mixture(self, **target: Any) -> Mixture:
@@ -295,10 +296,6 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     negate : bool
         Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
 
-    Returns
-    -------
-    Hull
-
     Raises
     ------
     OneClassError
@@ -341,18 +338,3 @@ def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choice
     counts.require_both_classes(f"hull of {model!r}")
     pooled = all_choices(model, pool(counts.attained))
     return (pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))) if negate else (pooled,)
-
-
-def negation(model: str, counts: CumulativeCounts) -> Choices:
-    """Return the choices "positive iff score < threshold", without the two that any model has."""
-    straight = all_choices(model, counts)
-    size = straight.tp.size - 2
-    return Choices(
-        model=model,
-        tp=counts.n_pos - straight.tp[-2:0:-1],
-        fp=counts.n_neg - straight.fp[-2:0:-1],
-        n_pos=counts.n_pos,
-        n_neg=counts.n_neg,
-        score=lambda index: score_of(counts)(size - index),
-        negated=True,
-    )

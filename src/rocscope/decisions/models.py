@@ -50,6 +50,16 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
     return checked
 
 
+def size_of(scores: Any) -> int:
+    """Return the number of cases of scores of any models, in any form that `scores_of` takes."""
+    if isinstance(scores, Predictions):
+        return len(scores)
+    columns = scores if isinstance(scores, Mapping) else getattr(scores, "columns", None)
+    if columns is None:
+        return check.check_scores(scores).size
+    return len(scores[next(iter(columns))])
+
+
 def predict(scores: Array, threshold: float, negated: bool = False) -> NDArray[np.bool_]:
     """Return whether each score is at least the threshold, compared exactly; below it, if negated.
 

@@ -9,7 +9,7 @@ from scipy import special
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.band import Band
-from rocscope.core.campaign import Campaign
+from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError, LabelError, WeightError
 
@@ -139,10 +139,6 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
         The probability with which each row was drawn for labelling. Without it, only the rows down to the first one
         without a label are used.
     pos_label : label, optional
-
-    Returns
-    -------
-    PartialLiftChart
 
     Raises
     ------

@@ -128,10 +128,6 @@ def estimate_prevalence(
     level : float
         Of the interval.
 
-    Returns
-    -------
-    Estimate
-
     Raises
     ------
     InputError

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from rocscope.core.context import nearest
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
-from rocscope.geometry import Choices, upper_corners
+from rocscope.geometry import Choices, corners_of
 from rocscope.geometry.choices import label
 
 
@@ -118,20 +121,24 @@ def zones(choices: Sequence[Choices]) -> Zones:
 
     Notes
     -----
-    Exact for whole counts, also of models from samples of different size: O(k) for the k thresholds of each model,
+    Exact, whatever the weights, also of models from samples of different size: O(k) for the k thresholds of each model,
     then O(v log v) for the v vertices of their hulls. Of choices with equal rates the first model owns the vertex.
     """
-    corners = [each.take(upper_corners(each.tp, each.fp)) for each in choices if each.tp.size]
+    corners = [each.take(corners_of(each)) for each in choices if each.index.size]
     chain: list[tuple[_Candidate, list[int]]] = []
-    for candidate, others in _distinct(_in_common_scale(corners)):
+    scale = [math.lcm(*totals) for totals in zip(*(each.counts.whole_totals for each in corners), strict=True)]
+    for candidate, others in _distinct(_in_common_scale(corners, *scale)):
         if chain and candidate.y <= chain[-1][0].y:
             continue
         while len(chain) > 1 and not _turns_right(chain[-2][0], chain[-1][0], candidate):
             chain.pop()
         chain.append((candidate, others))
     points = [corners[candidate.order].point(candidate.index) for candidate, _ in chain]
-    borders = tuple(_slope(left, right) for left, right in itertools.pairwise(points))
-    limits = [math.inf, *map(float, borders), 0.0]
+    borders = tuple(
+        Fraction((right.y - left.y) * scale[1], (right.x - left.x) * scale[0])
+        for (left, _), (right, _) in itertools.pairwise(chain)
+    )
+    limits = [math.inf, *map(nearest, borders), 0.0]
     vertices = [
         HullVertex(
             model=corners[candidate.order].model,
@@ -146,17 +153,13 @@ def zones(choices: Sequence[Choices]) -> Zones:
     return Zones(tuple(vertices), borders)
 
 
-def _in_common_scale(choices: Sequence[Choices]) -> list[_Candidate]:
-    """Return all points as whole numbers over common totals; as rates where rows are weighted."""
-    whole = all(isinstance(total, int) for each in choices for total in (each.n_pos, each.n_neg))
-    all_pos = math.lcm(*(int(each.n_pos) for each in choices)) if whole else 1
-    all_neg = math.lcm(*(int(each.n_neg) for each in choices)) if whole else 1
+def _in_common_scale(choices: Sequence[Choices], all_pos: int, all_neg: int) -> list[_Candidate]:
+    """Return all points as whole numbers over common totals."""
     candidates = []
     for order, each in enumerate(choices):
-        up = all_pos // int(each.n_pos) if whole else 1 / each.n_pos
-        right = all_neg // int(each.n_neg) if whole else 1 / each.n_neg
-        rows = zip(each.fp.tolist(), each.tp.tolist(), strict=True)
-        candidates += [_Candidate(fp * right, -tp * up, order, i) for i, (fp, tp) in enumerate(rows)]
+        up, right = (total // own for total, own in zip((all_pos, all_neg), each.counts.whole_totals, strict=True))
+        rows = zip(*each.whole(np.arange(each.index.size)), strict=True)
+        candidates += [_Candidate(fp * right, -tp * up, order, i) for i, (tp, fp) in enumerate(rows)]
     return sorted(candidates)
 
 
@@ -173,14 +176,3 @@ def _distinct(candidates: Iterable[_Candidate]) -> list[tuple[_Candidate, list[i
 
 def _turns_right(a: _Candidate, b: _Candidate, c: _Candidate) -> bool:
     return (b.y - a.y) * (c.x - b.x) > (c.y - b.y) * (b.x - a.x)
-
-
-def _slope(left: OperatingPoint, right: OperatingPoint) -> Fraction:
-    def rates(point: OperatingPoint) -> tuple[Fraction, Fraction]:
-        return (
-            Fraction(point.tp) / (Fraction(point.tp) + Fraction(point.fn)),
-            Fraction(point.fp) / (Fraction(point.fp) + Fraction(point.tn)),
-        )
-
-    (low_y, low_x), (high_y, high_x) = rates(left), rates(right)
-    return (high_y - low_y) / (high_x - low_x)

@@ -9,8 +9,10 @@ from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.roles import MISSING, Scores
 from rocscope.engines.stream.memory import memory_limit
+from rocscope.evaluation.groups.counted import GroupedCounts
 
 
 def _is_spark(source: Any) -> bool:
@@ -47,15 +49,19 @@ def read_counts(
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     memory: int | str | None = None,
     progress: Progress = None,
     tol: float | None = None,
-) -> CountedModels:
+) -> CountedModels | GroupedCounts:
     """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
 
     Parameters
     ----------
-    source, label, scores, weight, where, pos_label, missing, format : see `rocscope.read`
+    source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
+    format, decimal, delimiter, encoding : see `rocscope.read`
     segment : str, optional
         Column of groups that are counted apart.
     memory : int or str, optional
@@ -70,8 +76,10 @@ def read_counts(
 
     Returns
     -------
-    dict from model to ThresholdCounts, or from segment to such a dict where `segment` is given
+    dict from model to ThresholdCounts
         Its ``.source`` says where the rows came from and how many were left out.
+    GroupedCounts, or a dict from model to it where there are several, where `segment` is given
+        A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.evaluation.GroupedCounts`.
 
     Raises
     ------
@@ -99,7 +107,7 @@ def read_counts(
     >>> rows = {"y": [1, 1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.4, 0.2], "region": ["n", "n", "s", "s", "n"]}
     >>> read_counts(rows, label="y", scores="a")
     {'a': ThresholdCounts(n_pos=3, n_neg=2, levels=4)}
-    >>> read_counts(rows, label="y", scores="a", segment="region")["s"]["a"]
+    >>> read_counts(rows, label="y", scores="a", segment="region")["s"]
     ThresholdCounts(n_pos=1, n_neg=1, levels=1)
     """
     check.check_choice("missing", missing, MISSING)
@@ -107,5 +115,6 @@ def read_counts(
     engine = next((module for is_mine, module in _ENGINES if is_mine(source)), "stream.streaming")
     count = import_module(f"rocscope.engines.{engine}").count
     with reporting(progress, bar_of(source), "rows") as report:
-        asked = Question(label, scores, weight, where, segment, pos_label, missing, format, limit, report, tol)
+        layout = FileLayout(format, decimal, delimiter, encoding)
+        asked = Question(label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol)
         return count(source, asked)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from rocscope._validation import one_of
 from rocscope.core.provenance import brief
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.source import require_columns
 from rocscope.errors import ColumnError, InputError, ScoreError
@@ -125,21 +126,20 @@ def describe(
     label: str | None = None,
     scores: str | Sequence[str] | None = None,
     where: str | None = None,
-    format: str | None = None,
+    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> Description:
     """Rows, columns, missing values, ties and candidate labels of a source.
 
     Parameters
     ----------
-    source, where, format : see `rocscope.read`
+    source, where, format, decimal, delimiter, encoding : see `rocscope.read`
     label : str, optional
     scores : str or sequence of str, optional
         Where any column is named, only those that are named are described, and `problems` says what is wrong with
         them.
-
-    Returns
-    -------
-    Description
 
     Raises
     ------
@@ -159,7 +159,7 @@ def describe(
     ({'no': 1, 'yes': 2}, 0.5)
     """
     models = [scores] if isinstance(scores, str) else list(scores or [])
-    with open_source(source, format=format) as opened:
+    with open_source(source, FileLayout(format, decimal, delimiter, encoding)) as opened:
         require_columns(opened, [] if label is None else [label], "label")
         require_columns(opened, models, "score")
         named = [name for name in [label, *models] if name is not None]
@@ -169,7 +169,7 @@ def describe(
         for start in range(0, len(names), _AT_ONCE):
             table = opened.fetch(names[start : start + _AT_ONCE], where)
             rows = table.num_rows
-            facts += [_facts(name, table.column(name), untyped=opened.untyped) for name in table.column_names]
+            facts += [_facts(name, table.column(name), decimal=opened.decimal) for name in table.column_names]
     described = Description(opened.origin, rows, tuple(facts))
     repeated = [name for name in dict.fromkeys(opened.columns) if list(opened.columns).count(name) > 1]
     problems = [f"several columns are named {name!r}" for name in repeated]
@@ -178,9 +178,9 @@ def describe(
     return Description(opened.origin, rows, tuple(facts), tuple(problems))
 
 
-def _facts(name: str, column: pa.ChunkedArray, *, untyped: bool) -> ColumnFacts:
+def _facts(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
     try:
-        numbers = columns.numbers(column, name, ScoreError, untyped=untyped)
+        numbers = columns.numbers(column, name, ScoreError, decimal=decimal)
     except InputError:
         return _facts_of_names(name, column)
     values, kind = numbers.values, str(column.type)

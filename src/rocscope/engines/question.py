@@ -5,6 +5,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from rocscope._progress import Tell, unreported
+from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError
 
@@ -26,7 +27,7 @@ class Question:
     segment: str | None = None
     pos_label: Any = None
     missing: str = "error"
-    format: str | None = None
+    layout: FileLayout = AS_IT_TELLS
     memory: int | None = None
     progress: Tell = unreported
     tol: float | None = None
@@ -36,10 +37,11 @@ class Question:
 
         Examples
         --------
-        >>> Question("y", "score", format="csv").refuse("Spark DataFrame", format="")
+        >>> Question("y", "score", memory=9).refuse("Spark DataFrame", memory="Spark has its own")
         Traceback (most recent call last):
-        rocscope.errors.InputError: format: expected none for a Spark DataFrame, got 'csv'
+        rocscope.errors.InputError: memory: expected none for a Spark DataFrame, got 9; Spark has its own
         """
+        self.layout.refuse(f"a {origin}")
         for name, hint in hints.items():
             given = getattr(self, name)
             if given is not None:

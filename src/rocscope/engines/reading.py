@@ -1,7 +1,7 @@
 """read: predictions from files, streams, data frames and relations."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,46 @@ from rocscope.core.provenance import Provenance, brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.class_columns import Proba, class_predictions, probability_columns
 from rocscope.engines.sources.columns import Column
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import MISSING, Role, Scores, models_of, roles_of_columns, roles_of_scores
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows, require_columns
 from rocscope.errors import InputError
 
+if TYPE_CHECKING:
+    from rocscope.multiclass.predictions import MulticlassPredictions
+
 _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment", "groups": "groups"}
 
 
+class _Rows(TypedDict, total=False):
+    """What is said of rows, of however many classes."""
+
+    label: str | None
+    weight: str | None
+    fold: str | None
+    segment: str | None
+    groups: str | None
+    where: str | None
+    missing: Literal["error", "drop"]
+    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    decimal: Literal[".", ","] | None
+    delimiter: str | None
+    encoding: str | None
+
+
+@overload
+def read(source: Any, *, scores: Scores | None = None, pos_label: Any = None, **rows: Unpack[_Rows]) -> Predictions: ...
+@overload
+def read(
+    source: Any,
+    *,
+    proba: Proba | None = None,
+    predicted: Scores | None = None,
+    classes: Any = None,
+    normalize: bool = False,
+    **rows: Unpack[_Rows],
+) -> "MulticlassPredictions": ...
 def read(
     source: Any,
     *,
@@ -33,6 +65,9 @@ def read(
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     proba: Proba | None = None,
     predicted: Scores | None = None,
     classes: Any = None,
@@ -44,9 +79,10 @@ def read(
     ----------
     source : path, list of paths, binary file, data frame, relation or mapping
         A file, a glob (`"scores/*.parquet"`) or a folder of CSV, TSV, JSON lines, Parquet or Arrow (Feather) files,
-        text also as `.gz` or `.zst`; folders named key=value add columns to Parquet files. `"-"` is standard input,
-        which needs `format`, as does any other stream. A pandas, Polars (lazy too) or PyArrow frame, a DuckDB
-        relation or whatever else narwhals knows; a mapping from column name to array.
+        text also as `.gz` or `.zst`; folders named key=value add columns to Parquet files. All files of a folder must
+        have the columns used. `"-"` is standard input, which needs `format`, as does any other stream. A pandas,
+        Polars (lazy too) or PyArrow frame, a DuckDB relation or whatever else narwhals knows; a mapping from column
+        name to array.
     label : str
         Column of labels.
     scores : str, sequence of str, or mapping from model name to column
@@ -62,6 +98,12 @@ def read(
         The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}. Text will do for a number: "1".
     format : {"csv", "tsv", "jsonl", "parquet", "arrow"}, optional
         By default, from the suffix.
+    decimal : {".", ","}, optional
+        What decimals are written with in CSV and TSV files; a point by default.
+    delimiter : str, optional
+        The character between fields of CSV files; by default the one of ``, ; | tab`` that makes most columns.
+    encoding : str, optional
+        Of text files, such as "latin-1" or "utf-16"; UTF-8 by default.
     proba : str, or mapping from model name to str or to a mapping from class to column, optional
         For more than two classes, in place of `scores`: a pattern such as ``"p_*"``, whose ``*`` is the name of the
         class that a column holds the probabilities of.
@@ -91,8 +133,9 @@ def read(
     Only the columns used are read. Scores keep their type: float32 stays float32 and int64 stays int64. Decimals,
     which NumPy does not know, become integers where they are whole, and float64 where they have at most 15 digits,
     so that none are rounded together; others are refused. Text in a CSV file is taken for whole numbers where all
-    values of the column are, and for the nearest float64 otherwise; every value is looked at, not a sample.
-    In columns of numbers in CSV files, "NA" and the like are missing values.
+    values of the column are, and for the nearest float64 otherwise; every value is looked at, not a sample. Whole
+    numbers that neither 64 bits nor float64 can hold are refused. In columns of numbers in CSV files, "NA" and the
+    like are missing values.
 
     The condition can read the source and nothing else: DuckDB is denied other files, the network, extensions and
     temporary files. Only a stream is copied, to a temporary file. A DuckDB relation is filtered by the connection
@@ -108,8 +151,9 @@ def read(
     Provenance(dict of columns, rows_read=4, rows_dropped=1)
     """
     check.check_choice("missing", missing, MISSING)
+    layout = FileLayout(format, decimal, delimiter, encoding)
     several = proba is not None or predicted is not None
-    with open_source(source, format=format) as opened:
+    with open_source(source, layout) as opened:
         roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment, groups=groups)
         if several:
             _refuse_two_class_options(scores, pos_label)
@@ -137,7 +181,7 @@ def read(
         options = {"classes": classes, "normalize": normalize}
         return class_predictions(found[labels].decoded(), proba_of, predicted_of, **options, **others)
     return Predictions(
-        columns.positives(found[labels], pos_label, labels.subject(opened), untyped=opened.untyped),
+        columns.positives(found[labels], pos_label, labels.subject(opened), untyped=bool(opened.decimal)),
         {role.model: column.values for role, column in found.items() if role.model is not None},
         **others,
     )

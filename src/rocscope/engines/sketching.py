@@ -12,6 +12,7 @@ from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.roles import MISSING, Scores
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.piles import Packed
@@ -32,6 +33,9 @@ def read_sketch(
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
     format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     memory: float = 16e6,
     progress: Progress = None,
 ) -> CountedModels:
@@ -39,7 +43,8 @@ def read_sketch(
 
     Parameters
     ----------
-    source, label, scores, where, segment, pos_label, missing, format, progress : see `rocscope.read_counts`
+    source, label, scores, where, segment, pos_label, missing, progress : see `rocscope.read_counts`
+    format, decimal, delimiter, encoding : see `rocscope.read`
     weight : str, optional
         Column of whole numbers.
     memory : float
@@ -66,7 +71,8 @@ def read_sketch(
     {'a': CountsSketch(n_pos=3, n_neg=2, auc=0.916667)}
     """
     check.check_choice("missing", missing, MISSING)
-    question = Question(label, scores, weight, where, segment, pos_label, missing, format)
+    layout = FileLayout(format, decimal, delimiter, encoding)
+    question = Question(label, scores, weight, where, segment, pos_label, missing, layout)
     with (
         reporting(progress, bar_of(source), "rows") as report,
         reading(source, question) as (reader, stream),
@@ -74,9 +80,9 @@ def read_sketch(
     ):
         models, tally = models_of_reader(reader), Seen(reader)
         sketches: dict[Hashable, list[CountsSketch]] = {}
-        for batch in batches:
+        for batch, by_name in batches:
             tally.add(batch)
-            for name, parts in batch.parts.items() if not tally.failed else ():
+            for name, parts in by_name.items() if not tally.failed else ():
                 own = sketches.setdefault(name, [CountsSketch(memory, pos_label=pos_label) for _ in models])
                 for sketch, rows in zip(own, parts, strict=True):
                     if rows.size:
@@ -96,9 +102,9 @@ class _Ranker:
 
     reader: Reader
 
-    def __call__(self, table: pa.Table) -> Batch:
+    def __call__(self, table: pa.Table) -> tuple[Batch, dict[Hashable, list[Packed]]]:
         batch = self.reader.take(table)
-        return replace(batch, parts={name: [_ranked(rows) for rows in models] for name, models in batch.parts.items()})
+        return batch, {name: [_ranked(rows) for rows in models] for name, models in batch.parts().items()}
 
 
 def _ranked(rows: Packed) -> Packed:

@@ -24,10 +24,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         Most splits between the root and a leaf.
     min_samples_leaf : float
         Least weight of a leaf: rows, where they are not weighted.
-    smoothing : {"laplace", "m", "none"}
-        Of the leaves' probabilities; see `SmoothedTreeClassifier`.
-    m : float
-        Of the m-estimate.
+    smoothing, m : see `SmoothedTreeClassifier`
 
     Attributes
     ----------
@@ -89,9 +86,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : n × d array of numbers
-        y : array of n labels
-        sample_weight : array of n weights, optional
+        X, y, sample_weight : see `SmoothedTreeClassifier.fit`
         """
         growth = self._growth()
         X, y = validate_data(self, X, y, dtype=np.float64)

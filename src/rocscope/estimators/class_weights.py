@@ -26,12 +26,9 @@ class ClassWeightClassifier(WrappingClassifier):
         See `rocscope.multiclass.class_weights`.
     min_recall : float, or mapping from class to float, optional
         Least share of a class that must be found.
-    cv : int, str, protocol, splitter, or pairs of row numbers
-        Inner folds; see `rocscope.evaluate`.
+    cv, n_jobs : see `ThresholdClassifier`
     random_state : int, Generator, RandomState or None
         Of the folds, and of the search for weights.
-    n_jobs : int, optional
-        Folds fitted at a time.
 
     Attributes
     ----------
@@ -92,23 +89,22 @@ class ClassWeightClassifier(WrappingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> Self:
         """Choose the weights out of fold, and fit the model to all rows.
 
         Parameters
         ----------
-        X : rows that the model takes
         y : array of n labels
-        sample_weight : array of n weights, optional
-        **params
-            Passed on by metadata routing.
+        X, sample_weight, groups, **params : see `ThresholdClassifier.fit`
         """
         X, y, weight = check_rows(X, y, sample_weight)
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
         check_response(self.estimator, "predict_proba")
-        self.predictions_, fitted = self._out_of_fold(X, y, weight, params, response="predict_proba", positive=None)
+        self.predictions_, fitted = self._out_of_fold(
+            X, y, weight, groups, params, response="predict_proba", positive=None
+        )
         (self.estimator_,) = fitted.values()
         self.decision_ = class_weights(
             self.predictions_,

@@ -13,7 +13,7 @@ from rocscope.core.context import Context
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.mixing import Mixture
+from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.model_hull import Hull, hull
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InputError
@@ -44,24 +44,12 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     ----------
     estimators : list of (name, classifier) pairs
         Classifiers with predict_proba or decision_function.
-    context : Context or UncertainContext, optional
-        Prevalence and costs; by default those of accuracy at the class mix of the training rows.
-    criterion : str or function, optional
-        What to maximise in place of lowest cost; see `rocscope.choose`.
-    subject_to : constraints
-        Such as ``"tpr >= .9"``; see `rocscope.choose`.
+    context, criterion, subject_to : see `ThresholdClassifier`
     mixture : mapping, optional
         In place of these, a rate or a capacity that a random combination of two models attains: ``{"fpr": 0.1}`` or
         ``{"at_most": 800, "population": 4000}``; see `rocscope.decisions.mixture`.
-    cv : int, str, protocol, splitter, or pairs of row numbers
-        Inner folds, the same for all models; see `rocscope.evaluate`.
-    response_method : {"auto", "predict_proba", "decision_function"}
-    pos_label : label, optional
-        See `ThresholdClassifier`.
-    random_state : int, Generator, RandomState or None
-        Of the folds.
-    n_jobs : int, optional
-        Fits at a time.
+    cv, response_method, pos_label, random_state, n_jobs : see `ThresholdClassifier`
+        Inner folds are the same for all models.
 
     Attributes
     ----------
@@ -89,7 +77,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     at any threshold. The best of many is chosen from the same out-of-fold rows that its cost is stated for, so that
     cost is optimistic, the more so the more models there are.
 
-    A mixture sends each case to one of two models by lot; `predict` then takes a key or a random state.
+    A mixture sends each case to one of two models by lot; `predict` then takes identifiers or a random state.
 
     References
     ----------
@@ -133,16 +121,12 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> Self:
         """Choose the model and threshold out of fold, and fit all models to all rows.
 
         Parameters
         ----------
-        X : rows that the models take
-        y : array of n labels of two classes
-        sample_weight : array of n weights, optional
-        **params
-            Passed on by metadata routing.
+        X, y, sample_weight, groups, **params : see `ThresholdClassifier.fit`
         """
         models = self._models()
         X, y, weight = check_rows(X, y, sample_weight)
@@ -150,7 +134,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=symmetric)
         self._methods = {name: check_response(each, self.response_method) for name, each in models.items()}
         self.predictions_, self.named_estimators_ = self._out_of_fold(
-            X, y, weight, params, response=self.response_method, positive=self._positive
+            X, y, weight, groups, params, response=self.response_method, positive=self._positive
         )
         self.hull_: Hull = hull(self.predictions_)
         self._decide()
@@ -179,27 +163,24 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         aimed._decide()
         return aimed
 
-    def predict(self, X: Any, *, key: Any = None, random_state: Any = 0) -> Array:
+    def predict(self, X: Any, *, ids: Any = None, random_state: Any = 0) -> Array:
         """Return the label of each row.
 
         Parameters
         ----------
         X : rows that the models take
-        key : array of one identifier a row, optional
-            Fixes the outcome of each case where a mixture decides, whatever other cases come with it.
+        ids : array of one identifier a row, optional
+            Fixes the lot of each case where lots are drawn, whatever its place; see `Mixture.predict`.
         random_state : int, Generator, RandomState or None
-            Of the lot that a mixture draws for the rows in their order, where there is no key.
+            Another one draws other lots.
         """
         check_is_fitted(self, "hull_")
-        ends = (
-            {self.decision_.model} if self.mixture_ is None else {self.mixture_.first.model, self.mixture_.second.model}
-        )
+        mixed = self.mixture_
+        ends = {self.decision_.model} if mixed is None else {mixed.first.model, mixed.second.model}
         scores = {name: self._scores(self.named_estimators_[name], X, self._methods[name]) for name in ends}
-        if self.mixture_ is None:
-            positive = self.decision_.predict(scores)
-        else:
-            positive = self.mixture_.predict(scores, key=key, random_state=random_state)
-        return self._labels(positive)
+        if mixed is None:
+            return self._labels(self.decision_.predict(scores))
+        return self._labels(mixed.predict(scores, ids, random_state=random_state))
 
     @available_if(_one_decides)
     def predict_proba(self, X: Any) -> Array:
@@ -209,11 +190,11 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, and with `deep` those of each model as ``name__parameter``."""
-        return self._get_params("estimators", deep=deep)
+        return self._costs(deep) | self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``name`` replaces a model and ``name__parameter`` sets one of its parameters."""
-        return self._set_params("estimators", **params)
+        return self._set_params("estimators", **self._with_costs(params))
 
     @property
     def _is_symmetric(self) -> bool:
@@ -221,11 +202,8 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         return check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
 
     def _decide(self) -> None:
-        if self.mixture is not None and (self.context, self.criterion, constraints_of(self.subject_to)) != (
-            None,
-            None,
-            (),
-        ):
+        beside = (self.context, self.criterion, constraints_of(self.subject_to))
+        if self.mixture is not None and beside != (None, None, ()):
             raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
         self.mixture_: Mixture | None = None if self.mixture is None else self.hull_.mixture(**self.mixture)
         self.decision_: Decision = choose(

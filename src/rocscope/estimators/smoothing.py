@@ -15,14 +15,12 @@ KINDS = ("laplace", "m", "none")
 def smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
     """Return probabilities of k classes from counts (leaves × k), of which the first row is the root's.
 
+    See `SmoothedTreeClassifier` for how.
+
     Raises
     ------
     InputError
         If there is no such smoothing, or m is negative.
-
-    Notes
-    -----
-    Laplace: (n_c + 1)/(n + k). m-estimate: (n_c + m·π_c)/(n + m) with the class mix π of the root.
 
     Examples
     --------

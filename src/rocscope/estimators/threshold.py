@@ -128,7 +128,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> Self:
         """Choose the threshold out of fold, and fit the model to all rows.
 
         Parameters
@@ -136,6 +136,9 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         X : rows that the model takes
         y : array of n labels of two classes
         sample_weight : array of n weights, optional
+        groups : array of n labels, optional
+            Rows of one group are in training or in test of the inner folds, also of searches inside whose `cv` is for
+            groups.
         **params
             Passed on by metadata routing.
         """
@@ -144,7 +147,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = check_response(self.estimator, self.response_method)
         self.predictions_, fitted = self._out_of_fold(
-            X, y, weight, params, response=self.response_method, positive=self._positive
+            X, y, weight, groups, params, response=self.response_method, positive=self._positive
         )
         (self.estimator_,) = fitted.values()
         self.decision_ = self._choose(self.predictions_)

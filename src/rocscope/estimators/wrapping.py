@@ -1,7 +1,8 @@
 """What classifiers that fit others have in common: routing of metadata, delegation, checks of rows and labels."""
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import is_dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.context import Context
+from rocscope.curves.campaign import Campaign
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.uncertain import UncertainContext
@@ -39,6 +41,9 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     random_state: Any
     n_jobs: int | None
 
+    keeps_groups = True
+    __metadata_request__fit: ClassVar = {"groups": True}  # what scikit-learn's routing sends unless told otherwise
+
     def _models(self) -> dict[str, Any]:
         """Return the models that are fitted, by the name under which metadata reach them."""
         raise NotImplementedError
@@ -56,6 +61,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X: Any,
         y: Array,
         weight: Array | None,
+        groups: Any,
         params: dict[str, Any],
         *,
         response: str,
@@ -63,14 +69,15 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> tuple[Any, dict[str, Any]]:
         """Return predictions by models that were not fitted to the rows, and the models fitted to all rows."""
         models = self._named()
-        routed = self._routed(weight, params)
+        groups = None if groups is None else check.check_column(groups, "groups", y.size)
+        routed = self._routed(weight, groups, params)
         arguments = dict(zip(models, routed.fit, strict=True))
         classes = tuple(self.classes_.tolist())
-        task = Task(attributes(X, y.size), y, classes, positive, weight, response, arguments=arguments)
-        experiment = Experiment(models, task, sample_of(task), self.n_jobs)
+        task = Task(attributes(X, y.size), y, classes, positive, weight, response, decided=False, arguments=arguments)
+        experiment = Experiment(models, task, sample_of(task, groups), self.n_jobs)
         cv = self.cv
         if isinstance(cv, int | np.integer):
-            cv = _folds(y, int(cv))
+            cv = _folds(y, int(cv)) if groups is None else Folds(int(cv))
         elif routed.split:
             cv = list(cv.split(X, y, **routed.split))
         splits, _ = splits_of(cv, experiment.sample, seed=check.seed_of(self.random_state))
@@ -83,20 +90,20 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return the models by the names that predictions give them."""
         return self._models()
 
-    def _routed(self, weight: Array | None, params: dict[str, Any]) -> Bunch:
+    def _routed(self, weight: Array | None, groups: Array | None, params: dict[str, Any]) -> Bunch:
         """Return what goes to each model's `fit`, in their order, and to the splitter."""
         models = self._models()
         if _routing_enabled():
-            routed = process_routing(self, "fit", sample_weight=weight, **params)
+            routed = process_routing(self, "fit", sample_weight=weight, groups=groups, **params)
             return Bunch(fit=[routed[name].fit for name in models], split=routed.get("splitter", Bunch(split={})).split)
         if params:
             raise InputError(
                 f"{type(self).__name__}.fit",
-                expected="sample_weight only",
+                expected="sample_weight and groups only",
                 got=", ".join(params),
                 hint="sklearn.set_config(enable_metadata_routing=True) lets others through",
             )
-        return Bunch(fit=[*fit_arguments(self._named(), weight).values()], split={})
+        return Bunch(fit=[*fit_arguments(self._named(), weight, groups).values()], split={})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -111,6 +118,33 @@ class TwoClasses(BaseEstimator):
 
     classes_: Array
     pos_label_: Any
+
+    context: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep` those of inner models, and of the context as ``context__cost_fn``."""
+        return self._costs(deep) | super().get_params(deep=deep)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``context__cost_fn`` replaces one cost of the context, so that a search can vary it."""
+        return super().set_params(**self._with_costs(params))
+
+    def _costs(self, deep: bool) -> dict[str, Any]:
+        context = Context() if self.context is None else self.context
+        costs = vars(context) if deep and is_dataclass(context) else {}  # anything may be set before it is checked
+        return {f"context__{name}": value for name, value in costs.items()}
+
+    def _with_costs(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters with single costs made a context: one is not changed, others may hold it."""
+        costs = {name.removeprefix("context__"): params[name] for name in params if name.startswith("context__")}
+        if not costs:
+            return params
+        context: Any = params.get("context", self.context)
+        context = context if is_dataclass(context) else Context.given(context)
+        for name in costs:
+            check.check_choice("context__", name, [*vars(context)])
+        rest = {name: value for name, value in params.items() if not name.startswith("context__")}
+        return rest | {"context": replace(context, **costs)}
 
     @property
     def _positive(self) -> int:
@@ -185,8 +219,8 @@ def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
     InputError
         If context, criterion or constraints are not what `rocscope.choose` takes; before anything is fitted.
     """
-    if not isinstance(context, Context | UncertainContext | None):
-        raise InputError("context", expected="a Context or an UncertainContext", got=repr(context))
+    if not isinstance(context, Context | Campaign | UncertainContext | None):
+        raise InputError("context", expected="a Context, a Campaign or an UncertainContext", got=repr(context))
     criterion_of(criterion)
     return not constraints_of(subject_to) and context is None and criterion in _SYMMETRIC
 

@@ -6,5 +6,6 @@ from .fitted import from_estimator as from_estimator
 from .folds.average_curve import average_curve as average_curve
 from .folds.compare_folds import compare_folds as compare_folds
 from .folds.practical import practical_equivalence as practical_equivalence
+from .groups.counted import GroupedCounts as GroupedCounts
 from .learning import learning_curve as learning_curve
 from .out_of_bag import bootstrap_632 as bootstrap_632

@@ -1,7 +1,7 @@
 """From the scores of splits to predictions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
@@ -45,20 +45,37 @@ def assembled(
         "source": source,
     }
     scores = {name: np.concatenate([each.scores for each in scored if each.model == name])[order] for name in models}
-    return predictions_of(task, task.labels[row], scores, columns)
+    own = {name: [each.decisions for each in scored if each.model == name] for name in models}
+    decisions = {name: np.concatenate(labels)[order] for name, labels in own.items() if _all_decide(labels)}
+    return predictions_of(task, task.labels[row], scores, decisions, columns)
 
 
-def predictions_of(task: Task, labels: Array, scores: Mapping[str, Array], columns: Mapping[str, Any]) -> Judged:
+def _all_decide(labels: Sequence[Array | None]) -> TypeGuard[Sequence[Array]]:
+    return all(each is not None for each in labels)
+
+
+def predictions_of(
+    task: Task, labels: Array, scores: Mapping[str, Array], decisions: Mapping[str, Array], columns: Mapping[str, Any]
+) -> Judged:
     """Return the predictions of two classes, or of more."""
     if task.positive is not None:
-        return Predictions(np.asarray(labels == task.classes[task.positive]), scores, **columns)
+        positive = task.classes[task.positive]
+        own = {name: np.asarray(given == positive) for name, given in decisions.items()}
+        return Predictions(np.asarray(labels == positive), scores, decisions=own, **columns)
     crisp = {name: values for name, values in scores.items() if values.ndim == 1}
     soft = {name: values for name, values in scores.items() if values.ndim == 2}
-    return MulticlassPredictions(labels, soft, labels=crisp, classes=cast(Any, task.classes), **columns)
+    own = {**crisp, **decisions}
+    return MulticlassPredictions(labels, soft, decisions=own, classes=cast(Any, task.classes), **columns)
 
 
 def judged(scored: Scored, task: Task) -> Judged:
     """Return the predictions of one model in one split."""
     rows = scored.split.test
     weight = None if task.weight is None else task.weight[rows]
-    return predictions_of(task, task.labels[rows], {scored.model: scored.scores}, {"sample_weight": weight})
+    return of_one(task, task.labels[rows], scored, weight)
+
+
+def of_one(task: Task, labels: Array, scored: Scored, weight: Array | None) -> Judged:
+    """Return the predictions of one model."""
+    decisions = {} if scored.decisions is None else {scored.model: scored.decisions}
+    return predictions_of(task, labels, {scored.model: scored.scores}, decisions, {"sample_weight": weight})

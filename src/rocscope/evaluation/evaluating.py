@@ -12,6 +12,7 @@ from rocscope.evaluation.assembly import Judged, assembled
 from rocscope.evaluation.record import Evaluation
 from rocscope.evaluation.running import Experiment, without_failures
 from rocscope.evaluation.scoring import Response
+from rocscope.evaluation.task import task_of
 from rocscope.protocols.splits import Split
 
 
@@ -35,20 +36,22 @@ def evaluate(
 
     Parameters
     ----------
-    models : estimator, list of them, or mapping from name to estimator
+    models : estimator, list of them or of (name, estimator) pairs, or mapping from name to estimator
         With scikit-learn's interface; also pipelines and searches, all steps of which are fitted to the training rows
         only. They are copied, not changed.
     X : array, sparse matrix or data frame of n rows
         Reaches the models as it is.
     y : array of n labels
-    cv : int, str, protocol, splitter, or pairs of row numbers
-        So many stratified folds; "holdout", "three_parts", "leave_one_out", "time_order" or "out_of_bag"; one of
-        `rocscope.protocols`, which have options; any splitter of scikit-learn; or (training, test) rows of each fold.
+    cv : int, float, str, protocol, splitter, or pairs of row numbers
+        So many stratified folds; the share of a holdout; "holdout", "three_parts", "leave_one_out", "time_order" or
+        "out_of_bag"; one of `rocscope.protocols`, which have options; any splitter of scikit-learn; or (training, test)
+        rows of each fold.
     repeats : int
         How often the protocol is drawn anew: 10 times 10 folds, or 100 shuffled holdouts.
     groups : array of n labels, optional
         Rows of one group, such as a patient, are never in training and test at once; kept in the predictions, whose
-        intervals and tests count groups.
+        intervals and tests count groups. They reach the inner folds of searches whose `cv` is for groups, also as the
+        last step of a pipeline, and of the estimators of rocscope; with metadata routing, whatever asks for them.
     sample_weight : array of n weights, optional
         Passed to `fit` of each model that takes weights, and kept in the predictions.
     pos_label : label, optional
@@ -69,7 +72,8 @@ def evaluate(
     Returns
     -------
     Predictions or MulticlassPredictions
-        In the order of X within each repeat, with columns `row` (the place in X), `fold` (numbered on through all
+        Scores, and as `decisions` the labels that each model predicts itself, by which crisp metrics and costs judge
+        it. In the order of X within each repeat, with columns `row` (the place in X), `fold` (numbered on through all
         repeats) and `repeat`. Rows that no fold tests are not there. ``predictions.source`` is an `Evaluation`.
 
     Raises
@@ -83,7 +87,7 @@ def evaluate(
     -----
     RocscopeWarning
         If some models fail: they are left out, and ``predictions.source.failures`` says where and why. If a model takes
-        no weights.
+        no weights, or has inner folds that part groups.
 
     Notes
     -----
@@ -109,18 +113,8 @@ def evaluate(
     >>> preds.source
     Evaluation(4-fold cross-validation, stratified, repeats=1, folds=4, failed=[])
     """
-    experiment = Experiment.of(
-        models,
-        X,
-        y,
-        groups=groups,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        response=response,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        progress=progress,
-    )
+    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    experiment = Experiment.of(models, task, groups, n_jobs, progress)
     task = experiment.task
     splits, title = experiment.splits(cv, repeats)
     segment = _segments(segment, splits, task.labels.size)
@@ -134,7 +128,7 @@ def evaluate(
         repeats=splits[-1].repeat + 1,
         responses={each.model: each.response for each in scored},
         failures=tuple(each.failure for each in failed),
-        unweighted=() if task.weight is None else unweighted(task.arguments),
+        unweighted=unweighted(task.arguments, task.weight),
     )
     return assembled(task, splits, scored, kept, segment, groups, source)
 

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from rocscope.errors import ModelError
 from rocscope.evaluation.assembly import Judged, predictions_of
-from rocscope.evaluation.fitting import first_line, named_models
+from rocscope.evaluation.fitting import Scored, first_line, named_models
 from rocscope.evaluation.record import Evaluation
-from rocscope.evaluation.scoring import Response, score
+from rocscope.evaluation.scoring import Response, own_labels, score
 from rocscope.evaluation.task import Task, task_of
+from rocscope.protocols.splits import Split
 
 
 def from_estimator(
@@ -28,14 +31,9 @@ def from_estimator(
     Parameters
     ----------
     models : fitted estimator, list of them, or mapping from name to estimator
-    X : array, sparse matrix or data frame of n rows
-    y : array of n labels
-    pos_label : label, optional
-        The positive one of two; see `Predictions`.
+    X, y, pos_label, response : see `evaluate`
     sample_weight, fold, segment, groups : array of n entries, optional
         Kept in the predictions.
-    response : {"auto", "predict_proba", "decision_function", "predict"}
-        See `evaluate`.
 
     Returns
     -------
@@ -61,15 +59,19 @@ def from_estimator(
     """
     named = named_models(models)
     task = task_of(X, y, pos_label, sample_weight, response, known=_known_classes(named))
-    scored = {name: _scored(model, name, task) for name, model in named.items()}
+    everything = np.arange(task.labels.size)
+    split = Split(everything, everything)
+    scored = [_scored(model, name, task, split) for name, model in named.items()]
     source = Evaluation(
         ("fitted models",),
         task.labels.size,
         protocol="fitted models",
-        responses={name: by for name, (_, by) in scored.items()},
+        responses={each.model: each.response for each in scored},
     )
     columns = {"sample_weight": task.weight, "fold": fold, "segment": segment, "groups": groups, "source": source}
-    return predictions_of(task, task.labels, {name: values for name, (values, _) in scored.items()}, columns)
+    scores = {each.model: each.scores for each in scored}
+    decisions = {each.model: each.decisions for each in scored if each.decisions is not None}
+    return predictions_of(task, task.labels, scores, decisions, columns)
 
 
 def _known_classes(named: Mapping[str, Any]) -> list[Any]:
@@ -77,9 +79,10 @@ def _known_classes(named: Mapping[str, Any]) -> list[Any]:
     return [label for model in named.values() for label in getattr(model, "classes_", ())]
 
 
-def _scored(model: Any, name: str, task: Task) -> Any:
+def _scored(model: Any, name: str, task: Task, split: Split) -> Scored:
     try:
-        return score(model, name, task.X, task.classes, task.positive, task.response)
+        scores, response = score(model, name, task.X, task.classes, task.positive, task.response)
+        return Scored(name, split, scores, response, own_labels(model, task.X, task.classes))
     except ModelError:
         raise
     except Exception as error:

@@ -10,19 +10,20 @@ from rocscope._types import Array
 from rocscope.errors import InputError
 from rocscope.evaluation.data import rows_of
 from rocscope.evaluation.record import Failure
-from rocscope.evaluation.scoring import score
+from rocscope.evaluation.scoring import own_labels, score
 from rocscope.evaluation.task import Task
 from rocscope.protocols.splits import Split
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores of the test rows of one split: one a row; or k a row, or the places of predicted classes."""
+    """Scores of the test rows of one split: one a row; or k a row, or predicted labels. And the model's own labels."""
 
     model: str
     split: Split
     scores: Array
     response: str
+    decisions: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Failed:
 
 
 def named_models(models: Any) -> dict[str, Any]:
-    """Return models by name: a mapping's own, or those of their classes, of which equal ones are numbered.
+    """Return models by name: that of a mapping or pair, or of their classes, of which equal ones are numbered.
 
     Raises
     ------
@@ -53,7 +54,8 @@ def named_models(models: Any) -> dict[str, Any]:
             raise InputError("models", expected="a different name for each", got="names that are equal as text")
     else:
         each = list(models) if isinstance(models, list | tuple) else [models]
-        named = dict(zip(_distinct([class_name(model) for model in each]), each, strict=True))
+        pairs = [model if _is_pair(model) else (class_name(model), model) for model in each]
+        named = dict(zip(_distinct([name for name, _ in pairs]), (model for _, model in pairs), strict=True))
     if not named:
         raise InputError("models", expected="at least one model", got="none")
     for name, model in named.items():
@@ -62,6 +64,10 @@ def named_models(models: Any) -> dict[str, Any]:
             hint = "make an instance of it" if isinstance(model, type) else ""
             raise InputError(f"models[{name!r}]", expected="an estimator with fit", got=got, hint=hint)
     return named
+
+
+def _is_pair(model: Any) -> bool:
+    return isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str)
 
 
 def class_name(model: Any) -> str:
@@ -88,11 +94,13 @@ def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
     """Fit a copy of a model to the training rows and score the test rows; an error gets a note of where it was."""
     try:
         fitted = fit(name, model, task, split)
-        scores, response = score(fitted, name, rows_of(task.X, split.test), task.classes, task.positive, task.response)
+        X = rows_of(task.X, split.test)
+        scores, response = score(fitted, name, X, task.classes, task.positive, task.response)
+        decisions = own_labels(fitted, X, task.classes) if task.decided else None
     except Exception as error:
         error.add_note(f"while {name} was cross-validated, in fold {split.fold}")
         raise
-    return Scored(name, split, scores, response)
+    return Scored(name, split, scores, response, decisions)
 
 
 def first_line(error: Exception) -> str:

@@ -1,6 +1,6 @@
 """learning_curve: models fitted to more and more rows, and judged on the same ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from rocscope.evaluation.learning_result import LearningCurve
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.running import Experiment, raise_first
 from rocscope.evaluation.scoring import Response
+from rocscope.evaluation.task import task_of
 from rocscope.protocols.kinds import Holdout, OutOfBag
 from rocscope.protocols.splits import Split
 
@@ -56,10 +57,6 @@ def learning_curve(
     cv, repeats : see `evaluate`
         Each split is one run; left out, there are 20 repeats of a holdout or bootstrap and one of anything else.
 
-    Returns
-    -------
-    LearningCurve
-
     Raises
     ------
     InputError
@@ -93,37 +90,33 @@ def learning_curve(
     >>> bool(curve.mean()[0] < curve.mean()[-1])
     True
     """
-    experiment = Experiment.of(
-        models,
-        X,
-        y,
-        groups=groups,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        response=response,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        progress=progress,
-    )
-    task, named = experiment.task, experiment.models
+    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    experiment = Experiment.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits, title = experiment.splits(cv, _repeats(cv) if repeats is None else repeats)
     rows = _check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))
     nested = [part for split in splits for part in _nested(split, experiment.sample.y, rows, task.seed)]
     results = experiment.run(nested, "learning curve")
-    values = {name: np.full((len(splits), rows.size), np.nan) for name in named}
+    values = {name: np.full((len(splits), rows.size), np.nan) for name in experiment.models}
     column = {size: place for place, size in enumerate(rows.tolist())}
     for result in results:
         if isinstance(result, Scored):
             place = column[result.split.train.size]
             values[result.model][result.split.fold, place] = measure.of(judged(result, task), result.response)
     failed = [result for result in results if isinstance(result, Failed)]
-    _warn_of(failed, len(results), named)
+    if len(failed) == len(results):
+        raise_first(failed)
+    for name in experiment.models:
+        own = [each.failure for each in failed if each.failure.model == name]
+        if own:
+            warn(f"no value from {len(own)} of {len(nested)} fits: {own[0]}")
+        if len(own) == len(nested):
+            del values[name]
     return LearningCurve(
         measure.name,
         measure.sign > 0,
         rows,
-        {name: each for name, each in values.items() if not _always_failed(name, failed, len(splits) * rows.size)},
+        values,
         np.array([split.fold for split in splits]),
         np.array([split.repeat for split in splits]),
         _by_factors(rows) if not isinstance(sizes, str) else sizes == "geometric",
@@ -182,17 +175,3 @@ def _by_factors(sizes: NDArray[np.intp]) -> bool:
     """Whether sizes are spaced more evenly by factors than by differences."""
     steps = [np.diff(spaced) for spaced in (np.log(sizes), sizes)]
     return sizes.size > 2 and bool(steps[0].std() / steps[0].mean() < steps[1].std() / steps[1].mean())
-
-
-def _always_failed(name: str, failed: Sequence[Failed], fits: int) -> bool:
-    return sum(each.failure.model == name for each in failed) == fits
-
-
-def _warn_of(failed: Sequence[Failed], fits: int, models: Mapping[str, Any]) -> None:
-    if failed and len(failed) == fits:
-        raise_first(failed)
-    for name in models:
-        own = [each.failure for each in failed if each.failure.model == name]
-        if own:
-            count = f"{len(own)} of {fits // len(models)}"
-            warn(f"no value from {count} fits: {own[0]}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope._figures import figures
+from rocscope._hooks import reach
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.frame import frame_of
@@ -84,7 +84,7 @@ class LearningCurve(Result):
 
     def plot(self, ax: Any = None, *, share: float | None = 0.8) -> Any:
         """Draw the means over sizes, a line a model, with the band of each; see `plotting.plot_learning_curve`."""
-        return figures().plot_learning_curve(self, ax, share=share)
+        return reach("plotting").plot_learning_curve(self, ax, share=share)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a frame with a row for each model, run and size: model, fold, repeat, size, value."""

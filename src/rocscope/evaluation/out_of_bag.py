@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,13 @@ from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
-from rocscope.evaluation.assembly import Judged, judged, predictions_of
+from rocscope.evaluation.assembly import Judged, judged, of_one
 from rocscope.evaluation.fitting import Scored
 from rocscope.evaluation.measures import Measure, Metric, measure_of
 from rocscope.evaluation.record import Failure
 from rocscope.evaluation.running import Experiment, without_failures
 from rocscope.evaluation.scoring import Response
-from rocscope.evaluation.task import Task
+from rocscope.evaluation.task import Task, task_of
 from rocscope.protocols.kinds import OutOfBag
 from rocscope.protocols.splits import Split
 
@@ -148,20 +148,18 @@ def bootstrap_632(
     Parameters
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
-    metric : str or function
-        "auc", "average_precision", "brier", "log_loss", or a metric of `rocscope.metrics` where scores are cut at 1/2
-        (decision functions at 0); or a function of the Predictions of one model that returns a number, for weighted
-        rows too. With more than two classes "auc" (Hand & Till), "accuracy" or "error".
+    metric : str, Context, CostMatrix or function
+        "auc", "average_precision", "brier" or "log_loss" of the scores; a metric of `rocscope.metrics`, or the expected
+        cost in a context, of the labels that models predict themselves. With more than two classes "auc" (Hand & Till)
+        and the other averages of `multiclass_auc`, "brier", "log_loss", the statistics of `ConfusionMatrix.interval`,
+        averages of a metric such as "macro_recall" or "weighted_precision", or the expected cost of a CostMatrix. Or a
+        function of the Predictions of one model that returns a number, for weighted rows too.
     larger_is_better : bool, optional
         Of a function, where smaller is better: False; names know it.
     replicates : int
         Bootstrap samples; each model is fitted to each of them.
     stratified : bool
         Draw within each class.
-
-    Returns
-    -------
-    Bootstrap632
 
     Raises
     ------
@@ -205,19 +203,8 @@ def bootstrap_632(
     True
     """
     check.check_whole(replicates, "replicates")
-    experiment = Experiment.of(
-        models,
-        X,
-        y,
-        groups=groups,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        response=response,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        progress=progress,
-    )
-    task = experiment.task
+    task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    experiment = Experiment.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits, _ = experiment.splits(OutOfBag(stratified), int(replicates))
     everything = np.arange(task.labels.size)
@@ -246,8 +233,7 @@ def _by_rows(scored: Sequence[Scored], task: Task) -> Judged:
     """Return all predictions, weighted so that each row counts once, however often it was left out."""
     rows = np.concatenate([each.split.test for each in scored])
     weight = 1 / np.bincount(rows)[rows] * (1.0 if task.weight is None else task.weight[rows])
-    scores = np.concatenate([each.scores for each in scored])
-    return predictions_of(task, task.labels[rows], {scored[0].model: scores}, {"sample_weight": weight})
+    return of_one(task, task.labels[rows], _joined(scored), weight)
 
 
 def _without_information(own: Scored, task: Task) -> Judged:
@@ -256,9 +242,12 @@ def _without_information(own: Scored, task: Task) -> Judged:
     labels = np.array(task.classes, dtype=task.labels.dtype)
     total = [weight[task.labels == cls].sum() for cls in labels]
     k = len(labels)
-    return predictions_of(
-        task,
-        np.repeat(labels, weight.size),
-        {own.model: np.concatenate([own.scores] * k)},
-        {"sample_weight": np.concatenate([of_class * weight for of_class in total])},
-    )
+    all_pairs = np.concatenate([of_class * weight for of_class in total])
+    return of_one(task, np.repeat(labels, weight.size), _joined([own] * k), all_pairs)
+
+
+def _joined(scored: Sequence[Scored]) -> Scored:
+    """Return what one model said in several splits, one after the other."""
+    own = [each.decisions for each in scored if each.decisions is not None]
+    scores = np.concatenate([each.scores for each in scored])
+    return replace(scored[0], scores=scores, decisions=np.concatenate(own) if len(own) == len(scored) else None)

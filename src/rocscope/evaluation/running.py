@@ -9,8 +9,7 @@ from rocscope._progress import Progress, track
 from rocscope.errors import ModelError, warn
 from rocscope.evaluation.arguments import fit_arguments
 from rocscope.evaluation.fitting import Failed, attempt, named_models
-from rocscope.evaluation.scoring import Response
-from rocscope.evaluation.task import Task, sample_of, task_of
+from rocscope.evaluation.task import Task, sample_of
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.splits import Split, SplitRows
 
@@ -26,25 +25,12 @@ class Experiment:
     progress: Progress = False
 
     @classmethod
-    def of(
-        cls,
-        models: Any,
-        X: Any,
-        y: Any,
-        *,
-        groups: Any,
-        sample_weight: Any,
-        pos_label: Any,
-        response: Response,
-        n_jobs: int | None,
-        random_state: Any,
-        progress: Progress,
-    ) -> Self:
+    def of(cls, models: Any, task: Task, groups: Any, n_jobs: int | None, progress: Progress) -> Self:
         """Check what all functions take that fit models; see `rocscope.evaluate`."""
         named = named_models(models)
-        task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-        task = replace(task, arguments=fit_arguments(named, task.weight))
-        return cls(named, task, sample_of(task, groups), n_jobs, progress)
+        groups = None if groups is None else check.check_column(groups, "groups", task.labels.size)
+        sample = sample_of(task, groups)
+        return cls(named, replace(task, arguments=fit_arguments(named, task.weight, groups)), sample, n_jobs, progress)
 
     def splits(self, cv: Any, repeats: int = 1) -> tuple[list[Split], str]:
         """Return the splits of whatever `cv` may be, and the protocol in words."""

@@ -54,6 +54,17 @@ def positive_scores(fitted: Any, X: Any, classes: Sequence[Hashable], positive: 
     return values if place == len(known) - 1 else -values
 
 
+def own_labels(fitted: Any, X: Any, classes: Sequence[Hashable]) -> Array | None:
+    """Return the labels that a fitted model gives rows itself; None where it gives no labels of the classes."""
+    if not hasattr(fitted, "predict") or _is_regressor(fitted):
+        return None
+    labels = np.asarray(fitted.predict(X))
+    if labels.ndim == 2 and labels.shape[1] == 1:  # as some boosting libraries give them
+        labels = labels[:, 0]
+    known = labels.ndim == 1 and set(np.unique(labels).tolist()) <= set(classes)
+    return labels if known else None
+
+
 def _is_regressor(fitted: Any) -> bool:
     from sklearn.base import is_regressor
 

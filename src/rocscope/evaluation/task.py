@@ -20,8 +20,8 @@ class Task:
     """What all fits share.
 
     `labels` are as the user gave them and `positive` is the place of the positive class among `classes`, or None
-    where each class has a score. `arguments` are those of the `fit` of each model beside rows and labels. Where there
-    is no seed, models keep their own random state.
+    where each class has a score. `decided` says whether models are asked for labels, too. `arguments` are those
+    of the `fit` of each model beside rows and labels. Where there is no seed, models keep their own random state.
     """
 
     X: Any
@@ -31,6 +31,7 @@ class Task:
     weight: Array | None
     response: str = "auto"
     seed: int | None = None
+    decided: bool = True
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 

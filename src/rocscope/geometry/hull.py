@@ -3,19 +3,29 @@
 A lift chart is an affine image of ROC space, so both have the same hull. A hull is again a ThresholdCounts: the levels
 between two vertices are pooled into one. That is also what isotonic regression (pooling of adjacent violators) does to
 the labels.
+
+Which way three points turn is decided in whole numbers. Sums of weights are rounded: those of points that are surely
+below the hull decide that, and the few others are summed again in `rocscope._whole` units.
 """
 
+import functools
+import operator
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._types import Array
+from rocscope._whole import is_moderate, rounded, scale_of
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.ranking import Block, Levels, ranges
+from rocscope.core.levels import Block, Levels, Vertices
+from rocscope.core.ranking import ranges
 from rocscope.core.threads import in_threads
+from rocscope.geometry.choices import Choices
+from rocscope.kernels.weights import LEAST, MARGIN
 
 _FEW = 50
 """Points that plain Python goes through sooner than NumPy."""
@@ -26,7 +36,7 @@ def pool(counts: CumulativeCounts) -> ThresholdCounts:
 
     Notes
     -----
-    Decided in exact integer arithmetic for unweighted data; no three vertices are collinear. O(k) after ranking.
+    Decided in exact integer arithmetic, whatever the weights; no three vertices are collinear. O(k) after ranking.
 
     Examples
     --------
@@ -34,27 +44,39 @@ def pool(counts: CumulativeCounts) -> ThresholdCounts:
     >>> hull = pool(counts)
     >>> hull.threshold, hull.tp, hull.fp
     (array([5, 1]), array([2, 3]), array([0, 3]))
+
+    A perfect model of which two rows weigh 10¹⁷ times the others:
+
+    >>> pool(ThresholdCounts([4, 3, 2, 1], [1e17, 1, 0, 0], [0, 0, 1, 1e17])).threshold
+    array([3, 1])
     """
     counts = counts.on_hull()
     ranking = counts.ranking
-    whole = isinstance(counts.n, int)
-    if (isinstance(ranking, Levels) and ranking.threshold.size < kernels.SMALL) or (whole and not counts.is_exact):
+    if ranking.weighted:
+        return _pool_weighted(counts)
+    if not counts.is_exact or ranking.few:
         return _pool_levels(ranking.levels())
-    dtype = np.int64 if whole else np.float64
-    found = in_threads(lambda blocks: _push(blocks, dtype), ranges(ranking))
-    tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), dtype)
+    found = in_threads(lambda blocks: _push(blocks, np.int64), ranges(ranking))
+    tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), np.int64)
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
 
 
-def _push(blocks: Iterator[Block], dtype: type) -> tuple[Array, Array, Array]:
-    """Return true and false positives of the hull's vertices, from (0, 0) on, and their codes."""
+def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, Array, Array]:
+    """Return true and false positives of the hull's vertices, from (0, 0) on, and their codes.
+
+    With the `scales` of weights there may be more of them; see `kernels.weights.push_hull`.
+    """
     tp, fp, code = np.zeros(1, dtype), np.zeros(1, dtype), np.zeros(1, np.uint64)
     top = 0
     for block in blocks:
         needed = top + block.tp.size + 1
         if needed > tp.size:
             tp, fp, code = (np.concatenate([stack, np.zeros(needed, stack.dtype)]) for stack in (tp, fp, code))
-        top = kernels.ranks.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
+        if not scales:
+            top = kernels.ranks.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
+        else:
+            points = (block.tp, block.fp, block.code, block.steps)
+            top = kernels.weights.push_hull(tp, fp, code, top, *points, *scales)
     return tp[: top + 1].copy(), fp[: top + 1].copy(), code[: top + 1].copy()  # the stacks are much larger
 
 
@@ -66,6 +88,26 @@ def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
         above_tp, above_fp = above_tp + tp[-1], above_fp + fp[-1]
 
 
+def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
+    """Leave out what rounded sums say is surely no vertex, and decide on the rest by exact ones."""
+    ranking = counts.ranking
+    if ranking.few:
+        tp, fp = counts.cumulative
+        point = _unsure(tp, fp, counts.climbs)
+        tp, fp, code = tp[point], fp[point], ranking.codes_at(point[1:] - 1)
+    else:
+        tp, fp, code = _push(ranking.blocks(), np.float64, 1.0, 1.0)
+        if not (is_moderate(tp[-1]) and is_moderate(fp[-1])):
+            tp, fp, code = _push(ranking.blocks(), np.float64, scale_of(tp[-1]), scale_of(fp[-1]))
+        code = code[1:]
+    whole = ranking.whole(code)
+    corner = _corners(*whole)
+    up, right = ([axis[i] for i in corner] for axis in whole)
+    pos, neg = (rounded([after - before for before, after in pairwise(axis)]) for axis in (up, right))
+    vertices = Vertices((tp[corner], fp[corner]), (up, right))
+    return ThresholdCounts.from_ranking(Levels(ranking.decode(code[corner[1:] - 1]), pos, neg, vertices))
+
+
 def _pool_levels(levels: Levels) -> ThresholdCounts:
     tp, fp = levels.cumulative()
     corner = upper_corners(tp, fp)
@@ -74,39 +116,87 @@ def _pool_levels(levels: Levels) -> ThresholdCounts:
     )
 
 
+def corners_of(choices: Choices) -> NDArray[np.intp]:
+    """Return which of some thresholds of a model are vertices of their upper hull, the two ends included.
+
+    Examples
+    --------
+    >>> from rocscope.geometry import all_choices
+    >>> corners_of(all_choices("a", ThresholdCounts([3, 2, 1], [1, 0, 1], [0, 2, 0])))
+    array([0, 1, 3])
+    """
+    if choices.counts.unit == 1:
+        return upper_corners(*choices.cells[:2])
+    point = _unsure(*choices.cells[:2], choices.climbs)
+    return point[_corners(*choices.whole(point))]
+
+
 def upper_corners(tp: Array, fp: Array) -> NDArray[np.intp]:
     """Return which of the points of a monotone chain are vertices of its upper hull, the two ends included.
 
     Parameters
     ----------
     tp, fp : arrays of one length, of at least 1, that never decrease
-        Any thresholds of one model; they need not begin at (0, 0).
+        Whole counts at any thresholds of one model; they need not begin at (0, 0).
 
     Examples
     --------
     >>> upper_corners(np.array([1, 2, 2, 3]), np.array([0, 0, 2, 3]))
     array([0, 1, 3])
     """
-    fits = tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) <= np.iinfo(np.int64).max
-    kept = _without_dents(tp, fp) if fits else np.arange(tp.size)
+    fits = int(tp[-1]) * int(fp[-1]) <= np.iinfo(np.int64).max
+    kept = _without_dents(tp, fp, np.arange(tp.size)) if fits else np.arange(tp.size)
     tp, fp, size = tp[kept], fp[kept], kept.size
     if fits and size >= kernels.SMALL:
         up, right, code = np.empty(size, tp.dtype), np.empty(size, fp.dtype), np.zeros(size, np.intp)
         up[0], right[0] = tp[0], fp[0]
         top = kernels.ranks.push_hull(up, right, code, 0, tp[1:], fp[1:], np.arange(1, size)) if size > 1 else 0
         return kept[code[: top + 1]]
-    up, right, code = tp.tolist(), fp.tolist(), [0] * size
-    top = kernels.ranks.push_hull.python(up, right, code, 0, up[1:], right[1:], range(1, size)) if size > 1 else 0
-    return kept[code[: top + 1]]
+    return kept[_corners(tp.tolist(), fp.tolist())]
 
 
-def _without_dents(tp: Array, fp: Array) -> NDArray[np.intp]:
-    """Return the points left after dropping those on or below the line between their neighbours, while many go."""
-    kept = np.arange(tp.size)
+def _corners(tp: list[int], fp: list[int]) -> NDArray[np.intp]:
+    """Do what `upper_corners` does for whole numbers of any size."""
+    tp, fp, size = _shortened(tp), _shortened(fp), len(tp)
+    up, right, code = tp.copy(), fp.copy(), [0] * size
+    top = kernels.ranks.push_hull.python(up, right, code, 0, tp[1:], fp[1:], range(1, size)) if size > 1 else 0
+    return np.array(code[: top + 1], np.intp)
+
+
+def _shortened(numbers: list[int]) -> list[int]:
+    """Return numbers without the binary zeros that all of them end in: weights have a thousand of them."""
+    digits = functools.reduce(operator.or_, numbers)
+    zeros = (digits & -digits).bit_length() - 1 if digits else 0
+    return [number >> zeros for number in numbers] if zeros > 0 else numbers.copy()
+
+
+def _unsure(tp: Array, fp: Array, climbs: tuple[Array, Array]) -> NDArray[np.intp]:
+    """Return the points that rounded sums of weights do not show to be no vertices, the two ends included.
+
+    `climbs` increase where the exact sums do, be it by less than the rounded ones show.
+    """
+    up, right = (np.diff(column) > 0 for column in climbs)
+    ends = np.ones(min(tp.size, 2), bool)
+    kept = np.flatnonzero(np.concatenate([ends[:1], up[:-1] & right[1:], ends[1:]]))
+    tp, fp = (axis if is_moderate(axis[-1]) else axis * scale_of(axis[-1]) for axis in (tp, fp))
+    return _without_dents(tp, fp, kept)
+
+
+def _without_dents(tp: Array, fp: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the points left after dropping those on or below the line between their neighbours, while many go.
+
+    Of sums of weights only those that are surely below, as in `kernels.weights.push_hull`.
+    """
     while kept.size > _FEW:
-        up, right = np.diff(tp[kept]), np.diff(fp[kept])
-        above = np.concatenate([[True], up[:-1] * right[1:] > up[1:] * right[:-1], [True]])
-        before, kept = kept.size, kept[above]
+        y, x = tp[kept], fp[kept]
+        up, right = np.diff(y), np.diff(x)
+        dent = up[1:] * right[:-1] - up[:-1] * right[1:]
+        if tp.dtype.kind == "f":
+            off = (up[1:] + up[:-1]) * x[2:] + (right[1:] + right[:-1]) * y[2:] + MARGIN * x[2:] * y[2:]
+            above = ~(dent > MARGIN * off + LEAST)
+        else:
+            above = dent < 0
+        before, kept = kept.size, kept[np.concatenate([[True], above, [True]])]
         if kept.size > 0.9 * before:
             break
     return kept

@@ -10,7 +10,7 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.ranking import after_infinity
+from rocscope.core.levels import after_infinity
 from rocscope.geometry.hull import pool
 
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rocscope.core.context import Context
+from rocscope.core.context import Context, HasContext
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.geometry.choices import Choices, all_choices
-from rocscope.geometry.hull import pool, upper_corners
+from rocscope.geometry.hull import corners_of, pool
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Touch:
         return self.choices.rates(self.index)
 
 
-def touching(choices: Sequence[Choices], context: Context, totals: tuple[float, float] | None = None) -> Touch:
+def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None) -> Touch:
     """Return the choice of lowest cost; among equals the one of fewest positive predictions, then the one given first.
 
     Parameters
@@ -64,7 +64,8 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[float, 
         Any thresholds; the vertices of the hull are enough, except where `needs_every_threshold`.
     context : Context
     totals : (positives, negatives), optional
-        From which the context takes its class mix if it names none; by default those of the first.
+        From which the context takes its class mix if it names none, such as `counts.whole_totals`; by default those of
+        the first.
 
     Raises
     ------
@@ -73,7 +74,8 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[float, 
 
     Notes
     -----
-    Exact: gains and costs are compared as fractions, by a binary search over the segments of each model's hull.
+    Exact, whatever the weights: gains and costs are compared as fractions, by a binary search over the segments of each
+    model's hull.
 
     Examples
     --------
@@ -84,23 +86,32 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[float, 
     >>> touching([all_choices("a", counts)], Context(cost_fp=0)).point
     OperatingPoint(tp=4, fp=1, fn=0, tn=5, threshold=0.6)
     """
-    context.require_sense()
-    n_pos, n_neg = totals or (choices[0].n_pos, choices[0].n_neg)
-    hit, alarm = context.rates_of_exchange(n_pos, n_neg)
-    gain, cost = hit * Fraction(n_pos), alarm * Fraction(n_neg)
+    gain, cost = stakes(choices, context, totals)
 
     def order(touch: Touch) -> tuple[Fraction, Fraction]:
         tpr, fpr = touch.rates
         return cost * fpr - gain * tpr, touch.choices.depth(touch.index)
 
     found = [Touch(each, index) for each in choices for index in _ends(each, gain, cost)]
+    if len(found) == 1:
+        return found[0]
     orders = [order(touch) for touch in found]
     first = orders.index(min(orders))
     as_good = (touch for i, touch in enumerate(found) if i != first and orders[i][0] == orders[first][0])
     return Touch(found[first].choices, found[first].index, tuple(as_good))
 
 
-def best_point(counts: CumulativeCounts, context: Context | None = None) -> OperatingPoint:
+def stakes(
+    choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None
+) -> tuple[Fraction, Fraction]:
+    """Return what the true positive rate gains and the false positive rate costs; see `touching`."""
+    context.require_sense()
+    n_pos, n_neg = totals or choices[0].counts.whole_totals
+    hit, alarm = context.rates_of_exchange(n_pos, n_neg)
+    return hit * Fraction(n_pos), alarm * Fraction(n_neg)
+
+
+def best_point(counts: CumulativeCounts, context: Context | HasContext | None = None) -> OperatingPoint:
     """Return the point of lowest expected cost in a context, or of highest accuracy without one.
 
     Raises
@@ -122,7 +133,7 @@ def best_point(counts: CumulativeCounts, context: Context | None = None) -> Oper
     OperatingPoint(tp=3, fp=3, fn=0, tn=0, threshold=-inf)
     """
     counts.require_both_classes("best point")
-    context = context or Context()
+    context = Context.given(context)
     choices = all_choices("", counts.require_levels("best point") if needs_every_threshold(context) else pool(counts))
     return touching([choices], context).point
 
@@ -141,15 +152,16 @@ def needs_every_threshold(context: Context) -> bool:
 def _ends(choices: Choices, gain: Fraction, cost: Fraction) -> list[int]:
     """Return the first and, if it is another, the last of the cheapest choices of one model."""
     if gain == 0 > cost:  # all false alarms are wanted, hits do not count: the one line that touches the lower hull
-        last = choices.fp.size - 1
-        return sorted({int(choices.fp.searchsorted(choices.fp[last])), last})
-    corners = upper_corners(choices.tp, choices.fp)
-    tp, fp = choices.tp[corners].tolist(), choices.fp[corners].tolist()
-    per_hit, per_alarm = gain / Fraction(choices.n_pos or 1), cost / Fraction(choices.n_neg or 1)
+        rights = choices.climbs[1]
+        return sorted({int(rights.searchsorted(rights[-1])), rights.size - 1})
+    corners = corners_of(choices)
+    tp, fp = choices.whole(corners)
+    n_pos, n_neg = choices.counts.whole_totals
+    per_hit, per_alarm = gain / (n_pos or 1), cost / (n_neg or 1)
+    hit, alarm = per_hit.numerator * per_alarm.denominator, per_alarm.numerator * per_hit.denominator
 
-    def loss(segment: int) -> Fraction:
-        up, right = (Fraction(column[segment + 1]) - Fraction(column[segment]) for column in (tp, fp))
-        return per_alarm * right - per_hit * up
+    def loss(segment: int) -> int:
+        return alarm * (fp[segment + 1] - fp[segment]) - hit * (tp[segment + 1] - tp[segment])
 
     # Along an upper hull a further step pays less and less: losses are below 0, then 0, then above.
     segments = range(len(tp) - 1)

@@ -1,6 +1,7 @@
 """Bands around curves: pointwise and simultaneous."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import sqrt
 from typing import Any, Literal
 
@@ -123,9 +124,10 @@ def band(
     """
     check.check_level(level)
     check.check_choice("method", method, ("bootstrap", "ks", *PROPORTION_METHODS))
-    x = None if grid is None else np.asarray(check.check_column(grid, "grid"), dtype=np.float64)
+    x = None if grid is None else check.check_numbers(grid, "grid")
     source: Any = getattr(curve, "counts", None) if isinstance(curve, Curve) else curve
     if metric is not None:
+        check.check_function(metric, "metric")
         counts = samples_of(source, name="curve").one(model).counts
         check.check_choice("over", over, ("threshold", "depth"))
         x = _grid_of_metric(counts, over) if x is None else x
@@ -259,9 +261,14 @@ def _ks_band(curve: Curve, x: Array, level: float) -> Band:
     if not isinstance(curve, RocCurve):
         raise InputError("method='ks'", expected="a ROC curve", got=curve.title)
     counts = curve.counts
-    reach_y, reach_x = (float(stats.kstwo.ppf(sqrt(level), int(n))) for n in (counts.n_pos, counts.n_neg))
+    reach_y, reach_x = (_ks_distance(sqrt(level), int(n)) for n in (counts.n_pos, counts.n_neg))
     before = np.searchsorted(curve.x, x - reach_x, side="right") - 1
     after = np.searchsorted(curve.x, x + reach_x, side="left")
     low = np.where(before >= 0, curve.y[before.clip(min=0)], 0.0) - reach_y
     high = np.where(after < curve.x.size, curve.y[after.clip(max=curve.x.size - 1)], 1.0) + reach_y
     return Band(x, low.clip(0, 1), high.clip(0, 1), level, "Kolmogorov–Smirnov", simultaneous=True)
+
+
+@lru_cache(maxsize=256)
+def _ks_distance(level: float, n: int) -> float:
+    return float(stats.kstwo.ppf(level, n))

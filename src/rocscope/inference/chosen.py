@@ -46,5 +46,19 @@ def _cheapest(predictions: Predictions, context: Context) -> dict[str, float]:
 
 
 def between(chosen: Array, crossed: list[Array]) -> Array:
-    """Return each row's cost half way between its own choice of threshold and that of the other folds."""
-    return (chosen + np.mean(crossed, axis=0)) / 2
+    """Return each row's cost with the best threshold: a quarter by its own choice, three by that of the other folds.
+
+    Near the best threshold costs rise with the square of the distance and vary like a random walk W along it. Then what
+    is chosen looks better than the best by E max(W(t) − t²) and is worse by E argmax² (Kim & Pollard 1990, "Cube root
+    asymptotics", Ann. Stat. 18:191–219); as the former scales with a factor c of t² by c^(−1/3) and has the derivative
+    −E argmax², it is three times the latter.
+    """
+    return (chosen + 3 * np.mean(crossed, axis=0)) / 4
+
+
+def error_of_choice(correction: Array) -> Array:
+    """Return the standard error that the choice adds to a cost, from how much `between` is above what it looks like.
+
+    Both are of the order n^(−2/3) and, by simulation, in the proportion of 2 to 3.
+    """
+    return correction * 2 / 3

@@ -72,10 +72,6 @@ def compare(
     **bootstrap
         Options of `rocscope.bootstrap`: replicates, stratified, random_state, threads, progress.
 
-    Returns
-    -------
-    Comparisons
-
     Raises
     ------
     PairingError

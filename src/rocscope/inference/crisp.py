@@ -10,9 +10,9 @@ from scipy import stats
 
 from rocscope import _validation as check
 from rocscope._types import Array
+from rocscope.core.levels import count_at_least
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
-from rocscope.core.ranking import count_at_least
 from rocscope.core.rows import require_distinct
 from rocscope.errors import ColumnError, InputError, WeightError
 from rocscope.inference.estimate import Comparison, Estimate
@@ -26,11 +26,11 @@ McNemar = Literal["mid-p", "exact", "asymptotic"]
 
 def mcnemar(
     predictions: Predictions,
-    thresholds: Thresholds,
+    thresholds: Thresholds | None = None,
     *,
     among: Literal["all", "positives", "negatives"] = "all",
     method: McNemar = "mid-p",
-    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> Comparison:
     """McNemar's test: is the second of two classifiers right more often than the first, on the same rows?
@@ -39,8 +39,9 @@ def mcnemar(
     ----------
     predictions : Predictions of two models
         Weights, where there are any, are numbers of equal rows.
-    thresholds : float or mapping from model name to float
-        Each predicts positive iff ``score >= threshold``; thresholds chosen elsewhere.
+    thresholds : float or mapping from model name to float, optional
+        Each predicts positive iff ``score >= threshold``; thresholds chosen elsewhere. Left out, the models' own
+        decisions are compared.
     among : {"all", "positives", "negatives"}
         Compares accuracy, tpr, or tnr.
     method : {"mid-p", "exact", "asymptotic"}
@@ -115,18 +116,22 @@ def _whole_weights(predictions: Predictions) -> Array:
     return weight.astype(np.int64)
 
 
-def predict(predictions: Predictions, thresholds: Thresholds) -> dict[str, NDArray[np.bool_]]:
+def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, NDArray[np.bool_]]:
     """Return which rows each model predicts positive; a threshold is compared exactly, not rounded to the scores."""
-    of_model = check.by_name(thresholds, predictions.models)
-    missing = [model for model in predictions.models if model not in of_model]
+    own = predictions.decisions
+    cut = {} if thresholds is None else check.by_name(thresholds, predictions.models)
+    missing = [model for model in predictions.models if model not in (own if thresholds is None else cut)]
     if missing:
-        raise ColumnError("thresholds", expected=f"one for each of {predictions.models}", got=f"none for {missing}")
-    predicted = {}
-    for model, score in predictions.scores.items():
-        levels = predictions.counts(model).threshold
-        reached = count_at_least(levels, of_model[model])
-        predicted[model] = score >= levels[reached - 1] if reached else np.zeros(score.size, bool)
-    return predicted
+        hint = "models that bring no decisions need one" if thresholds is None else ""
+        expected = f"one for each of {predictions.models}"
+        raise ColumnError("thresholds", expected=expected, got=f"none for {missing}", hint=hint)
+    return {model: _at_least(predictions, model, cut[model]) if cut else own[model] for model in predictions.models}
+
+
+def _at_least(predictions: Predictions, model: str, threshold: float) -> NDArray[np.bool_]:
+    score, levels = predictions.scores[model], predictions.counts(model).threshold
+    reached = count_at_least(levels, threshold)
+    return score >= levels[reached - 1] if reached else np.zeros(score.size, bool)
 
 
 def _discordance(only_second: int, only_first: int, method: McNemar, alternative: Alternative) -> float:
@@ -159,10 +164,6 @@ def compare_errors(
     ----------
     first, second : OperatingPoint
     alternative, test, margin, level : see `compare`
-
-    Returns
-    -------
-    Comparison
 
     Notes
     -----

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.ranking import encode
+from rocscope.core.levels import encode
 from rocscope.core.result import Result, html_table
 from rocscope.errors import ScoreError
 from rocscope.ranges.binned import BinnedCounts

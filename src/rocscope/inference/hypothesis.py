@@ -49,6 +49,7 @@ class Hypothesis:
         check.check_level(self.level)
         check.check_choice("alternative", self.alternative, ALTERNATIVES)
         check.check_choice("test", self.test, TESTS)
+        check.check_number(self.margin, "margin", "a number of at least 0", least=0)
         if self.test == "difference":
             if self.margin:
                 hint = "name what the margin is of: test='superiority', 'noninferiority' or 'equivalence'"

@@ -10,7 +10,7 @@ from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import OneClassError
-from rocscope.inference.influence.units import WeightKind, is_frequency, sum_by
+from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency, sum_by
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def sample_of_means(
     predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any, weights: WeightKind
 ) -> MeanSample:
     """Return the means of the columns of `values`; at a target prevalence each class has that share of the mean."""
-    check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
+    check.check_choice("weights", weights, WEIGHTS)
     weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
     frequency = is_frequency(weight, weights)
     parts = [(np.ones(len(predictions), bool), 1.0)]

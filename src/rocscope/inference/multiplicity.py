@@ -104,9 +104,9 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
     root = vectors * np.sqrt(values.clip(min=0))
     drawn = np.random.default_rng(0).standard_normal((_DRAWS, root.shape[1])) @ root.T
     drawn, statistic = (drawn, -special.ndtri(p)) if one_sided else (abs(drawn), -special.ndtri(p / 2))
-    adjusted, least = np.empty_like(p), 0.0
     order = np.argsort(p)
-    for step, pair in enumerate(order):
-        reached = (drawn[:, order[step:]].max(axis=1) >= statistic[pair]).mean()
-        adjusted[pair] = least = max(least, reached, p[pair])
+    largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]  # of a pair and all of larger p-values
+    reached = (largest >= statistic[order]).mean(axis=0)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(np.fmax(reached, p[order]))
     return adjusted

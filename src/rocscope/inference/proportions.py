@@ -138,7 +138,7 @@ def rate_intervals(
     found = {rate: proportion(*share_of(rate, *cells), method=method, level=level) for rate in SHARES}
     if target_prevalence is None:
         return found
-    if not 0 < target_prevalence < 1:
+    if not (check.is_number(target_prevalence) and 0 < target_prevalence < 1):
         hint = "write 5 % as 0.05"
         raise InputError(
             "target_prevalence", expected="a share between 0 and 1", got=repr(target_prevalence), hint=hint
@@ -228,10 +228,6 @@ def joint_region(point: OperatingPoint, *, method: Method = "clopper-pearson", l
         Of the sides; see `proportion_interval`. The exact one makes the region at least as sure as stated.
     level : float
         Confidence level of the whole region.
-
-    Returns
-    -------
-    JointRegion
 
     Raises
     ------

@@ -12,10 +12,10 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.rows import require_distinct
 from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.estimate import Comparison
+from rocscope.inference.hypothesis import ALTERNATIVES, Alternative
 from rocscope.inference.influence.units import require_whole
 from rocscope.sample import sample_of
 
-Alternative = Literal["two-sided", "greater", "less"]
 Method = Literal["auto", "exact", "asymptotic"]
 
 _MOST_EXACT = 10_000  # rows times rows of the rarer class, up to which the whole distribution takes a moment
@@ -73,7 +73,7 @@ def mann_whitney(
     >>> test.statistic, test.p_value
     (8.0, 0.2)
     """
-    check.check_choice("alternative", alternative, ("two-sided", "greater", "less"))
+    check.check_choice("alternative", alternative, ALTERNATIVES)
     check.check_choice("method", method, ("auto", "exact", "asymptotic"))
     data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     require_distinct(data.rows, "Wilcoxon–Mann–Whitney test")

@@ -87,10 +87,6 @@ class SmoothRoc(Curve):
         replicates, random_state : see `bootstrap`
             For curves that are not fitted by maximum likelihood.
 
-        Returns
-        -------
-        Estimate
-
         Raises
         ------
         InputError
@@ -147,10 +143,6 @@ def smooth_roc(
         which takes dependent points for independent ones but always finds a line.
     bandwidth : (positives, negatives), optional
         Standard deviations of the kernels; by default 0.9·min(s, IQR/1.34)·n^(−1/5) of each class.
-
-    Returns
-    -------
-    SmoothRoc
 
     Raises
     ------

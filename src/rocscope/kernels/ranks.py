@@ -1,4 +1,4 @@
-"""The loops over ranked rows: packing, sorting, scanning, counting, and the hull."""
+"""The loops over ranked rows of weight 1: packing, sorting, scanning, counting, and the hull."""
 
 import numpy as np
 
@@ -67,104 +67,6 @@ def scan(keys, last, tp, rows, code, block_tp, block_fp):
         block_fp[level] = rows - tp
         i -= 1
     return min(level + 1, code.size), i, tp, rows
-
-
-@Kernel
-def pack_rows(bits, positive, kind, keys):
-    """Write the leading ordered bits of each score, its row and its label in one number, so that one sort ranks rows.
-
-    Returns the lowest ordered bits, what a key holds below them in bits, and how many of them it does not hold.
-    """
-    one = np.uint64(1)
-    top = one << np.uint64(bits.itemsize * 8 - 1)
-    lowest = ~np.uint64(0)
-    highest = np.uint64(0)
-    for i in range(bits.size):
-        keys[i] = ordered(np.uint64(bits[i]), top, kind)
-        lowest = min(lowest, keys[i])
-        highest = max(highest, keys[i])
-    below = one
-    while np.uint64(keys.size) >> (below - one):
-        below += one
-    cut = np.uint64(0)
-    while (highest - lowest) >> cut >> (np.uint64(64) - below):
-        cut += one
-    for i in range(keys.size):
-        keys[i] = ((keys[i] - lowest) >> cut << below) | (np.uint64(i) << one) | np.uint64(positive[i])
-    return lowest, below, cut
-
-
-@Kernel
-def unpack_rows(keys, bits, weight, kind, lowest, below, cut, signed):
-    """Replace sorted keys by the ordered bits of their scores, and write their weights, negative for negatives.
-
-    Scores that differ only in bits that the keys do not hold are sorted by insertion. Returns whether that took no
-    more moves than there are rows; otherwise they are not sorted yet.
-    """
-    one = np.uint64(1)
-    top = one << np.uint64(bits.itemsize * 8 - 1)
-    rows = (one << below) - one
-    moves = 0
-    for j in range(keys.size):
-        row = (keys[j] & rows) >> one
-        w = weight[row] if keys[j] & one else -weight[row]
-        code = ordered(np.uint64(bits[row]), top, kind) if cut else (keys[j] >> below) + lowest
-        k = j
-        while k > 0 and keys[k - 1] > code and moves <= keys.size:
-            keys[k] = keys[k - 1]
-            signed[k] = signed[k - 1]
-            k -= 1
-            moves += 1
-        keys[k] = code
-        signed[k] = w
-    return moves <= keys.size
-
-
-@Kernel
-def scan_rows(codes, signed, last, tp, fp, code, block_tp, block_fp):
-    """Do what `scan` does for sorted codes and their weights, which are negative for negatives.
-
-    The weights of a level are summed before they are added, as in `sum_rows`, so that both round alike.
-    """
-    level = -1
-    pos = signed[last] - signed[last]
-    neg = pos
-    i = last
-    while i >= 0:
-        if level < 0 or codes[i] != code[level]:
-            if level + 1 == code.size:
-                break
-            tp += pos
-            fp += neg
-            pos -= pos
-            neg -= neg
-            level += 1
-            code[level] = codes[i]
-        if signed[i] > 0:
-            pos += signed[i]
-        else:
-            neg -= signed[i]
-        block_tp[level] = tp + pos
-        block_fp[level] = fp + neg
-        i -= 1
-    return level + 1, i, tp + pos, fp + neg
-
-
-@Kernel
-def sum_rows(codes, signed, code, pos, neg):
-    """Sum the weights of each distinct code, downwards; returns the number of levels."""
-    level = -1
-    for i in range(codes.size - 1, -1, -1):
-        if level < 0 or codes[i] != code[level]:
-            level += 1
-            code[level] = codes[i]
-            pos[level] = 0
-            neg[level] = 0
-        if signed[i] > 0:
-            pos[level] += signed[i]
-        else:
-            neg[level] -= signed[i]
-    return level + 1
 
 
 @Kernel
@@ -261,11 +163,22 @@ def venn_abers(pos, total, low, high):
 
 
 @Kernel
-def tally(draws, unit, out):
-    """Count in each row of `out` how often each unit was drawn; `unit[i]` is the unit that draw i stands for."""
-    for r in range(draws.shape[0]):
-        for j in range(draws.shape[1]):
-            out[r, unit[draws[r, j]]] += 1
+def tally(number, place, size, unit, out):
+    """Count in each row of `out` how often each unit was drawn: `number` draws from each block of `size` rows.
+
+    `place[r]` holds which rows of the blocks, one block after the other; `unit[i]` is the unit of row i of all.
+    """
+    seen = np.zeros(size, np.int64)
+    for r in range(place.shape[0]):
+        j = 0
+        for block in range(number.shape[1]):
+            for _ in range(number[r, block]):
+                seen[place[r, j]] += 1
+                j += 1
+            start = block * size
+            for i in range(min(size, unit.size - start)):
+                out[r, unit[start + i]] += seen[i]
+                seen[i] = 0
 
 
 @Kernel

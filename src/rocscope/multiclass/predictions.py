@@ -1,6 +1,6 @@
 """MulticlassPredictions: labels of more than two classes and what one or more models predict, row by row."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance
 from rocscope.core.result import html_table
-from rocscope.core.rows import Rows, model_name, row_mask
+from rocscope.core.rows import Rows, model_name
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
@@ -25,8 +25,9 @@ class MulticlassPredictions(Rows):
     y_true : array of n labels
     proba : n × k array, array of n labels, data frame with a column a class, or mapping from model name to these
         Probabilities of the classes, or predicted labels. An array or a frame alone is one model named "score".
-    labels : array of n labels, or mapping from model name to array, optional
-        Models that predict labels only; an array alone is a model named "label".
+    decisions : array of n labels, or mapping from model name to array, optional
+        Labels that models predict themselves: beside their probabilities, or alone. An array alone is of the only
+        model with probabilities, or else of one named "label".
     classes : sequence of k labels, optional
         The class of each column, in this order. When left out: the names of a frame's columns; for arrays the
         labels that occur, sorted, as scikit-learn orders them.
@@ -62,7 +63,7 @@ class MulticlassPredictions(Rows):
         y_true: Any,
         proba: Any = None,
         *,
-        labels: Any = None,
+        decisions: Any = None,
         classes: Any = None,
         sample_weight: Any = None,
         fold: Any = None,
@@ -75,22 +76,21 @@ class MulticlassPredictions(Rows):
     ) -> None:
         actual = label_column(y_true, "y_true")
         n = actual.size
-        given = _models(proba, labels)
+        given, crisp = _models(proba, decisions)
         named = {model: names for model, (_, names) in given.items() if names is not None}
-        self.classes = _classes(classes, named, actual, [values for values, _ in given.values() if _is_labels(values)])
+        self.classes = _classes(classes, named, actual, [*crisp.values()])
         for model, names in named.items():
             _check_order(names, self.classes, model)
         self.y_true = check.read_only(class_index(actual, self.classes, "y_true"))
         self.proba: dict[str, Array] = {}
-        self.labels: dict[str, Array] = {}
+        self.decisions: dict[str, Array] = {}
         for model, (values, _) in given.items():
-            if _is_labels(values):
-                column = label_column(values, f"labels[{model!r}]", n)
-                self.labels[model] = check.read_only(class_index(column, self.classes, f"labels[{model!r}]"))
-            else:
-                matrix = check_probabilities(values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize)
-                self.proba[model] = check.read_only(matrix)
-        self.models = list(given)
+            matrix = check_probabilities(values, n, len(self.classes), f"proba[{model!r}]", normalize=normalize)
+            self.proba[model] = check.read_only(matrix)
+        for model, values in crisp.items():
+            column = label_column(values, f"decisions[{model!r}]", n)
+            self.decisions[model] = check.read_only(class_index(column, self.classes, f"decisions[{model!r}]"))
+        self.models = list(self.proba | self.decisions)
         self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, groups=groups, row=row)
 
     @property
@@ -122,9 +122,9 @@ class MulticlassPredictions(Rows):
         return self.proba[name]
 
     def predicted(self, model: str | None = None) -> Array:
-        """Return the index of the class that a model predicts: the most probable, the first of several."""
+        """Return the index of the class that a model predicts: its own decision, or else the most probable."""
         name = model_name(self.models, model)
-        return self.labels[name] if name in self.labels else self.proba[name].argmax(axis=1)
+        return self.decisions[name] if name in self.decisions else self.proba[name].argmax(axis=1)
 
     def confusion(self, model: str | None = None) -> ConfusionMatrix:
         """Return the confusion matrix of a model."""
@@ -148,7 +148,9 @@ class MulticlassPredictions(Rows):
 
     def binary(self, cls: Any) -> Predictions:
         """Return one class against the rest: its probability is the score (1 or 0 for predicted labels)."""
-        return self._as_predictions(position(cls, self.classes), slice(None))
+        found = position(cls, self.classes)
+        own = {model: column == found for model, column in self.decisions.items()}
+        return self._as_predictions(found, slice(None), own)
 
     def pair(self, a: Any, b: Any) -> Predictions:
         """Return the rows of two classes, `a` being positive and its probability the score.
@@ -161,36 +163,33 @@ class MulticlassPredictions(Rows):
             raise LabelError("pair", expected="two different classes", got=f"{a!r} twice")
         if not rows.any():
             raise ShapeError("pair", expected=f"rows of class {a!r} or {b!r}", got="none")
-        return self._as_predictions(first, rows)
+        return self._as_predictions(first, rows, {})
 
-    def _as_predictions(self, cls: int, rows: Any) -> Predictions:
-        crisp = {model: (column[rows] == cls).astype(np.int8) for model, column in self.labels.items()}
+    def _as_predictions(self, cls: int, rows: Any, own: dict[str, Array]) -> Predictions:
+        crisp = {model: (column[rows] == cls).astype(np.int8) for model, column in self.decisions.items()}
         soft = {model: proba[rows, cls] for model, proba in self.proba.items()}
-        return Predictions(
-            self.y_true[rows] == cls,
-            {model: (soft | crisp)[model] for model in self.models},
-            **self.row_columns(rows),
-        )
+        scores = {model: (crisp | soft)[model] for model in self.models}
+        return Predictions(self.y_true[rows] == cls, scores, decisions=own, **self.row_columns(rows))
 
-    def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> "MulticlassPredictions":
-        """Return the rows where a mask is true, of the models named; all classes stay.
-
-        Raises
-        ------
-        ShapeError
-            If no row is selected, or the mask does not have an entry a row.
-        ColumnError
-            If a model is not there.
-        """
-        mask = slice(None) if rows is None else row_mask(rows, len(self))
-        chosen = self.models if models is None else [model_name(self.models, name) for name in models]
+    def _take(self, rows: Any, models: Sequence[str]) -> "MulticlassPredictions":
         picked = object.__new__(MulticlassPredictions)
-        picked.classes, picked.models = self.classes, chosen
-        picked.y_true = check.read_only(self.y_true[mask])
-        picked.proba = {name: check.read_only(self.proba[name][mask]) for name in chosen if name in self.proba}
-        picked.labels = {name: check.read_only(self.labels[name][mask]) for name in chosen if name in self.labels}
-        vars(picked).update(self.row_columns(mask))
+        picked.classes, picked.models = self.classes, list(models)
+        picked.y_true = check.read_only(self.y_true[rows])
+        picked.proba = {name: check.read_only(self.proba[name][rows]) for name in models if name in self.proba}
+        own = {name: self.decisions[name][rows] for name in models if name in self.decisions}
+        picked.decisions = {name: check.read_only(column) for name, column in own.items()}
+        vars(picked).update(self.row_columns(rows))
         return picked
+
+    def with_probabilities(self, proba: Mapping[str, Array]) -> "MulticlassPredictions":
+        """Return the same rows with n × k probabilities of other models."""
+        new = self.select(models=[])
+        new.models = list(proba)
+        new.proba = {
+            name: check.read_only(check_probabilities(each, len(self), len(self.classes), name, normalize=False))
+            for name, each in proba.items()
+        }
+        return new
 
     def __repr__(self) -> str:
         return f"MulticlassPredictions(n={self.n:g}, classes={list(self.classes)}, models={self.models})"
@@ -216,16 +215,25 @@ def predictions_of(
     return MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
 
 
-def _models(proba: Any, labels: Any) -> dict[str, tuple[Any, list[str] | None]]:
-    """Return values and column names (of frames) by model."""
-    groups = (check.by_name(proba, () if proba is None else ("score",)),)
-    groups += (check.by_name(labels, () if labels is None else ("label",)),)
-    given = [(str(name), value) for group in groups for name, value in group.items()]
-    if not given:
+def _models(proba: Any, decisions: Any) -> tuple[dict[str, tuple[Any, list[str] | None]], dict[str, Any]]:
+    """Return by model the probabilities with their column names (of frames), and the labels predicted."""
+    soft = {name: _values(value) for name, value in _by_text("proba", proba, ("score",)).items()}
+    alone = {name: values for name, (values, _) in soft.items() if values.ndim == 1}
+    soft = {name: value for name, value in soft.items() if name not in alone}
+    crisp = _by_text("decisions", decisions, list(soft) if len(soft) == 1 else ("label",))
+    if not (soft or alone or crisp):
         raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
-    if len(dict(given)) < len(given):
-        raise InputError("proba and labels", expected="a different name for each model", got="names that are equal")
-    return {name: _values(value) for name, value in given}
+    if twice := alone.keys() & crisp.keys():
+        raise InputError("decisions", expected="labels of each model once", got=f"two of {min(twice)!r}")
+    return soft, alone | {name: np.asarray(values) for name, values in crisp.items()}
+
+
+def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
+    given = check.by_name(values, () if values is None else alone)
+    named = {str(name): value for name, value in given.items()}
+    if len(named) < len(given):
+        raise InputError(what, expected="a different name for each model", got="names that are equal")
+    return named
 
 
 def _values(values: Any) -> tuple[Any, list[str] | None]:
@@ -236,10 +244,6 @@ def _values(values: Any) -> tuple[Any, list[str] | None]:
         frame = nw.from_native(values, eager_only=True)
         return np.column_stack([frame[name].to_numpy() for name in frame.columns]), [str(c) for c in frame.columns]
     return np.asarray(values), None
-
-
-def _is_labels(values: Array) -> bool:
-    return values.ndim == 1
 
 
 def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted: list[Array]) -> tuple[Hashable, ...]:

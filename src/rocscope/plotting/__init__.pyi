@@ -5,6 +5,7 @@ from .figures import plot_lift_chart as plot_lift_chart
 from .figures import plot_roc as plot_roc
 from .figures import plot_three as plot_three
 from .learning import plot_learning_curve as plot_learning_curve
+from .multiclass import plot_class_calibrations as plot_class_calibrations
 from .multiclass import plot_class_rocs as plot_class_rocs
 from .multiclass import plot_confusion as plot_confusion
 from .multiclass import plot_pairwise_auc as plot_pairwise_auc

@@ -38,7 +38,7 @@ def _draw_crosses(ax: Any, curve: Any) -> None:
     """Show at a few thresholds how far the folds agree in both directions."""
     shown = slice(None, None, max(1, curve.x.size // _CROSSES))
     x, y = curve.x[shown], curve.y[shown]
-    look = {"color": theme.INK, "linewidth": 1.1, "zorder": 4}
+    look = {"color": theme.palette().ink, "linewidth": 1.1, "zorder": 4}
     ax.hlines(y, curve.x_band.low[shown], curve.x_band.high[shown], label="intervals at some thresholds", **look)
     ax.vlines(x, curve.band.low[shown], curve.band.high[shown], **look)
 

@@ -78,7 +78,7 @@ def _prepare(ax: Any, curve: Curve) -> None:
         style.prepare(ax, curve)
     for guide in style.guides(curve):
         dashes = (0, (1, 1.6)) if guide.dotted else (0, (4, 3))
-        look = {"color": theme.MUTED, "linewidth": 1.1, "linestyle": dashes, "zorder": 1}
+        look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": dashes, "zorder": 1}
         ax.plot(guide.x, guide.y, gid=GUIDE, label=guide.label, **look)
 
 

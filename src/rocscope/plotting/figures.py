@@ -210,7 +210,9 @@ def plot_calibration(
     low, high = limits
     if not 0 <= low < high <= 1:
         raise InputError("limits", expected="two increasing numbers from 0 to 1", got=repr(limits))
-    methods: Sequence[Method] = [method] if isinstance(method, str) else list(method)
+    methods: Sequence[Method] = [method] if isinstance(method, str) else method
+    if not isinstance(methods, list | tuple) or not methods:
+        raise InputError("method", expected="a name, or several", got=check.shown(method))
     options: dict[str, Any] = {"bins": bins, "strategy": strategy, "edges": edges, "span": span, "degree": degree}
     options |= {"knots": knots, "target_prevalence": target_prevalence}
     curves = [curve for data in chosen.values() for curve in _curves(data, methods, options)]
@@ -276,7 +278,7 @@ def plot_three(
     Parameters
     ----------
     predictions, models, hull, context, thresholds : see `plot_roc`
-    bins, strategy : see `rocscope.calibration`
+    bins, strategy : see `rocscope.calibration_curve`
     title : str
     figure : Figure, optional
         An empty one to draw on; a new pyplot figure when left out.
@@ -323,7 +325,7 @@ def plot_three(
     for axes, name in ((roc_axes, "ROC curve"), (lift_axes, "Lift chart"), (calibration_axes, "Calibration plot")):
         axes.set_title(name, fontsize="medium", loc="left", fontweight="bold")
     if title:
-        figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.INK)
+        figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.palette().ink)
     shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
     figure.draw_without_rendering()
     for axes, its_marks in marks.items():

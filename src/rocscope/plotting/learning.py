@@ -57,7 +57,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     axes.set_ylabel(f"{spelled} on test rows")
     if share is not None:
         axes.fill_between(
-            [], [], color=theme.MUTED, alpha=0.2, linewidth=0, label=f"{100 * share:g} % of {curve.runs} runs"
+            [], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=f"{100 * share:g} % of {curve.runs} runs"
         )
     place_legend(axes)
     return axes

@@ -12,20 +12,23 @@ GUIDE = "rocscope-guide"
 """Group id of reference lines, which legends name last."""
 
 _ROWS = 4
-_LOOK: dict[str, Any] = {
-    "fontsize": "small",
-    "labelcolor": theme.INK,
-    "edgecolor": theme.GRID,
-    "framealpha": 0.92,
-    "fancybox": False,
-    "handlelength": 2.4,
-}
 
 
 def _entries(ax: Any) -> list[tuple[str, Any]]:
     """Return labels with their artists, reference lines last."""
     artists, labels = ax.get_legend_handles_labels()
     return sorted(zip(labels, artists, strict=True), key=lambda entry: entry[1].get_gid() == GUIDE)
+
+
+def _look() -> dict[str, Any]:
+    return {
+        "fontsize": "small",
+        "labelcolor": theme.palette().ink,
+        "edgecolor": theme.palette().grid,
+        "framealpha": 0.92,
+        "fancybox": False,
+        "handlelength": 2.4,
+    }
 
 
 def place_legend(ax: Any, **where: Any) -> None:
@@ -36,7 +39,7 @@ def place_legend(ax: Any, **where: Any) -> None:
             low, high = ax.get_yticks()[[0, -1]]  # the plot's own square, between the rug of either class
             where |= {"bbox_to_anchor": (low, low, high - low, high - low), "bbox_transform": ax.transData}
     labels, artists = zip(*_entries(ax), strict=True)
-    ax.legend(artists, labels, **_LOOK | where)
+    ax.legend(artists, labels, **_look() | where)
 
 
 def make_room(ax: Any) -> None:
@@ -60,4 +63,4 @@ def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
         columns += group + [blank] * (-len(group) % rows)
     labels, artists = zip(*columns, strict=True)
     where = {"loc": "outside lower center", "ncols": len(columns) // rows, "frameon": False}
-    figure.legend(artists, labels, **_LOOK | where)
+    figure.legend(artists, labels, **_look() | where)

@@ -38,20 +38,25 @@ def draw_mark(ax: Any, mark: Mark) -> None:
 
 def name_marks(ax: Any, label: str) -> None:
     """Name the open circles of all models in the legend, once."""
-    ax.plot([], [], label=label, **_look(theme.MUTED, best=False))
+    ax.plot([], [], label=label, **_look(theme.palette().muted, best=False))
 
 
 def _look(colour: Any, best: bool) -> dict[str, Any]:
     look = {"linestyle": "none", "markeredgewidth": 1.4}
     if best:
-        return look | {"marker": "D", "markersize": 6, "markerfacecolor": theme.INK, "markeredgecolor": "white"}
-    return look | {"marker": "o", "markersize": 8, "markerfacecolor": "white", "markeredgecolor": colour}
+        return look | {
+            "marker": "D",
+            "markersize": 6,
+            "markerfacecolor": theme.palette().ink,
+            "markeredgecolor": theme.palette().paper,
+        }
+    return look | {"marker": "o", "markersize": 8, "markerfacecolor": theme.palette().paper, "markeredgecolor": colour}
 
 
 def draw_line(ax: Any, line: Line, label: str) -> None:
     """Draw an iso-performance line through the whole plot."""
     if line.slope == line.slope:
-        ax.axline((line.x, line.y), slope=line.slope, color=theme.INK, linewidth=0.9, label=label, zorder=2.5)
+        ax.axline((line.x, line.y), slope=line.slope, color=theme.palette().ink, linewidth=0.9, label=label, zorder=2.5)
 
 
 def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
@@ -70,7 +75,7 @@ def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
             textcoords="offset points",
             fontsize="small",
             color=mark.colour,
-            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.8, "linewidth": 0},
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": theme.palette().paper, "alpha": 0.8, "linewidth": 0},
             zorder=6,
         )
         places = {offset: _move(text, offset) for offset in _OFFSETS}

@@ -1,4 +1,4 @@
-"""Figures of more than two classes: confusion matrix, pairwise AUCs, a ROC panel for each class, the simplex."""
+"""Figures of more than two classes: confusion matrix, pairwise AUCs, ROC and calibration by class, the simplex."""
 
 from collections.abc import Callable, Hashable, Sequence
 from math import ceil
@@ -11,19 +11,22 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.rows import model_name
 from rocscope.curves.roc_curve import roc
-from rocscope.errors import InputError
+from rocscope.errors import InputError, OneClassError
 from rocscope.multiclass.areas.auc import MulticlassAuc
+from rocscope.multiclass.calibration.curves import TOP_LABEL, multiclass_calibration_curves
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.simplex import CORNERS, regions, to_plane
 from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.legends import place_legend, shared_legend
+from rocscope.plotting.panels import draw_calibration
 
 Shares = Literal["row", "column", "none"]
 
-_SHADES = LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.COLOURS[0]])
+_SHADES = LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.LIGHT.hues[0]])
 _LONGEST_CLASS = 14
+_MOST_COLUMNS = 4
 _TINT = 0.16
 _BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
 
@@ -93,15 +96,15 @@ def _heat_map(
     for row in range(k):
         for column in range(k):
             dark = shade[row, column] > (low + high) / 2
-            colour = "white" if dark else theme.INK
+            colour = "white" if dark else theme.LIGHT.ink
             ax.text(column, row, texts[row][column], ha="center", va="center", color=colour, fontsize="small")
     names = [theme.plain(name, _LONGEST_CLASS) for name in classes]
     turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if max(map(len, names)) > 4 else {}
     ax.set_xticks(range(k), names, **turned)
     ax.set_yticks(range(k), names)
-    ax.set_xlabel(labels[0], color=theme.INK)
-    ax.set_ylabel(labels[1], color=theme.INK)
-    ax.tick_params(length=0, labelcolor=theme.INK, labelsize="small")
+    ax.set_xlabel(labels[0], color=theme.palette().ink)
+    ax.set_ylabel(labels[1], color=theme.palette().ink)
+    ax.tick_params(length=0, labelcolor=theme.palette().ink, labelsize="small")
     ax.spines[:].set_visible(False)
     return ax
 
@@ -121,14 +124,14 @@ def plot_class_rocs(
     models : sequence of names, optional
         Which to draw; all when left out.
     columns : int, optional
-        Panels side by side; about as many as below each other when left out.
+        Panels side by side; at most four when left out, so that the last row is full if that can be.
     figure : Figure, optional
         An empty one to draw on; a new pyplot figure when left out.
 
     Returns
     -------
     Figure
-        A class without cases, or without others, has a panel that says so.
+        Classes without cases, or without others, have no panel and are named below.
 
     Examples
     --------
@@ -142,42 +145,115 @@ def plot_class_rocs(
     chosen = predictions.models if models is None else [model_name(predictions.models, name) for name in models]
     if not chosen:
         raise InputError("models", expected="at least one", got="none")
-    k = len(predictions.classes)
-    columns = columns or ceil(k**0.5)
-    rows = ceil(k / columns)
-    figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
-    if figure.get_layout_engine() is None:
-        figure.set_layout_engine("constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     labels = theme.names(chosen)
-    for ax, cls in zip(panels, predictions.classes, strict=False):
-        binary = predictions.binary(cls)
-        name = theme.plain(cls, _LONGEST_CLASS)
-        if not (binary.n_pos and binary.n_neg):
-            ax.set_title(f"{name}: {'no cases' if not binary.n_pos else 'no others'}", fontsize="small", loc="left")
-            ax.set_axis_off()
-            continue
-        areas = []
+
+    def panel(ax: Any, cls: Any, name: str) -> None:
+        binary, areas = predictions.binary(cls), []
         for model, label in zip(chosen, labels, strict=True):
             curve = roc(binary.counts(model))
             draw(curve, ax, label=label)
             areas.append(theme.number(curve.auc))
-        ax.set_title(f"{name}: AUC {', '.join(areas)}", fontsize="small", loc="left", color=theme.INK)
-    for ax in panels[k:]:
-        ax.remove()
-    _label_outer(figure.axes, panels[max(k - columns, 0) : k].tolist())
+        ax.set_title(f"{name}: AUC {', '.join(areas)}", fontsize="small", loc="left", color=theme.palette().ink)
+
+    figure = _class_panels(predictions, panel, columns, figure, ("False-positive rate", "True-positive rate"))
     if len(chosen) > 1:
-        drawn = [ax for ax in figure.axes if ax.lines]
-        shared_legend(figure, drawn, len(chosen))
+        shared_legend(figure, figure.axes, len(chosen))
     return figure
 
 
-def _label_outer(panels: Sequence[Any], lowest: Sequence[Any]) -> None:
+def plot_class_calibrations(
+    predictions: MulticlassPredictions,
+    *,
+    model: str | None = None,
+    columns: int | None = None,
+    figure: Any = None,
+    **options: Any,
+) -> Any:
+    """Calibration plots of each class against the rest, and of the predicted class, with their confidence bands.
+
+    Parameters
+    ----------
+    predictions : MulticlassPredictions
+    model : str, optional
+        Which model; may be left out where there is one.
+    columns, figure : see `plot_class_rocs`
+    **options
+        Of `rocscope.calibration_curve`: ``method``, ``bins`` and so on.
+
+    Returns
+    -------
+    Figure
+        As of `plot_class_rocs`.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> preds = MulticlassPredictions(list("aab"), [[0.8, 0.2], [0.6, 0.4], [0.7, 0.3]])
+    >>> figure = plot_class_calibrations(preds, method="pav", figure=Figure(figsize=(9, 3)))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['a: O/E 0.952', 'b: O/E 1.111', 'top label: O/E 0.952']
+    """
+    predictions = predictions_of(predictions)
+    curves = multiclass_calibration_curves(predictions, model=model, **options)
+
+    def panel(ax: Any, cls: Any, name: str) -> None:
+        curve = curves[cls]
+        draw_calibration(ax, [curve], [name], [curve.confidence_band()])
+        counts = curve.counts
+        expected = float((counts.pos + counts.neg) @ counts.threshold)
+        ax.set_title(
+            f"{name}: O/E {theme.number(counts.n_pos / expected)}",
+            fontsize="small",
+            loc="left",
+            color=theme.palette().ink,
+        )
+
+    axes = ("Predicted probability", "Observed share")
+    return _class_panels(predictions, panel, columns, figure, axes, more=[TOP_LABEL])
+
+
+def _class_panels(
+    predictions: MulticlassPredictions,
+    draw_panel: Callable[[Any, Any, str], None],
+    columns: int | None,
+    figure: Any,
+    labels: tuple[str, str],
+    more: Sequence[Any] = (),
+) -> Any:
+    """Draw a panel for each class that has cases and others, and for some more; name the classes that do not."""
+    whole = dict(zip(predictions.classes, (0 < each < predictions.n for each in predictions.support), strict=True))
+    shown = [cls for cls, both in whole.items() if both] + list(more)
+    missing = [theme.plain(cls, _LONGEST_CLASS) for cls, both in whole.items() if not both]
+    if not shown:
+        raise OneClassError("classes", expected="a class with cases and others", got="none")
+    columns = columns or _columns_of(len(shown))
+    rows = ceil(len(shown) / columns)
+    figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for ax, cls in zip(panels, shown, strict=False):
+        draw_panel(ax, cls, theme.plain(cls, _LONGEST_CLASS))
+    for ax in panels[len(shown) :]:
+        ax.remove()
+    _label_outer(figure.axes, panels[max(len(shown) - columns, 0) : len(shown)].tolist(), labels)
+    if missing:
+        figure.supxlabel(f"No cases, or no others: {', '.join(missing)}", fontsize="small", color=theme.palette().ink)
+    return figure
+
+
+def _columns_of(panels: int) -> int:
+    """Return how many panels side by side leave the fewest places empty: at least as many as below each other."""
+    most = range(min(ceil(panels**0.5), _MOST_COLUMNS), _MOST_COLUMNS + 1)
+    return min(most, key=lambda columns: -panels % columns)
+
+
+def _label_outer(panels: Sequence[Any], lowest: Sequence[Any], labels: tuple[str, str]) -> None:
     """Keep the labels of the outer axes only, and one short name for each."""
     for ax in panels:
-        ax.set_xlabel("False-positive rate" if ax in lowest else "", fontsize="small")
+        ax.set_xlabel(labels[0] if ax in lowest else "", fontsize="small")
         ax.tick_params(labelbottom=ax in lowest)
-        ax.set_ylabel("True-positive rate" if ax.get_subplotspec().is_first_col() else "", fontsize="small")
+        ax.set_ylabel(labels[1] if ax.get_subplotspec().is_first_col() else "", fontsize="small")
 
 
 def plot_simplex(
@@ -214,11 +290,11 @@ def plot_simplex(
     points = to_plane(proba)
     filled = regions(_decider(decision), resolution)
     ax = theme.new_axes(5.4, 4.8) if ax is None else ax
-    colours = list(theme.COLOURS[:3])
+    colours = list(theme.palette().hues[:3])
     light = [tuple(1 - _TINT * (1 - part) for part in to_rgb(colour)) for colour in colours]
     look = {"cmap": ListedColormap(light), "vmin": 0, "vmax": 2, "edgecolors": "face", "linewidth": 0.3}
     ax.tripcolor(*filled.points.T, filled.triangles, facecolors=filled.decided, **look)
-    ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=theme.FRAME, linewidth=1.0)
+    ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=theme.palette().frame, linewidth=1.0)
     shown = np.unique(np.linspace(0, len(points) - 1, min(max_points, len(points))).astype(int))
     for index, (cls, marker) in enumerate(zip(predictions.classes, "os^", strict=True)):
         own = points[shown[predictions.y_true[shown] == index]]
@@ -226,7 +302,7 @@ def plot_simplex(
         ax.plot(*own.T, color=colours[index], label=theme.plain(cls), **style)
     for corner, cls, (side, height) in zip(CORNERS, predictions.classes, _BESIDE, strict=True):
         where = {"xytext": (0, height), "textcoords": "offset points", "ha": "center", "va": side}
-        ax.annotate(theme.plain(cls), corner, color=theme.INK, fontsize="small", **where)
+        ax.annotate(theme.plain(cls), corner, color=theme.palette().ink, fontsize="small", **where)
     ax.set_aspect("equal")
     ax.set_axis_off()
     ax.margins(0.08)

@@ -49,7 +49,7 @@ def _draw_hulls(ax: Any, curves: Mapping[str, RocCurve | LiftChart], colours: Ma
         hull = curve.hull()
         look = {"color": colours[name], "linewidth": 0.9, "alpha": 0.6, "zorder": 2}
         ax.plot(hull.x, hull.y, label="_hull", gid=HULL, **look)
-    ax.plot([], [], color=theme.MUTED, linewidth=0.9, label="convex hull")
+    ax.plot([], [], color=theme.palette().muted, linewidth=0.9, label="convex hull")
 
 
 def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: Decision, what: Marking) -> Mark:
@@ -60,7 +60,7 @@ def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: De
     model = f"{theme.plain(decision.model)}, " if len(curves) > 1 else ""
     everybody_or_nobody = "nobody positive" if point.threshold > 0 else "everybody positive"
     cut = f"score ≥ {point.threshold:.3g}" if isfinite(point.threshold) else everybody_or_nobody
-    mark = Mark(*position(curve, point), theme.INK, cut, f"{goal}: {model}{cut}", best=True)
+    mark = Mark(*position(curve, point), theme.palette().ink, cut, f"{goal}: {model}{cut}", best=True)
     draw_mark(ax, mark)
     return mark
 
@@ -107,6 +107,12 @@ def draw_calibration(
         if len(samples) > _MOST_RUGS:
             ax.set_ylim(ax.get_xlim())
     if statistics:
-        place = {"transform": ax.transAxes, "ha": "right", "va": "bottom", "fontsize": "x-small", "color": theme.INK}
-        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 2}
+        place = {
+            "transform": ax.transAxes,
+            "ha": "right",
+            "va": "bottom",
+            "fontsize": "x-small",
+            "color": theme.palette().ink,
+        }
+        box = {"facecolor": theme.palette().paper, "edgecolor": "none", "alpha": 0.75, "pad": 2}
         ax.text(0.98, 0.10, "\n".join(statistics), bbox=box, zorder=4, linespacing=1.35, **place)

@@ -11,7 +11,7 @@ _BAR = 0.55  # rows between bars
 _WIDTH = 6.4
 _TEXT: dict[str, Any] = {
     "fontsize": "small",
-    "color": theme.INK,
+    "color": theme.palette().ink,
     "va": "center",
     "textcoords": "offset points",
     "annotation_clip": False,
@@ -59,7 +59,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     _draw_frame(axes, result, best, worst)
     for i, group in enumerate(groups):
         ends = [result.mean_rank[name] for name in (group[0], group[-1])]
-        line = {"color": theme.COLOURS[0], "linewidth": 4, "solid_capstyle": "round", "gid": f"group-{i}"}
+        line = {"color": theme.palette().hues[0], "linewidth": 4, "solid_capstyle": "round", "gid": f"group-{i}"}
         axes.plot(ends, [0.6 + _BAR * i] * 2, **line)
     margin = 0.03 * (worst - best)
     for place, (rank, name) in enumerate(best_first):
@@ -75,8 +75,8 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
 
 def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align: Literal["left", "right"]) -> None:
     """Draw the line from a model's rank down to its row and out to its name."""
-    axes.plot([rank, rank, end], [0, row, row], color=theme.MUTED, linewidth=0.9, clip_on=False, gid="model")
-    axes.plot([rank], [0], marker="o", markersize=4.5, color=theme.INK, clip_on=False, zorder=3)
+    axes.plot([rank, rank, end], [0, row, row], color=theme.palette().muted, linewidth=0.9, clip_on=False, gid="model")
+    axes.plot([rank], [0], marker="o", markersize=4.5, color=theme.palette().ink, clip_on=False, zorder=3)
     offset = (3 if align == "left" else -3, 0)
     axes.annotate(text, (end, row), offset, ha=align, **_TEXT)
 
@@ -97,14 +97,14 @@ def _draw_frame(axes: Any, result: RankComparison, best: int, worst: int) -> Non
     for side in ("left", "right", "bottom"):
         axes.spines[side].set_visible(False)
     axes.spines["top"].set_position(("data", 0))
-    axes.spines["top"].set_color(theme.INK)
+    axes.spines["top"].set_color(theme.palette().ink)
     axes.xaxis.set_ticks_position("top")
     axes.xaxis.set_label_position("top")
-    axes.tick_params(color=theme.INK, labelcolor=theme.INK, labelsize="small", length=4)
+    axes.tick_params(color=theme.palette().ink, labelcolor=theme.palette().ink, labelsize="small", length=4)
     axes.set_yticks([])
     axes.set_xlim(best, worst)
     axes.set_xticks(range(best, worst + 1))
-    critical = {"color": theme.COLOURS[1], "linewidth": 2, "clip_on": False}
+    critical = {"color": theme.palette().hues[1], "linewidth": 2, "clip_on": False}
     end = best + result.critical_difference
     axes.plot([best, end], [_CRITICAL_AT] * 2, marker="|", markersize=8, gid="critical-difference", **critical)
     title = f"Mean rank over {len(result.ranks)} data sets (1 is best)"

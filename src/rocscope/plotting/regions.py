@@ -10,7 +10,7 @@ from rocscope.decisions.zones import HullVertex
 from rocscope.plotting import theme
 from rocscope.plotting.legends import place_legend
 
-_TRIVIAL = {"nobody positive": theme.GRID, "everybody positive": theme.FRAME}
+_TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
 _ALPHA = 0.55
 
 
@@ -82,4 +82,4 @@ def _label(vertex: HullVertex) -> str:
 def _colours(labels: list[str]) -> dict[str, str]:
     """Return a colour for each label; trivial decisions are grey."""
     models = [label for label in dict.fromkeys(labels) if label not in _TRIVIAL]
-    return _TRIVIAL | {label: theme.COLOURS[i % len(theme.COLOURS)] for i, label in enumerate(models)}
+    return _TRIVIAL | {label: theme.palette().hues[i % len(theme.palette().hues)] for i, label in enumerate(models)}

@@ -7,7 +7,7 @@ from matplotlib.collections import PolyCollection
 
 from rocscope._types import Array
 from rocscope.calibration.rug import rug
-from rocscope.plotting.theme import MUTED
+from rocscope.plotting import theme
 
 RUG = "rocscope-rug"
 _CELLS = 200
@@ -59,4 +59,4 @@ def _name_sides(ax: Any, within: tuple[float, float]) -> None:
     gap = _GAP * (high - low)
     for name, y, side in (("positives", high + gap, "bottom"), ("negatives", low - gap, "top")):
         beside = {"xycoords": ax.get_yaxis_transform(), "xytext": (3, 0), "textcoords": "offset points"}
-        ax.annotate(name, (1, y), va=side, fontsize="x-small", color=MUTED, **beside)
+        ax.annotate(name, (1, y), va=side, fontsize="x-small", color=theme.palette().muted, **beside)

@@ -2,32 +2,52 @@
 
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from matplotlib import font_manager, rcParams
+from matplotlib.colors import to_rgb
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter
-
-COLOURS = ("#0b5fad", "#c8501a", "#00805c", "#a6469b", "#8a6a00")
-"""Five hues of at least 4.5:1 contrast on white, distinct for the colour-blind."""
 
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
 """With the colours these make 25 lines of which no two look the same, and the first five differ without colour."""
 
-INK = "#24292f"
-MUTED = "#5f6873"
-FRAME = "#aab1ba"
-GRID = "#eceef1"
-
 LONGEST_NAME = 32
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Five hues of at least 4.5:1 contrast on the paper, distinct for the colour-blind; and the greys of all else."""
+
+    hues: tuple[str, ...]
+    ink: str
+    muted: str
+    frame: str
+    grid: str
+    paper: str
+
+
+LIGHT = Palette(
+    ("#0b5fad", "#c8501a", "#00805c", "#a6469b", "#8a6a00"), "#24292f", "#5f6873", "#aab1ba", "#eceef1", "white"
+)
+DARK = Palette(
+    ("#5aa9f5", "#f0894a", "#2fbf93", "#d993d1", "#cfa92e"), "#e6e8eb", "#a3abb5", "#5b636d", "#2b3036", "black"
+)
+
+
+def palette() -> Palette:
+    """Return the colours for the style that matplotlib now draws with: of its axes' background."""
+    red, green, blue = to_rgb(rcParams["axes.facecolor"])
+    return LIGHT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else DARK
 
 
 def line_look(index: int) -> dict[str, Any]:
     """Return colour and dashes of the model at `index`; they repeat after 25."""
-    lap = index // len(COLOURS)
+    lap = index // len(LIGHT.hues)
     dash = DASHES[(index + lap) % len(DASHES)]
-    return {"color": COLOURS[index % len(COLOURS)], "linestyle": dash, "linewidth": 1.8}
+    return {"color": palette().hues[index % len(LIGHT.hues)], "linestyle": dash, "linewidth": 1.8}
 
 
 def plain(text: Any, longest: int = LONGEST_NAME) -> str:
@@ -119,13 +139,14 @@ def new_axes(width: float = 5.0, height: float = 4.8) -> Any:
 
 def dress(ax: Any) -> None:
     """Give an Axes its quiet frame and grid."""
+    colours = palette()
     ax.set_axisbelow(True)
-    ax.grid(visible=True, which="major", color=GRID, linewidth=0.8)
+    ax.grid(visible=True, which="major", color=colours.grid, linewidth=0.8)
     for spine in ax.spines.values():
-        spine.set_color(FRAME)
+        spine.set_color(colours.frame)
         spine.set_linewidth(0.8)
-    ax.tick_params(which="both", color=FRAME, labelcolor=INK, labelsize="small", length=3)
+    ax.tick_params(which="both", color=colours.frame, labelcolor=colours.ink, labelsize="small", length=3)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set_color(INK)
+        axis.label.set_color(colours.ink)
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    ax.title.set_color(INK)
+    ax.title.set_color(colours.ink)

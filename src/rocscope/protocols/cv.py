@@ -51,6 +51,11 @@ def _seed(seed: int | None, repeat: int) -> int:
 def _protocol(cv: Any) -> Protocol:
     if isinstance(cv, Protocol):
         return cv
+    if isinstance(cv, str) and cv == "prefit":
+        hint = "rocscope.evaluation.from_estimator has the predictions of fitted models, and choose their threshold"
+        raise InputError("cv", expected="folds to fit models in", got="'prefit'", hint=hint)
+    if isinstance(cv, float) and 0 < cv < 1:
+        return Holdout(cv)
     if isinstance(cv, str):
         return NAMED[check.check_choice("cv", cv, list(NAMED))]()
     if isinstance(cv, int | np.integer):
@@ -59,7 +64,10 @@ def _protocol(cv: Any) -> Protocol:
         return Splitter(cv)
     if isinstance(cv, Iterable):
         return Splitter(_Pairs(list(cv)))
-    expected = f"a number of folds, {', '.join(map(repr, NAMED))}, a splitter of scikit-learn, or pairs of row numbers"
+    names = ", ".join(map(repr, NAMED))
+    expected = (
+        f"a number of folds, the share of a holdout, {names}, a splitter of scikit-learn, or pairs of row numbers"
+    )
     raise InputError("cv", expected=expected, got=type(cv).__name__)
 
 

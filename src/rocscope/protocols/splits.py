@@ -81,9 +81,10 @@ def _check(split: Split, sample: SplitRows) -> None:
     for name, rows in (("training", split.train), ("test", split.test)):
         if not rows.size:
             raise InputError(f"cv: {where}", expected=f"{name} rows", got="none", hint="leave such a fold out")
-    if np.unique(split.test).size < split.test.size:
+    tested = np.bincount(split.test, minlength=sample.n)
+    if (tested > 1).any():
         raise InputError(f"cv: {where}", expected="each test row once", got="some more than once")
-    both = np.intersect1d(split.train, split.test)
+    both = np.unique(split.train[tested[split.train] > 0])
     if both.size:
         got = f"{both.size} in both, such as row {both[0]}"
         raise InputError(f"cv: {where}", expected="no row in training and test", got=got)

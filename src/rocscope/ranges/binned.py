@@ -14,7 +14,7 @@ from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import Pairs, ThresholdCounts, dot
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.ranking import Levels, count_at_least, without_signed_zeros
+from rocscope.core.levels import Levels, count_at_least, without_signed_zeros
 from rocscope.core.result import jsonable, number
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError
 from rocscope.ranges.envelope import Boxes, envelope
@@ -234,7 +234,7 @@ class BinnedCounts(CumulativeCounts):
         hint = "use .auc_bounds and .envelope(kind), or count the rows exactly (rocscope.ThresholdCounts)"
         return InexactCountsError(what, expected="one score in each bin", got=got, hint=hint)
 
-    def _reached(self, threshold: float) -> tuple[float, float]:
+    def _cells(self, threshold: float) -> tuple[float, float, float, float]:
         whole, begun = (count_at_least(ends, threshold) for ends in (self.low, self.high))
         if begun > whole:
             above = self.low[whole - 1].item() if whole else inf
@@ -245,7 +245,7 @@ class BinnedCounts(CumulativeCounts):
                 hint=f"the nearest known ones are {self.low[whole].item()!r} and {above!r}",
             )
         tp, fp = (axis[whole].item() for axis in self.cumulative)
-        return tp, fp
+        return tp, fp, self.n_pos - tp, self.n_neg - fp
 
     def envelope(self, kind: str = "roc") -> Band:
         """Return between which values the exact curve surely lies.
@@ -360,4 +360,10 @@ class BinnedCounts(CumulativeCounts):
         if not (self.n_pos and self.n_neg):
             return ""
         low, high = self.auc_bounds
-        return f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.9g} to {high:.9g}"
+        found = f", auc={low:.6g}" if self.is_exact_area else f", auc from {low:.9g} to {high:.9g}"
+        return found + direction(high)
+
+
+def direction(auc: float) -> str:
+    """Return a hint for an area that lower scores may mean positive; they are never turned without being asked."""
+    return " (below 1/2: do lower scores mean positive?)" if auc < 0.5 else ""

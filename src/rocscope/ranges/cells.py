@@ -6,7 +6,8 @@ import numpy as np
 
 from rocscope import kernels
 from rocscope._types import Array
-from rocscope.core.ranking import KINDS, encode, rank
+from rocscope.core.levels import KINDS, encode
+from rocscope.core.ranking import rank
 
 Coded = tuple[Array, Array, Array]
 """Codes of distinct scores (their ordered bits, in 64), decreasing, with the positives and negatives of each."""

@@ -8,7 +8,8 @@ from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._stored import Fields
 from rocscope._types import Array
-from rocscope.core.ranking import decode, from_zero
+from rocscope._whole import running
+from rocscope.core.levels import decode, encode
 from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import ScoreError, ShapeError
 from rocscope.ranges.binned import BinnedCounts
@@ -23,7 +24,7 @@ _FILLED = 0.7
 _GROWTH = 4
 _HEAVIER = 1.25
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
-_DTYPES = ("b1", "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 class CountsSketch(Result):
@@ -201,7 +202,7 @@ class CountsSketch(Result):
         coarsen = self._compiled(kernels.cells.coarsen)
         while True:
             cells = self._cells
-            sums = map(from_zero, (cells.pos, cells.neg))
+            sums = map(running, (cells.pos, cells.neg))
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             self._cells = cells.head(size)
             if size <= most:
@@ -276,7 +277,12 @@ class CountsSketch(Result):
             facts.refuse("pos_label", "a text, a number or a boolean")
         sketch = facts.make("memory", cls, facts.whole("memory"), pos_label=label)
         sketch.dtype = _dtype(facts)
-        sketch.n_pos, sketch.n_neg, sketch._light = facts.whole("n_pos"), facts.whole("n_neg"), facts.number("light")
+        _require_scores(facts, sketch.dtype, *columns[4:])
+        sketch.n_pos, sketch.n_neg, sketch._light = (
+            facts.whole("n_pos"),
+            facts.whole("n_neg"),
+            facts.number("light", 0, 4),
+        )
         sketch._placed += (sketch.n_pos, sketch.n_neg)
         sketch._cells = Cells(*columns)
         return sketch
@@ -297,6 +303,22 @@ def _dtype(facts: Fields) -> np.dtype[Any] | None:
     if name is None or name in _DTYPES:
         return None if name is None else np.dtype(name)
     return facts.refuse("dtype", "a type of numbers")
+
+
+def _require_scores(facts: Fields, dtype: np.dtype[Any] | None, low: Array, high: Array) -> None:
+    """Refuse cells whose ends are no finite scores of a type."""
+    if not low.size:
+        return
+    if dtype is None:
+        facts.refuse("dtype", "the type of the scores")
+    limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    first, last = encode(np.array([limits.min, limits.max], dtype)).tolist()
+    minus_zero = (1 << (8 * dtype.itemsize - 1)) - 1 if dtype.kind == "f" else None
+    ends = np.concatenate([low, high])
+    if not (first <= int(ends.min()) and int(ends.max()) <= last) or (
+        minus_zero is not None and (ends == minus_zero).any()
+    ):
+        facts.refuse("dtype", f"cells of finite scores of type {dtype}", "others")
 
 
 def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:

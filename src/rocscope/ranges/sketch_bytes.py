@@ -55,7 +55,7 @@ def unseal(data: Any) -> tuple[Fields, list[Array]]:
     for kind in _COLUMNS:
         columns.append(np.frombuffer(content, kind, cells, begin).astype(np.dtype(kind).newbyteorder("=")))
         begin += columns[-1].nbytes
-    if not _are_cells(*columns) or [int(column.sum()) for column in columns[2:4]] != rows:
+    if not _are_cells(*columns) or [sum(column.tolist()) for column in columns[2:4]] != rows:
         _refuse("cells in order that hold all rows", "others")
     return facts, columns
 

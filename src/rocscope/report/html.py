@@ -39,6 +39,7 @@ def render(data: ReportData | MulticlassData) -> str:
         style=raw(style),
         script_hash=digest(script),
         style_hash=digest(style),
+        notices=raw(client("THIRD_PARTY.txt")),
     )
     if (size := len(page.encode())) > MOST_BYTES:
         raise InputError(
@@ -119,5 +120,5 @@ def _row(model: ModelSummary) -> dict[str, str]:
         "TN": f"{best.tn:,g}",
         "accuracy": f"{best.accuracy:.2%}",
         "cost per case": f"{model.best_cost:.4g}",
-        "accuracy at 0.5": f"{model.default.accuracy:.2%}",
+        "accuracy at 0.5": model.at_half_cell,
     }

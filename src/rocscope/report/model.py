@@ -13,6 +13,7 @@ from rocscope.core.context import Context
 from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result
+from rocscope.curves.campaign import Campaign
 from rocscope.decisions.choosing import Decision, choose
 from rocscope.evaluation.summary.guidance import DOMAINS
 from rocscope.evaluation.summary.result import Summary
@@ -73,14 +74,20 @@ class ReportData(Result):
     def verdict(self) -> str:
         """Which model to use and where to cut, in words."""
         decision, notes = self.decision, "".join(f" {note[0].upper()}{note[1:]}." for note in self.decision.notes)
-        if decision.rule == "never":
-            return f"Best: predict nobody positive (threshold inf).{notes}"
-        use = f"{decision.model} at threshold {decision.threshold:.6g}"
+        points = decision.point, decision.default_point
+        accuracy, default = (point.at_prevalence(decision.prevalence).accuracy for point in points)
+        at_half = {model.name: model.at_half for model in self.models}[decision.model]
+        beside = "" if at_half is None else f" ({default:.2%} at 0.5)"
+        where = f"threshold {decision.threshold:.6g}"
+        use = f"predict {decision.trivial} ({where})" if decision.trivial else f"{decision.model} at {where}"
         return (
-            f"Best: {'predict everybody positive (threshold -inf)' if decision.rule == 'always' else use}, "
-            f"expected cost {decision.expected_cost:.4g} per case, "
-            f"accuracy {decision.point.accuracy:.2%} ({decision.default_point.accuracy:.2%} at 0.5).{notes}"
+            f"Best: {use}, expected cost {decision.expected_cost:.4g} per case, accuracy {accuracy:.2%}{beside}.{notes}"
         )
+
+    @property
+    def hints(self) -> list[str]:
+        """What areas below 1/2 may mean."""
+        return [model.hint for model in self.models if model.hint]
 
     @property
     def validation(self) -> dict[str, list[dict[str, str]]]:
@@ -103,7 +110,7 @@ NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by
 def report_data(
     predictions: Models,
     *,
-    context: Context | None = None,
+    context: Context | Campaign | None = None,
     title: str = "",
     notes: str = "",
     detailed: bool | None = None,
@@ -120,13 +127,8 @@ def report_data(
     detailed : bool, optional
         Whether to add intervals, comparisons, calibration, slices and the hash, which take most of the time where
         there are millions of rows. By default not for counts of more than a million distinct scores.
-
     by : {"segment", "fold"}, optional
         Whether the summary shows each part by itself too.
-
-    Returns
-    -------
-    ReportData
 
     Raises
     ------
@@ -140,27 +142,36 @@ def report_data(
     >>> data.models[0].auc["half"], data.decision.threshold
     (0.9166666666666666, 0.6)
     """
-    context = context or Context()
+    context = Context.given(context)
     data = samples_of(predictions, name="predictions")
     counts = data.counts()
     for name, levels in counts.items():
         levels.require_both_classes(name)
     decision = choose(counts, context)
+    own = {
+        name: sample.rows.point() if sample.rows and sample.rows.decisions else None for name, sample in data.items()
+    }
     title = title or " · ".join(counts)
     detailed = (data.rows is not None or is_small(counts)) if detailed is None else detailed
     if not detailed:
-        figures = [summarise(name, levels, context, calibrated=False) for name, levels in counts.items()]
+        figures = [summarise(n, each, context, calibrated=False, decided=own[n]) for n, each in counts.items()]
         provenance = _sizes(counts) | source_of(predictions)
-        return ReportData(title, context, figures, decision, provenance, warnings=[LEFT_OUT], notes=notes)
+        hints = [model.hint for model in figures if model.hint]
+        return ReportData(title, context, figures, decision, provenance, warnings=[*hints, LEFT_OUT], notes=notes)
     sure = certainty(data)
-    models = [summarise(name, levels, context, interval=sure.intervals.get(name)) for name, levels in counts.items()]
+    models = [
+        summarise(name, levels, context, interval=sure.intervals.get(name), decided=own[name])
+        for name, levels in counts.items()
+    ]
     slices = Slices(context) if data.rows is None else by_rows(data.rows, context)
     provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions)
     whole = summary(predictions, context, by=by)
     made = (slices.made, sure.comparisons)
     report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole)
     unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
-    return replace(report, warnings=[*sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)])
+    return replace(
+        report, warnings=[*report.hints, *sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)]
+    )
 
 
 def is_small(models: Models) -> bool:

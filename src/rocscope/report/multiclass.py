@@ -86,7 +86,7 @@ class MulticlassData(Result):
     provenance: dict[str, Any] = field(default_factory=dict)
     conventions: tuple[str, ...] = (
         "One class, which the reader picks, is positive and all others are negative; its probability is the score.",
-        "Over all classes the most probable one is predicted, the first of several.",
+        "Over all classes a model predicts what it decides itself; else the most probable one, the first of several.",
         *CONVENTIONS,
     )
     schema_version: int = field(default=SCHEMA_VERSION)
@@ -154,7 +154,7 @@ def multiclass_report(
     InputError
         If the context has a target prevalence: each class has its own.
     """
-    context = context or Context()
+    context = Context.given(context)
     present = [cls for cls, n in zip(predictions.classes, predictions.support.tolist(), strict=True) if n]
     if len(present) < 2:
         raise OneClassError("y_true", expected="cases of two classes or more", got=f"only {present[0]!r}")
@@ -165,7 +165,14 @@ def multiclass_report(
     most = max(POINTS, MOST_POINTS // len(predictions.classes))
     for cls in predictions.classes:
         rest = predictions.binary(cls)
-        slices.add("class", cls, rest, most=most, compared=True, labels_only=predictions.labels)
+        slices.add(
+            "class",
+            cls,
+            rest,
+            most=most,
+            compared=True,
+            labels_only=predictions.decisions.keys() - predictions.proba.keys(),
+        )
     with heard() as said:
         data = multiclass_data(predictions, title=title or " · ".join(predictions.models), notes=notes)
     return replace(

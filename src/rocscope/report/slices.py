@@ -82,6 +82,7 @@ class Slices:
                 interval=sure.intervals.get(model),
                 most=most,
                 calibrated=model not in labels_only,
+                decided=predictions.point(model) if model in predictions.decisions else None,
             )
             for model in predictions.models
         ]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from rocscope.calibration.outcomes import are_probabilities
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
@@ -13,6 +14,7 @@ from rocscope.curves.precision_recall_curve import precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD
 from rocscope.geometry import best_point, needs_every_threshold, pool, thin
+from rocscope.ranges.binned import direction
 from rocscope.report.calibration import calibration_block
 
 MOST_POINTS = 225
@@ -45,10 +47,14 @@ class ModelSummary(Result):
         Areas under the lift chart in positives, trapezoid and step.
     best, default : OperatingPoint
         The best point of the context, and the one at threshold 0.5.
+    at_half : float or None
+        Accuracy at threshold 0.5; None where scores are no probabilities, so that it is no threshold of theirs.
     calibration : dict or None
         Bins and smooth curve of the calibration plot, the rug, and numbers; None where scores are no probabilities.
     auc_interval : dict or None
         Value, low, high, method of the area's confidence interval.
+    decided : OperatingPoint or None
+        As the model decides itself, where its labels are known.
     """
 
     name: str
@@ -66,11 +72,24 @@ class ModelSummary(Result):
     best_cost: float
     default: OperatingPoint
     default_cost: float
+    at_half: float | None
     points: CurvePoints
     deviation: float
     hull: CurvePoints
     calibration: dict[str, Any] | None
     auc_interval: dict[str, Any] | None = None
+    decided: OperatingPoint | None = None
+
+    @property
+    def at_half_cell(self) -> str:
+        """Accuracy at 0.5 as a table shows it."""
+        return "" if self.at_half is None else f"{self.at_half:.2%}"
+
+    @property
+    def hint(self) -> str:
+        """What the area says of the direction of the scores."""
+        below = direction(self.auc["half"])
+        return f"{self.name}: AUC {self.auc['half']:.4g}{below}" if below else ""
 
 
 def summarise(
@@ -81,6 +100,7 @@ def summarise(
     interval: dict[str, Any] | None = None,
     most: int = MOST_POINTS,
     calibrated: bool = True,
+    decided: OperatingPoint | None = None,
 ) -> ModelSummary:
     """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
     counts.require_both_classes(name)
@@ -104,9 +124,11 @@ def summarise(
         best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
         default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
+        at_half=default.accuracy if are_probabilities(counts) else None,
         points=CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
         hull=CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
         calibration=calibration_block(counts) if calibrated else None,
         auc_interval=interval,
+        decided=decided,
     )

@@ -52,6 +52,7 @@ def samples() -> dict[str, dict[str, rs.ThresholdCounts]]:
         },
         "two_models": {"good": counts(y, good), "poor": counts(y, poor)},
         "weights": {"weighted": counts(y, good, sample_weight=weight)},
+        "tiny_weights": {"weighted": counts(y, good, sample_weight=weight * 2.0**-700)},
         "long_gaps": {"gaps": rs.ThresholdCounts([0.9, 0.5, 0.1], [5_000_000, 1, 999], [1, 3_000_000_000, 7])},
         "reversed": {"wrong": counts([0, 0, 1, 1], [4, 3, 2, 1])},
         "perfect": {"right": counts([1, 1, 0, 0], [0.4, 0.3, 0.2, 0.1])},

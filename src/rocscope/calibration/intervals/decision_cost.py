@@ -15,6 +15,7 @@ from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import number
+from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
@@ -57,7 +58,7 @@ class MiscalibrationCostCurve(Curve):
         """Return the area: the miscalibration part of the Brier score."""
         return super().area()
 
-    def cost(self, context: Context | None = None) -> float:
+    def cost(self, context: Context | Campaign | None = None) -> float:
         """Return what acting on the probabilities costs beyond acting on their PAV values, per case and in its money.
 
         Examples
@@ -74,7 +75,12 @@ class MiscalibrationCostCurve(Curve):
         return float(self.at(proportion)) * scale
 
     def interval(
-        self, context: Context | None = None, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
+        self,
+        context: Context | Campaign | None = None,
+        *,
+        level: float = 0.95,
+        draws: int = DRAWS,
+        random_state: Any = 0,
     ) -> Estimate:
         """Return that cost with an interval by inverted tests (see `confidence_band`)."""
         proportion, scale = _proportion(context)
@@ -100,6 +106,7 @@ class MiscalibrationCostCurve(Curve):
         Notes
         -----
         The cost found is above 0 by chance alone; the band inverts tests (`rocscope.calibration.intervals.inversion`).
+        It allows for one wrong row at least, also where all rows are acted on, or none.
         """
         at = np.arange(1, points + 1) / (points + 1)
         low, high = self._limits(at, level, draws, random_state)
@@ -111,19 +118,20 @@ class MiscalibrationCostCurve(Curve):
         check.check_level(level)
         sample, shift = grouped(self._known.outcomes), self._shift
         self._known.outcomes.require_both_classes(f"an interval of the {self.title}")
-        options = {"level": level, "draws": draws, "draws_along": DRAWS_ALONG}
+        options = {"level": level, "draws": draws, "draws_along": min(draws, DRAWS_ALONG)}
         curve = shift.of_chance(pav_values(sample))
         way = Direction(curve, _costs(sample, shift, at), _true_costs(sample, shift, at), reach=("cost",))
         found = invert(sample, shift, [way], rng=check.check_random_state(random_state), **options)
-        return found.low["cost"], found.high["cost"]
+        one_row = 2 * np.maximum(at, 1 - at) / sample.n
+        return found.low["cost"], np.maximum(found.high["cost"], self.at(at) + one_row)
 
     def _facts(self) -> str:
         return f"area={self.area():.6g}, n={number(self.counts.n)}"
 
 
-def _proportion(context: Context | None) -> tuple[float, float]:
+def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
     """Return the proportion of a context's costs, by default equal ones, and by how much they exceed the curve's."""
-    context = context or Context()
+    context = Context.given(context)
     harm, miss = float(context.false_alarm_cost), float(context.miss_cost)
     if not (harm >= 0 and miss >= 0 and harm + miss > 0):
         raise InputError("context", expected="errors that cost more than being right", got=repr(context))
@@ -189,10 +197,6 @@ def miscalibration_cost(
         Share of positives where the model will be used; the sample's own when left out.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each: then they are not taken as independent.
-
-    Returns
-    -------
-    MiscalibrationCostCurve
 
     Raises
     ------

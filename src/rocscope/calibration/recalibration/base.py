@@ -17,13 +17,9 @@ from rocscope._stored import Fields, Format
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 
-FORMAT = Format(
-    "rocscope recalibrator",
-    1,
-    "a recalibrator",
-    "make one by Recalibrator.save or `rocscope calibrate`",
-    sealed=False,
-)
+FORMAT = Format("rocscope.recalibrator", 1, "a recalibrator", "make one by Recalibrator.save or `rocscope calibrate`")
+
+_SMALLEST, _CLOSEST, _LARGEST_SHIFT = 1e-300, 1e-16, 2000.0
 
 
 class Recalibrator(BaseEstimator):
@@ -94,8 +90,7 @@ class Recalibrator(BaseEstimator):
         """Return everything needed to use it again, safe for JSON."""
         self._require_fit()
         state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
-        header = {"format": FORMAT.name, "version": FORMAT.version, "method": self.method}
-        return header | {"parameters": self.get_params(), "state": state}
+        return {"method": self.method, "parameters": self.get_params(), "state": state}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write it as JSON, whole or not at all; `rocscope.calibration.load_recalibrator` reads it.
@@ -109,10 +104,14 @@ class Recalibrator(BaseEstimator):
 
     def restore(self, state: Fields) -> Self:
         """Take over what a fit has found, as `to_dict` gives it under "state"."""
-        for key in ("prevalence_", "shift_", *self._state):
-            value = state.array(key)
-            setattr(self, key, value.item() if value.ndim == 0 else value)
+        self.prevalence_ = state.number("prevalence_", _SMALLEST, 1 - _CLOSEST)
+        self.shift_ = state.number("shift_", -_LARGEST_SHIFT, _LARGEST_SHIFT)
+        self._restore(state)
         return self
+
+    def _restore(self, state: Fields) -> None:
+        """Take over what is named in `_state`, if it makes probabilities."""
+        raise NotImplementedError
 
     def _fit(self, counts: ThresholdCounts) -> None:
         raise NotImplementedError

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._parts import masks_of
 from rocscope._types import Array
 from rocscope.calibration.recalibration.base import FORMAT, Recalibrator
 from rocscope.calibration.recalibration.log_linear import (
@@ -23,7 +24,7 @@ from rocscope.calibration.recalibration.steps import (
 )
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, number
-from rocscope.core.rows import independent_units, masks_of, refuse_repeats
+from rocscope.core.rows import independent_units, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.protocols.cv import splits_of
 from rocscope.protocols.splits import Split, SplitRows
@@ -135,10 +136,6 @@ def recalibrate(
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
-    Returns
-    -------
-    Recalibrated
-
     Raises
     ------
     InputError
@@ -214,10 +211,6 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     ----------
     path : path of a file
 
-    Returns
-    -------
-    Recalibrator
-
     Raises
     ------
     StoredError
@@ -235,4 +228,6 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     fields = FORMAT.read(path)
     parameters = fields.take("parameters", dict, "the parameters of its method")
     made = fields.make("method", recalibrator, fields.content.get("method"), **parameters)
-    return made.restore(fields.inner("state", "what its fit has found"))
+    made.restore(fields.inner("state", "what its fit has found"))
+    fields.require_same(made.to_dict())
+    return made

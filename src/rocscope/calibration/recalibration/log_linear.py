@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
+from rocscope._stored import Fields
 from rocscope._types import Array
 from rocscope.calibration.logistic import fit_logistic, log_likelihood
 from rocscope.calibration.outcomes import Outcomes, outcomes
@@ -13,6 +14,7 @@ from rocscope.calibration.recalibration.base import Recalibrator
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
 
+_STEEPEST = 1e100
 _CLIP = float(np.finfo(np.float64).eps)
 
 
@@ -61,6 +63,11 @@ class _LogLinearRecalibrator(Recalibrator):
                 intercept = float(fit[-1]) if one else 0.0
         return slopes, intercept
 
+    def _restore(self, state: Fields) -> None:
+        size = len(self._columns(np.empty(0)))
+        self.slopes_ = state.column("slopes_", 0, _STEEPEST, size=size)
+        self.intercept_ = state.number("intercept_", -_STEEPEST, _STEEPEST)
+
     def _map(self, scores: Array) -> Array:
         linear = self._offset(scores) + self.intercept_
         for slope, column in zip(self.slopes_, self._columns(scores), strict=True):
@@ -104,8 +111,12 @@ class PlattRecalibrator(Recalibrator):
         self.slope_ = float(slope / width)
         self.intercept_ = float(intercept - self.slope_ * centre)
 
+    def _restore(self, state: Fields) -> None:
+        self.slope_, self.intercept_ = state.number("slope_"), state.number("intercept_")
+
     def _map(self, scores: Array) -> Array:
-        return special.expit(self.intercept_ + self.slope_ * scores)
+        with np.errstate(over="ignore"):  # beyond all numbers lies certainty
+            return special.expit(self.intercept_ + self.slope_ * scores)
 
 
 class BetaRecalibrator(_LogLinearRecalibrator):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rocscope import kernels
+from rocscope._stored import Fields
 from rocscope._types import Array
 from rocscope.calibration.bins import binned
 from rocscope.calibration.outcomes import Outcomes
@@ -42,6 +43,12 @@ class IsotonicRecalibrator(Recalibrator):
         ends = np.column_stack([blocks.low, blocks.high]).astype(np.float64).ravel()
         kept = np.append(True, np.diff(ends) > 0)
         self.score_, self.chance_ = ends[kept], np.repeat(blocks.share, 2)[kept]
+
+    def _restore(self, state: Fields) -> None:
+        self.score_ = state.column("score_", order="rising")
+        self.chance_ = state.column("chance_", 0, 1, size=self.score_.size, order="not falling")
+        if not self.score_.size:
+            state.refuse("score_", "at least one number")
 
     def _map(self, scores: Array) -> Array:
         return np.interp(scores, self.score_, self.chance_)
@@ -82,6 +89,10 @@ class HistogramRecalibrator(Recalibrator):
     def _fit(self, counts: ThresholdCounts) -> None:
         cells = binned(Outcomes.of(counts), bins=self.bins, strategy="quantile")
         self.edge_, self.chance_ = cells.edges[1:-1], cells.share
+
+    def _restore(self, state: Fields) -> None:
+        self.edge_ = state.column("edge_", order="not falling")
+        self.chance_ = state.column("chance_", 0, 1, size=self.edge_.size + 1)
 
     def _map(self, scores: Array) -> Array:
         return self.chance_[np.searchsorted(self.edge_, scores, side="right")]
@@ -124,6 +135,13 @@ class VennAbersRecalibrator(Recalibrator):
         self.low_, self.high_ = np.empty(score.size), np.empty(score.size)
         pool = kernels.ranks.venn_abers.python if score.size < kernels.SMALL else kernels.ranks.venn_abers
         pool(pos, total, self.low_, self.high_)
+
+    def _restore(self, state: Fields) -> None:
+        self.score_ = state.column("score_", order="not falling")
+        size = self.score_.size
+        self.low_, self.high_ = (state.column(name, 0, 1, size=size, order="not falling") for name in ("low_", "high_"))
+        if not (size and (self.low_ <= self.high_ + 1e-12).all()):
+            state.refuse("low_", "probabilities that are not above those of high_")
 
     def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803
         """Return p0 and p1 of each score: its probability if it were a negative, and if it were a positive."""

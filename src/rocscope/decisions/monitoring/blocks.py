@@ -56,12 +56,6 @@ class LookBlock:
         bets = {name: [float(value) for value in wealth] for name, wealth in self.bets.items()}
         return {"when": self.when, "cells": self.cells.tolist(), "residuals": self.residuals.tolist(), "bets": bets}
 
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> "LookBlock":
-        """Read what `to_dict` returned."""
-        bets = {name: np.array(wealth) for name, wealth in content["bets"].items()}
-        return cls(content["when"], np.array(content["cells"]), np.array(content["residuals"], float), bets)
-
 
 def begins(blocks: list[LookBlock]) -> bool:
     """Whether the next rows are a block of their own: after 50 rows, and a sixteenth of all, in the last one."""

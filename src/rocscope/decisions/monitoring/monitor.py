@@ -4,17 +4,21 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from math import isinf, nan, sqrt
+from math import nan, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._output import write_file
+from rocscope._stored import Fields
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict, scores_of
+from rocscope.decisions.monitoring import state
 from rocscope.decisions.monitoring.blocks import LookBlock, begins, bets_on_residuals, evidence
 from rocscope.decisions.monitoring.quantities import CellMean, Limit, cell_means
 from rocscope.decisions.monitoring.ranking import RankWatch
@@ -22,7 +26,6 @@ from rocscope.errors import InputError
 from rocscope.inference.betting import asymptotic_reach, mean_interval
 from rocscope.inference.estimate import Estimate
 
-FORMAT, VERSION = "rocscope monitor", 1
 _RANKED = ("auc", "calibration")
 _MANY = 100  # rows from which on a mean is taken as normal
 
@@ -61,7 +64,7 @@ class Alarm(Result):
 class Monitor:
     """What is known of a decision in use, with intervals and alarms that hold at every look.
 
-    Made by `rocscope.monitor`, or from its own plain data by `Monitor.from_dict`.
+    Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
 
     Attributes
     ----------
@@ -257,8 +260,6 @@ class Monitor:
         """Return everything that is remembered, safe for JSON: counts, not rows."""
         return jsonable(
             {
-                "format": FORMAT,
-                "version": VERSION,
                 "rule": self.rule,
                 "limits": [str(limit) for limit in self.limits],
                 "level": self.level,
@@ -276,21 +277,45 @@ class Monitor:
 
         Raises
         ------
-        InputError
-            If it is not that of a monitor, or of a newer version.
+        StoredError
+            If it is not that of a monitor.
         """
-        got = content.get("format"), content.get("version")
-        if got != (FORMAT, VERSION):
-            raise InputError("state of a monitor", expected=f"{FORMAT!r}, version {VERSION}", got=repr(got))
-        try:
-            monitor = cls(content["rule"], content["limits"], content["level"])
-            monitor.looks, monitor._probabilities = content["looks"], content["probabilities"]
-            monitor._blocks = [LookBlock.from_dict(block) for block in content["blocks"]]
-            monitor._ranking.add_dict(content["ranking"])
-            alarm = content["alarm"]
-            monitor.alarm = None if alarm is None else Alarm(**alarm | {"wealth": alarm["wealth"] or nan})
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError("state of a monitor", got=f"{type(error).__name__}: {error}") from error
+        return cls._of(Fields(content, "state of a monitor", state.FORMAT.anew))
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write it as JSON, whole or not at all; an existing file is kept unless `force` is set.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        return write_file(path, state.FORMAT.text(self.to_dict()), force=force)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Monitor":
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        StoredError
+            If the file cannot be read, is of another version, incomplete, or was changed after it was saved.
+        """
+        fields = state.FORMAT.read(path)
+        monitor = cls._of(fields)
+        fields.require_same(fields.make("", monitor.to_dict))
+        return monitor
+
+    @classmethod
+    def _of(cls, fields: Fields) -> "Monitor":
+        level, limits = fields.number("level"), fields.texts("limits")
+        monitor = fields.make("limits", cls, state.rule_of_fields(fields), limits, level)
+        monitor.looks = fields.whole("looks")
+        monitor._probabilities = state.are_probabilities(fields, limits)
+        monitor._blocks = state.blocks_of_fields(fields, limits)
+        monitor._ranking.add_dict(state.ranking_of_fields(fields, monitor._blocks))
+        alarm = state.alarm_of_fields(fields)
+        monitor.alarm = None if alarm is None else Alarm(**alarm)
         return monitor
 
     def __repr__(self) -> str:
@@ -327,10 +352,6 @@ def monitor(
     level : float
         Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
 
-    Returns
-    -------
-    Monitor
-
     Notes
     -----
     An ordinary interval or test that is repeated every day is sure to fail some day. These are built from bets at fair
@@ -360,18 +381,4 @@ def monitor(
     if isinstance(what, str) and what in _RANKED:
         return Monitor({"model": None, "threshold": None, "kind": None, "negated": False, "costs": {}}, limits, level)
     decision = what if isinstance(what, Decision) else Decision.load(what)
-    return Monitor(rule_of(decision), limits, level)
-
-
-def rule_of(decision: Decision) -> dict[str, Any]:
-    """Return what a monitor remembers of a decision."""
-    context = decision.context
-    costs = {name: getattr(context, name) for name in ("cost_fp", "cost_fn", "cost_tp", "cost_tn")}
-    infinite = isinf(decision.threshold)
-    return {
-        "model": decision.model,
-        "threshold": None if infinite else decision.threshold,
-        "kind": decision.rule if infinite else "threshold",
-        "negated": decision.negated,
-        "costs": costs,
-    }
+    return Monitor(state.rule_of(decision), limits, level)

@@ -6,6 +6,7 @@ from functools import partial
 import pyarrow as pa
 
 from rocscope.core.provenance import brief
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.source import BATCH_ROWS, Source, Stream, mentioned, one_line_errors, stream_table
 from rocscope.errors import EngineError
 
@@ -22,7 +23,7 @@ class ArrowColumns:
     load : function from a list of column names to a pyarrow.Table
     """
 
-    untyped = False
+    decimal = ""
 
     def __init__(self, origin: tuple[str, ...], columns: Sequence[str], load: Callable[[list[str]], pa.Table]) -> None:
         self.origin = origin
@@ -57,8 +58,7 @@ class _IpcFiles(ArrowColumns):
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
         """Return the columns in the batches that the files hold."""
         wanted = list(dict.fromkeys([*names, *mentioned(self.columns, where or "")]))
-        with one_line_errors(self.origin[0]):
-            first = _read_schema(self._paths[0], wanted)
+        first = _common_schema(self._paths, self.origin, wanted)
         pieces = (
             partial(self._batches, path, name, first, list(names), where)
             for path, name in zip(self._paths, self.origin, strict=True)
@@ -69,7 +69,6 @@ class _IpcFiles(ArrowColumns):
         self, path: str, name: str, first: pa.Schema, names: list[str], where: str | None
     ) -> Generator[pa.Table]:
         with one_line_errors(name):
-            _require_schema(first, _read_schema(path, first.names), self.origin[0], name)
             for batch in _read_batches(path, first.names):
                 table = pa.Table.from_batches([batch]).select(first.names)
                 kept = ArrowColumns((name,), first.names, table.select).fetch(names, where)
@@ -77,7 +76,7 @@ class _IpcFiles(ArrowColumns):
                     yield kept.slice(start, BATCH_ROWS)
 
 
-def open_ipc(paths: list[str], origin: tuple[str, ...]) -> Source:
+def open_ipc(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
     """Open files of Arrow's file format (Feather) or stream format."""
     with one_line_errors(origin[0]):
         columns = _reader(paths[0]).schema.names
@@ -85,17 +84,22 @@ def open_ipc(paths: list[str], origin: tuple[str, ...]) -> Source:
 
 
 def _load_all(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Table:
+    _common_schema(paths, origin, names)
     tables: list[pa.Table] = []
     for path, name in zip(paths, origin, strict=True):
         with one_line_errors(name):
-            tables.append(_load(path, names))
-        _require_schema(tables[0].schema, tables[-1].schema, origin[0], name)
+            tables.append(_reader(path, _positions(path, names)).read_all().select(list(names)))
     return pa.concat_tables(tables)
 
 
-def _load(path: str, names: Sequence[str]) -> pa.Table:
-    table = _reader(path, _positions(path, names)).read_all()
-    return table.select([name for name in names if name in table.column_names])
+def _common_schema(paths: Sequence[str], origin: Sequence[str], names: Sequence[str]) -> pa.Schema:
+    """Return the types of columns, or name a file in which they are others, before any is read."""
+    schemas: list[pa.Schema] = []
+    for path, name in zip(paths, origin, strict=True):
+        with one_line_errors(name):
+            schemas.append(_read_schema(path, names))
+        _require_schema(schemas[0], schemas[-1], origin[0], name)
+    return schemas[0]
 
 
 def _positions(path: str, names: Sequence[str]) -> list[int]:

@@ -82,7 +82,7 @@ def class_predictions(
     given = cast(Any, frames) if frames else None
     labelled = dict(predicted) or None
     return MulticlassPredictions(
-        labels, given, labels=labelled, classes=classes, normalize=normalize, source=source, **others
+        labels, given, decisions=labelled, classes=classes, normalize=normalize, source=source, **others
     )
 
 

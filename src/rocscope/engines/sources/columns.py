@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array
+from rocscope._unrounded import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope.errors import InputError, LabelError
 
 _MOST_LABELS = 30  # more are listed by nobody
 _NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
-_TEXT_KINDS = (pa.int64(), pa.float64())
+_TEXT_KINDS = (pa.int64(), pa.uint64(), pa.float64())
 _WHOLE_KINDS = (pa.int64(), pa.uint64())
 _DECIMAL_DIGITS = 15  # so many are distinct, and in order, as float64
 _DECIMAL_PLACES = 22  # ten to this power is exact as float64
@@ -56,15 +57,15 @@ class Part:
 WHOLE_COLUMN = Part()
 
 
-def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, untyped: bool) -> list[pa.DataType]:
+def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, decimal: str) -> list[pa.DataType]:
     """Return the types that a column of a kind may become, of which all its values must be looked at to know one.
 
     Those that `column`, a part of it, rules out are left out. There are none where the kind tells enough.
     """
     if pa.types.is_decimal(kind) and kind.scale <= 0:
         return [wanted for wanted in _WHOLE_KINDS if _casts(column, wanted)]
-    if untyped and _is_text(kind):
-        return [wanted for wanted in _TEXT_KINDS if _casts(_blanked(column), wanted)]
+    if decimal and _is_text(kind):
+        return [wanted for wanted in _TEXT_KINDS if _casts(_blanked(column, decimal), wanted)]
     return []
 
 
@@ -73,18 +74,18 @@ def numbers(
     subject: str,
     error: type[InputError],
     *,
-    untyped: bool = False,
+    decimal: str = "",
     part: Part = WHOLE_COLUMN,
 ) -> Column:
     """Return a column of numbers in its own type.
 
-    Whole decimals become integers, and others float64 where that is exact in order. In a file of untyped text, words
-    for "not available" are missing values.
+    Whole decimals become integers, and others float64 where that is exact in order. In a file of text, where numbers
+    are written with a `decimal` mark, words for "not available" are missing values.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_text(column.type):
-        column = _parsed(column, subject, error, untyped, part)
+        column = _parsed(column, subject, error, decimal, part)
     if pa.types.is_decimal(column.type):
         column = _from_decimal(column, subject, error, part)
     if not _is_number(column.type):
@@ -224,28 +225,46 @@ def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
 
 
 def _parsed(
-    column: pa.ChunkedArray, subject: str, error: type[InputError], untyped: bool, part: Part
+    column: pa.ChunkedArray, subject: str, error: type[InputError], decimal: str, part: Part
 ) -> pa.ChunkedArray:
     """Read text as numbers where the file holds nothing but text; refuse it where the file knows numbers."""
     hint = "convert the column to numbers first"
-    if untyped:
+    if decimal:
         hint = "correct such values, or leave their rows out with where="
-        column = _blanked(column)
+        column = _blanked(column, decimal)
         for kind in _TEXT_KINDS if part.kind is None else (part.kind,):
             if _casts(column, kind):
-                return column.cast(kind)
-    row, value = _first_not_number(column, untyped=untyped)
-    if untyped and value is not None and re.fullmatch(r"[+-]?\d+,\d+", value):
-        hint = "write decimals with a point"
+                found = column.cast(kind)
+                _require_kept(column, found, subject, error, part.first_row)
+                return found
+    row, value = _first_not_number(column, untyped=bool(decimal))
+    if decimal and value is not None and re.fullmatch(r"[+-]?[\d.]*,\d+", value):
+        hint = "name the decimal mark: decimal=',' (--decimal ,)"
     raise error(subject, expected="numbers", got=f"text, such as {value!r} in row {part.first_row + row}", hint=hint)
 
 
-def _blanked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _require_kept(
+    text: pa.ChunkedArray, numbers: pa.ChunkedArray, subject: str, error: type[InputError], first_row: int
+) -> None:
+    """Refuse whole numbers that become others as float64."""
+    if not pa.types.is_float64(numbers.type):
+        return
+    values = numbers.to_numpy()
+    for row in np.flatnonzero(np.abs(values) >= FIRST_ROUNDED).tolist():
+        written = text[row].as_py()
+        if re.fullmatch(r"[+-]?\d+", written) and (abs(values[row]) == np.inf or int(values[row]) != int(written)):
+            hint = "write it with a point or an exponent if it is not exact"
+            raise error(subject, expected=WHOLE_OF_64_BITS, got=f"{written} in row {first_row + row}", hint=hint)
+
+
+def _blanked(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     """Return text without the spaces around it, and nothing in place of words for "not available"."""
     from pyarrow import compute as module  # which takes ten megabytes
 
     compute: Any = module  # its functions are made when it is imported, unseen by type checkers
     column = compute.utf8_trim_whitespace(column)
+    if decimal != ".":
+        column = compute.replace_substring(column, decimal, ".")
     return compute.if_else(compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
 
 

@@ -21,11 +21,12 @@ _CONFIG = {
 
 def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
     """Return a connection to an empty database that can read `paths` and no other file."""
-    connection = duckdb.connect(":memory:", config=dict(_CONFIG))
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute("SET allowed_paths = $paths", {"paths": [*paths, *map(glob.escape, paths)]})
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+    with one_line_errors("DuckDB"):
+        connection = duckdb.connect(":memory:", config=dict(_CONFIG))
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute("SET allowed_paths = $paths", {"paths": [*paths, *map(glob.escape, paths)]})
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
     return connection
 
 
@@ -50,7 +51,7 @@ class Relation:
         The names as they are written, in the relation's order, where DuckDB had to change some to tell them apart.
     conflicts : mapping from column name to str, optional
         Columns that cannot be fetched, each with the reason.
-    untyped : bool
+    decimal : str
         See `Source`.
     connection : duckdb.DuckDBPyConnection, optional
         Kept open for as long as the relation, which does not do so itself.
@@ -63,13 +64,13 @@ class Relation:
         *,
         columns: Sequence[str] | None = None,
         conflicts: Mapping[str, str] | None = None,
-        untyped: bool = False,
+        decimal: str = "",
         connection: duckdb.DuckDBPyConnection | None = None,
     ) -> None:
         sql_names = relation.columns
         self.origin = origin
         self.columns: Sequence[str] = sql_names if columns is None else [*columns, *sql_names[len(columns) :]]
-        self.untyped = untyped
+        self.decimal = decimal
         self._relation = relation
         self._connection = connection
         self._sql_name = dict(zip(self.columns, sql_names, strict=True))

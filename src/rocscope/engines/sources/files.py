@@ -3,22 +3,29 @@
 CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet in `parquet`.
 """
 
+import codecs
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
+import pyarrow as pa
+
+from rocscope._output import unfinished
 from rocscope.engines.sources.finding import format_of
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError
 
 _MAGIC_SUFFIX = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
-def open_files(paths: Sequence[str], format: str | None = None, *, origin: Sequence[str] = ()) -> Source:
+@contextmanager
+def open_files(paths: Sequence[str], layout: FileLayout, *, origin: Sequence[str] = ()) -> Iterator[Source]:
     """Open files of one format; `origin` is what messages call them, by default their paths."""
     if not paths:
         raise EngineError("files", expected="at least one", got="none")
@@ -28,8 +35,13 @@ def open_files(paths: Sequence[str], format: str | None = None, *, origin: Seque
             empty = not file.read(1)
         if empty:
             raise EngineError(f"{name}: the file is empty")
-    module, opener = _OPENERS[format or _common_format(paths)]
-    return getattr(import_module(f"rocscope.engines.sources.{module}"), opener)(list(paths), origin)
+    format = layout.format or _common_format(paths)
+    layout.require_meaning(format)
+    with ExitStack() as stack:
+        if layout.encoding is not None:
+            paths = stack.enter_context(_recoded(paths, origin, layout.encoding))
+        module, opener = _OPENERS[format]
+        yield getattr(import_module(f"rocscope.engines.sources.{module}"), opener)(list(paths), origin, layout)
 
 
 def _common_format(paths: Sequence[str]) -> str:
@@ -48,8 +60,8 @@ def _common_format(paths: Sequence[str]) -> str:
 @contextmanager
 def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
     """Copy a stream to a temporary file, which is removed in the end, and yield its path."""
-    with tempfile.TemporaryDirectory(prefix="rocscope-") as folder:
-        path = Path(folder, "stream")
+    with _folder() as folder:
+        path = folder / "stream"
         head = stream.read(4)
         if not isinstance(head, bytes):
             raise EngineError(f"{name}: expected a file opened in binary mode", hint="open it with mode 'rb'")
@@ -58,6 +70,31 @@ def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
             file.write(head)
             shutil.copyfileobj(stream, file, 1 << 20)
         yield str(path)
+
+
+@contextmanager
+def _recoded(paths: Sequence[str], origin: Sequence[str], encoding: str) -> Iterator[list[str]]:
+    """Copy files to temporary ones in UTF-8, which are removed in the end, and yield their paths."""
+    with _folder() as folder:
+        copies = [folder / str(number) for number in range(len(paths))]
+        for path, name, copy in zip(paths, origin, copies, strict=True):
+            with one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
+                decoder = codecs.getincrementaldecoder(encoding)()
+                while data := source.read(1 << 20):
+                    file.write(decoder.decode(data).encode())
+                file.write(decoder.decode(b"", final=True).encode())
+        yield [str(copy) for copy in copies]
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Make a temporary folder that nobody else can read, and yield it; it is removed however the process ends."""
+    with unfinished(Path(tempfile.gettempdir(), f"rocscope-{secrets.token_hex(8)}")) as folder:
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise EngineError("temporary folder", got=error.strerror or str(error), hint="set TMPDIR") from None
+        yield folder
 
 
 _OPENERS = {

@@ -1,6 +1,8 @@
 """Which files a path, a pattern or a folder stands for, and their formats: asked before any library is loaded."""
 
 import glob
+import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from rocscope.errors import EngineError
@@ -40,6 +42,8 @@ def _find(place: str, path: Path, format: str | None) -> list[str]:
             raise EngineError(f"{place}: no data file in this folder", hint=f"known suffixes: {', '.join(_FORMAT_OF)}")
         return found
     if path.exists():
+        if not (path.is_file() or is_pipe(place)):
+            raise EngineError(f"{place}: neither a file nor a folder", hint="read it as a stream: rocscope … - < it")
         return [str(path)]
     if not glob.has_magic(place):
         hint = "only local files are read" if "://" in place else ""
@@ -49,6 +53,24 @@ def _find(place: str, path: Path, format: str | None) -> list[str]:
     if not found:
         raise EngineError(f"{place}: no file matches this pattern")
     return found
+
+
+def is_pipe(place: str) -> bool:
+    """Say whether a path is what a shell hands over for `<(command)`: a stream, which can be read once.
+
+    A pipe of another name is none: nobody may ever write to it.
+    """
+    if place != "/dev/stdin" and not place.startswith(("/dev/fd/", "/proc/self/fd/")):
+        return False
+    try:
+        return stat.S_ISFIFO(Path(place).stat().st_mode)
+    except OSError:
+        return False
+
+
+def partition_keys(paths: Sequence[str]) -> set[str]:
+    """Return what folders named key=value have for keys, in lower case."""
+    return {part.split("=")[0].casefold() for path in paths for part in Path(path).parts[:-1] if "=" in part}
 
 
 def _is_data(inside: Path, format: str | None, file: Path) -> bool:

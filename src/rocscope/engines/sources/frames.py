@@ -56,4 +56,7 @@ def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
         return series.to_arrow()
     if isinstance(values, np.ndarray):
         values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    return pa.array(values, from_pandas=True)
+    try:
+        return pa.array(values, from_pandas=True)
+    except OverflowError:  # beyond int64
+        return pa.array(values, pa.uint64(), from_pandas=True)

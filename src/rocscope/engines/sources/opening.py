@@ -1,39 +1,52 @@
 """From what a user calls the data to a Source."""
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, cast
 
-from rocscope.engines.sources.finding import FORMATS, find_files
+from rocscope.engines.sources.finding import FORMATS, find_files, is_pipe
+from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
 from rocscope.engines.sources.source import Source
 from rocscope.errors import InputError
 
 
 @contextmanager
-def open_source(source: Any, *, format: str | None = None) -> Iterator[Source]:
+def open_source(source: Any, layout: FileLayout = AS_IT_TELLS) -> Iterator[Source]:
     """Open anything that `read` takes."""
-    if format is not None and format not in FORMATS:
-        raise InputError("format", expected=f"one of {', '.join(FORMATS)}", got=repr(format))
-    name = str(getattr(source, "name", type(source).__name__))
-    if isinstance(source, str) and source == "-":
-        source, name = sys.stdin.buffer, "<stdin>"
-    if isinstance(source, str | PathLike | list | tuple):
-        from rocscope.engines.sources import files
+    with ExitStack() as stack:
+        name = str(getattr(source, "name", type(source).__name__))
+        if isinstance(source, str | PathLike) and is_pipe(fspath(source)):
+            name = fspath(source)
+            source = stack.enter_context(Path(name).open("rb"))
+        elif isinstance(source, str) and source == "-":
+            source, name = sys.stdin.buffer, "<stdin>"
+        if isinstance(source, str | PathLike | list | tuple):
+            from rocscope.engines.sources import files
 
-        places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
-        found = [path for place in places for path in find_files(fspath(place), format)]
-        yield files.open_files(found, format)
-    elif callable(getattr(source, "read", None)):
-        from rocscope.engines.sources import files
+            places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
+            found = [path for place in places for path in find_files(_path(place), layout.format)]
+            yield stack.enter_context(files.open_files(found, layout))
+        elif callable(getattr(source, "read", None)):
+            from rocscope.engines.sources import files
 
-        if format is None:
-            hint = f"give format= {' | '.join(FORMATS)}"
-            raise InputError(name, expected="the format of a stream", got="none", hint=hint)
-        with files.spooled(source, name) as path:
-            yield files.open_files([path], format, origin=[name])
-    else:
-        from rocscope.engines.sources import frames
+            if layout.format is None:
+                hint = f"give format= {' | '.join(FORMATS)}"
+                raise InputError(name, expected="the format of a stream", got="none", hint=hint)
+            path = stack.enter_context(files.spooled(source, name))
+            yield stack.enter_context(files.open_files([path], layout, origin=[name]))
+        else:
+            from rocscope.engines.sources import frames
 
-        yield frames.open_mapping(source) if isinstance(source, Mapping) else frames.open_frame(source)
+            layout.refuse("what is no file")
+            yield frames.open_mapping(source) if isinstance(source, Mapping) else frames.open_frame(source)
+
+
+def _path(place: Any) -> str:
+    try:
+        return os.fsdecode(place)
+    except TypeError:
+        raise InputError("source", expected="paths of files", got=type(place).__name__) from None

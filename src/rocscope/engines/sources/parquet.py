@@ -3,24 +3,24 @@
 from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rocscope.engines.sources.finding import partition_keys
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.source import BATCH_ROWS, Source, Stream, one_line_errors
 from rocscope.errors import EngineError
 
 if TYPE_CHECKING:
     from rocscope.engines.sources.database import Relation
 
-_MOST_COUNTED = 1_000  # files whose rows are counted beforehand
 _DECODED_ROWS = 1 << 15  # Arrow takes 40 MB on two cores for batches of this size, and 70 for larger ones
 _READ_AHEAD = 1 << 18  # bytes of a column; by default a group of rows is read as a whole, however large
 
 
-def open_parquet(paths: list[str], origin: tuple[str, ...]) -> Source:
+def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
     """Open Parquet files; folders named key=value add columns."""
     with one_line_errors(origin[0]):
         return ParquetFiles(paths, origin, pq.read_schema(paths[0]))
@@ -36,7 +36,7 @@ class ParquetFiles:
         That of the first.
     """
 
-    untyped = False
+    decimal = ""
 
     def __init__(self, paths: list[str], origin: tuple[str, ...], schema: pa.Schema) -> None:
         self.origin = origin
@@ -61,9 +61,11 @@ class ParquetFiles:
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
             return self._relation.stream(names, where)
         schema = pa.schema([self._schema.field(name) for name in names])
-        rows = None
-        if len(self._paths) <= _MOST_COUNTED:
-            rows = sum(self._open(number).metadata.num_rows for number in range(len(self._paths)))
+        rows = 0
+        for number in range(len(self._paths)):  # a file that does not fit is named before any is read
+            with self._open(number) as file:
+                self._require_types(file.schema_arrow, schema, number)
+                rows += file.metadata.num_rows
         return Stream(schema, self._pieces(schema), rows)
 
     def _open(self, number: int, footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
@@ -73,7 +75,6 @@ class ParquetFiles:
     def _pieces(self, schema: pa.Schema) -> Iterator[partial[Generator[pa.Table]]]:
         for number in range(len(self._paths)):
             with self._open(number) as file:
-                self._require_types(file.schema_arrow, schema, number)
                 footer = file.metadata
             groups = range(footer.num_row_groups)
             yield from (partial(self._batches, number, footer, group, schema.names) for group in groups)
@@ -108,5 +109,5 @@ def _is_plain(schema: pa.Schema, name: str) -> bool:
 
 def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:
     """Whether folders named key=value add columns that the files do not hold themselves."""
-    keys = {part.split("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part}
-    return bool(keys) and not keys & set(columns)
+    keys = partition_keys(paths)
+    return bool(keys) and not keys & {name.casefold() for name in columns}

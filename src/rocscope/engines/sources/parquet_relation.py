@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pyarrow.parquet as pq
 
 from rocscope.engines.sources.database import Relation, connect, text
+from rocscope.engines.sources.finding import partition_keys
 from rocscope.engines.sources.source import one_line_errors
 
 
@@ -31,12 +32,25 @@ def relation_of(
     with one_line_errors(origin[0]):
         relation = connection.sql(_parquet(paths, partitioned=partitioned))
     conflicts = _conflicts(origin, schemas)
+    if partitioned:
+        conflicts |= _in_names_too(paths, origin, schemas)
     return Relation(origin, relation, columns=columns, conflicts=conflicts, connection=connection)
 
 
 def _parquet(paths: Sequence[str], *, partitioned: bool) -> str:
     files = ", ".join(text(glob.escape(path)) for path in paths)
     return f"FROM read_parquet([{files}], hive_partitioning = {partitioned})"
+
+
+def _in_names_too(paths: Sequence[str], origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:
+    """Return the columns that files hold and the names of folders set over them."""
+    keys = partition_keys(paths)
+    return {
+        name: f"{path}: column {name!r} is in this file and, for all, in the names of folders"
+        for path, schema in zip(origin, schemas, strict=True)
+        for name in schema
+        if name.casefold() in keys
+    }
 
 
 def _conflicts(origin: Sequence[str], schemas: Sequence[dict[str, str]]) -> dict[str, str]:

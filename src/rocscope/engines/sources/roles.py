@@ -49,7 +49,7 @@ class Role:
             return columns.labels(column, subject)
         if self.argument in ("fold", "segment", "groups"):
             return columns.groups(column, subject)
-        return columns.numbers(column, subject, _ERRORS[self.argument], untyped=source.untyped, part=part)
+        return columns.numbers(column, subject, _ERRORS[self.argument], decimal=source.decimal, part=part)
 
     def incomplete(self, source: HasColumns, got: str) -> InputError:
         """Return the error for values that are missing or infinite; `got` counts them."""

@@ -1,12 +1,13 @@
 """Whether a source is so large that its rows should not be held."""
 
+import os
 from collections.abc import Iterator
 from itertools import accumulate
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from rocscope.engines.sources.finding import FORMATS, find_files, format_of
+from rocscope.engines.sources.finding import FORMATS, find_files, format_of, is_pipe
 
 MOST_ROWS = 5_000_000
 """More rows than this, where their number is known: in Parquet files."""
@@ -22,9 +23,12 @@ def is_large(source: Any, *, format: str | None = None) -> bool:
     >>> is_large({"y": [0, 1]})
     False
     """
-    if not isinstance(source, str | PathLike) or fspath(source) == "-" or format not in (None, *FORMATS):
+    if not isinstance(source, str | PathLike) or format not in (None, *FORMATS):
         return False
-    found = find_files(fspath(source), format)
+    place = os.fsdecode(source)
+    if place == "-" or is_pipe(place):
+        return False
+    found = find_files(place, format)
     if (format or format_of(Path(found[0]))) == "parquet":
         return _exceeds(_rows(found), MOST_ROWS)
     return _exceeds((Path(path).stat().st_size for path in found), MOST_BYTES)

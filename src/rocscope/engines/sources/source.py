@@ -11,10 +11,12 @@ from typing import Protocol
 import pyarrow as pa
 
 from rocscope import _validation as check
+from rocscope._unrounded import WHOLE_OF_64_BITS
 from rocscope.core.provenance import brief
 from rocscope.errors import ColumnError, EngineError, MissingDependencyError, ShapeError
 
 _LONGEST = 300
+_ANOTHER_ENCODING = "name its encoding: encoding='latin-1' (--encoding)"
 _EXTRAS = ("pandas", "polars")
 _ERRORS_OF_LIBRARIES = (
     ("duckdb", "Error"),
@@ -80,13 +82,13 @@ class Source(Protocol):
         The files, or what else holds the rows.
     columns : sequence of str
         Their names as they are written there, which may repeat.
-    untyped : bool
-        True where every value was written as text, as in a CSV file.
+    decimal : str
+        Where every value was written as text, as in a CSV file: the decimal mark of numbers; else nothing.
     """
 
     origin: tuple[str, ...]
     columns: Sequence[str]
-    untyped: bool
+    decimal: str
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
@@ -103,7 +105,8 @@ def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None
         found = list(source.columns).count(name)
         if found == 0:
             expected = check.one_of(name, list(source.columns))
-            raise ColumnError(f"{role} of {brief(source.origin)}", expected=expected, got=repr(name))
+            hint = "fields may be apart by another sign: delimiter= (--delimiter)" if len(source.columns) == 1 else ""
+            raise ColumnError(f"{role} of {brief(source.origin)}", expected=expected, got=repr(name), hint=hint)
         if found > 1:
             raise ColumnError(
                 f"{role} of {brief(source.origin)}",
@@ -138,9 +141,14 @@ def one_line_errors(subject: str) -> Iterator[None]:
         raise EngineError(f"{subject}: {error.strerror or condense(str(error))}") from None
     except UnicodeDecodeError as error:
         got = f"byte {error.object[error.start]:#04x} at position {error.start}"
-        raise EngineError(subject, expected="UTF-8 text", got=got, hint="save it as UTF-8") from None
+        name = error.encoding.upper()
+        raise EngineError(subject, expected=f"{name} text", got=got, hint=_ANOTHER_ENCODING) from None
+    except OverflowError as error:
+        hint = "make them floats if they are not exact"
+        raise EngineError(subject, expected=WHOLE_OF_64_BITS, got=condense(str(error)), hint=hint) from None
     except _library_errors() as error:
-        raise EngineError(f"{subject}: {condense(str(error))}") from None
+        hint = _ANOTHER_ENCODING if re.search("(?i)unicode|utf-8", str(error)) else ""
+        raise EngineError(f"{subject}: {condense(str(error))}", hint=hint) from None
     except ModuleNotFoundError as error:
         hint = f"pip install 'rocscope[{error.name}]'" if error.name in _EXTRAS else f"pip install {error.name}"
         raise MissingDependencyError(f"{subject}: {error.name} is not installed", hint=hint) from None
@@ -152,7 +160,7 @@ def _library_errors() -> tuple[type[Exception], ...]:
     RuntimeError is among them because older DuckDB lets those of its Parquet reader through.
     """
     found = (getattr(sys.modules.get(module), name, None) for module, name in _ERRORS_OF_LIBRARIES)
-    return pa.ArrowException, OverflowError, RuntimeError, *(error for error in found if error is not None)
+    return pa.ArrowException, RuntimeError, *(error for error in found if error is not None)
 
 
 def condense(message: str) -> str:

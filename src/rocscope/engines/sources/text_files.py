@@ -10,54 +10,77 @@ import csv
 import glob
 import io
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
-from rocscope.engines.sources.database import Relation, connect, text
+from rocscope.engines.sources.database import connect, text
+from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.source import Source, one_line_errors
+from rocscope.engines.sources.written import Written, declared
 from rocscope.errors import EngineError
 
 _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
 _CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
 _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 _LONGEST_HEADER = 1 << 20
+_AS_WRITTEN = "hive_partitioning = false"  # no folder named like a column is set over it
+_COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 
 
-def open_csv(paths: list[str], origin: tuple[str, ...], *, delimiters: str = ",;\t|") -> Source:
+def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
     """Open CSV files with one header; of the delimiters the one is taken that splits it into most columns."""
-    columns, delimiter = _header(paths[0], origin[0], delimiters)
+    columns, delimiter, end = _header(paths[0], origin[0], layout.delimiters)
     for path, name in zip(paths, origin, strict=True):
         if (there := _header(path, name, delimiter)[0]) != columns:
             raise EngineError(f"{name}: expected the columns of {origin[0]}, {columns}, got {there}")
     connection = connect(paths)
-    dialect = f"delim = {text(delimiter)}, {_DIALECT}"
+    dialect = (
+        f"delim = {text(delimiter)}, decimal_separator = {text(layout.decimal_mark)}, {_DIALECT}, {_as_written(paths)}"
+    )
+    if end == "\r\n" and any("\n" in column for column in columns):
+        dialect += ", new_line = '\\r\\n'"  # where a name holds a line break, that would be taken for the end of rows
     types = [
         _csv_types(connection, path, name, dialect, len(columns)) for path, name in zip(paths, origin, strict=True)
     ]
     widest = {column: max((found[column] for found in types), key=_CSV_TYPES.index) for column in types[0]}
     with one_line_errors(origin[0]):
-        relation = connection.sql(f"FROM read_csv({_files(paths)}, {_declared(widest)}, {dialect})")
-    return Relation(origin, relation, columns=columns, untyped=True, connection=connection)
+        return Written(
+            origin,
+            connection,
+            lambda types: f"FROM read_csv({_files(paths)}, {types}, {dialect})",
+            widest,
+            columns=columns,
+            decimal=layout.decimal_mark,
+        )
 
 
-def open_tsv(paths: list[str], origin: tuple[str, ...]) -> Source:
+def open_tsv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> Source:
     """Open files of fields between tabs."""
-    return open_csv(paths, origin, delimiters="\t")
+    return open_csv(paths, origin, replace(layout, delimiter="\t"))
 
 
-def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str]:
-    """Return the fields of the first row, and the delimiter that makes most of them."""
+def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
+    """Return the fields of the first row, the delimiter that makes most of them, and how the row ends."""
     with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(_LONGEST_HEADER))
     try:
-        rows = {mark: next(csv.reader(io.StringIO(start, newline=""), delimiter=mark), []) for mark in delimiters}
+        rows = {mark: _first_row(start, mark) for mark in delimiters}
     except csv.Error as error:
         raise EngineError(f"{name}: the first row cannot be read as column names, {error}") from None
-    if not any(rows.values()):
+    if not any(fields for fields, _ in rows.values()):
         raise EngineError(f"{name}: expected column names in the first row, got an empty one")
-    delimiter = max(delimiters, key=lambda mark: len(rows[mark]))
-    return rows[delimiter], delimiter
+    delimiter = max(delimiters, key=lambda mark: len(rows[mark][0]))
+    fields, end = rows[delimiter]
+    return fields, delimiter, end
+
+
+def _first_row(start: str, delimiter: str) -> tuple[list[str], str]:
+    lines = io.StringIO(start, newline="")
+    fields = next(csv.reader(lines, delimiter=delimiter), [])
+    return fields, "\r\n" if start[: lines.tell()].endswith("\r\n") else "\n"
 
 
 def _csv_types(connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int) -> dict[str, str]:
@@ -69,24 +92,29 @@ def _csv_types(connection: duckdb.DuckDBPyConnection, path: str, name: str, dial
             rows = connection.sql(f"SELECT Columns FROM sniff_csv({text(glob.escape(path))}, {options})").fetchall()
         except duckdb.Error:
             # Reading every field as text fails with the line and the reason, which a search for types does not tell.
-            as_text = _declared(dict.fromkeys(map(str, range(width)), "VARCHAR"))
+            as_text = declared(dict.fromkeys(map(str, range(width)), "VARCHAR"))
             connection.sql(f"SELECT count(*) FROM read_csv({_files([path])}, {as_text}, {dialect})").fetchall()
             raise
     return {column["name"]: column["type"] for column in rows[0][0]}
 
 
-def open_json(paths: list[str], origin: tuple[str, ...]) -> Source:
+def open_json(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
     """Open files of one JSON object a line, or of one array of objects."""
     connection = connect(paths)
     schemas: list[dict[str, str]] = []
     for path, name in zip(paths, origin, strict=True):
         with one_line_errors(name):
-            relation = connection.sql(f"FROM read_json({_files([path])}, sample_size = -1)")
+            relation = connection.sql(f"FROM read_json({_files([path])}, sample_size = -1, {_as_written([path])})")
             schemas.append(dict(zip(relation.columns, map(str, relation.types), strict=True)))
     types, conflicts = _merged(schemas, origin)
     with one_line_errors(origin[0]):
-        relation = connection.sql(f"FROM read_json({_files(paths)}, format = 'auto', {_declared(types)})")
-    return Relation(origin, relation, conflicts=conflicts, connection=connection)
+        return Written(
+            origin,
+            connection,
+            lambda types: f"FROM read_json({_files(paths)}, format = 'auto', {types}, {_as_written(paths)})",
+            types,
+            conflicts=conflicts,
+        )
 
 
 def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -108,9 +136,10 @@ def _common_number(types: set[str]) -> str:
     return "DOUBLE" if "DOUBLE" in types else "HUGEINT" if types <= set(_WHOLE) else "JSON"
 
 
-def _declared(types: dict[str, str]) -> str:
-    columns = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
-    return f"auto_detect = false, columns = {{{columns}}}"
+def _as_written(paths: Sequence[str]) -> str:
+    """Return options for names that say nothing but how a file is compressed, which is lost on DuckDB after a ?."""
+    ways = {_COMPRESSION.get(Path(path).suffix.lower(), "none") for path in paths}
+    return _AS_WRITTEN + (f", compression = {text(ways.pop())}" if len(ways) == 1 else "")
 
 
 def _files(paths: Sequence[str]) -> str:

@@ -36,6 +36,8 @@ from rocscope.engines.spark.frame import (
 )
 from rocscope.engines.spark.tasks import Facts, Group
 from rocscope.errors import InputError, WeightError
+from rocscope.evaluation.groups.counted import GroupedCounts
+from rocscope.evaluation.groups.counting import of_segments
 from rocscope.ranges.binned import BinnedCounts
 
 MOST_LEVELS = 100_000
@@ -52,15 +54,15 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_WEIGHT = 2.0**62
 
 
-def count(source: Any, question: Question) -> CountedModels:
+def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     """Answer a question about a Spark DataFrame."""
-    question.refuse(ORIGIN, format="", memory="Spark's own settings say what a worker may use")
+    question.refuse(ORIGIN, memory="Spark's own settings say what a worker may use")
     with one_line_errors():
         require_running(source)
         return answer(open_input(source, question), question, source.sparkSession)
 
 
-def answer(data: Input, question: Question, session: Any) -> CountedModels:
+def answer(data: Input, question: Question, session: Any) -> CountedModels | GroupedCounts:
     """Count columns whose types have been checked."""
     from pyspark import StorageLevel
 
@@ -204,7 +206,7 @@ def _repartitioned(pieces: Any, places: int) -> Any:
 
 def _named(
     by_group: Iterable[list[BinnedCounts]], found: Sequence[_Found], data: Input, source: Provenance
-) -> CountedModels:
+) -> CountedModels | GroupedCounts:
     """Return the counts by model, or by segment and model."""
     models = list(data.models)
     by_segment: dict[Any, dict[str, Any]] = {}
@@ -215,4 +217,4 @@ def _named(
         by_segment.setdefault(segment, {})[models[group.model]] = whole.counts() if few else whole
     if data.segment is None:
         return CountedModels(by_segment[None], source)
-    return CountedModels({segment: CountedModels(counts, source) for segment, counts in by_segment.items()}, source)
+    return of_segments(by_segment, source)

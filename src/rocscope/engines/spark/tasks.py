@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.ranking import Levels, Ranking, collapse, rank
+from rocscope.core.levels import Levels, Ranking, collapse
+from rocscope.core.ranking import rank
 from rocscope.engines.sources import columns
 from rocscope.errors import ScoreError, WeightError
 from rocscope.geometry import upper_corners

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.levels import collapse
 from rocscope.core.provenance import Provenance
-from rocscope.core.ranking import collapse
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
@@ -22,6 +22,8 @@ from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_
 from rocscope.engines.sql.lazy_cells import count_cells, extremes, scores_of, totals_by
 from rocscope.engines.sql.zoom import refine
 from rocscope.errors import EngineError, InputError, ScoreError, WeightError
+from rocscope.evaluation.groups.counted import GroupedCounts
+from rocscope.evaluation.groups.counting import of_segments
 from rocscope.ranges.binned import BinnedCounts
 
 MOST_LEVELS = 10_000_000
@@ -50,10 +52,10 @@ class _Table:
             return frame.collect("pyarrow").to_native()
 
 
-def count(source: Any, question: Question) -> CountedModels:
+def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     """Answer a question about a lazy frame or a table of a database."""
     table = _open(source)
-    question.refuse(table.origin[0], format="", where="filter the table itself: table.filter(...)")
+    question.refuse(table.origin[0], where="filter the table itself: table.filter(...)")
     others = {"weight": question.weight, "segment": question.segment}
     roles = [*roles_of_columns(table, question.label, **others), *roles_of_scores(table, question.scores)]
     for role in roles:
@@ -161,7 +163,7 @@ def _check_weights(table: _Table, complete: nw.LazyFrame[Any], role: Role) -> No
 
 def _by_segment(
     table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question, source: Provenance
-) -> CountedModels:
+) -> CountedModels | GroupedCounts:
     role = next(role for role in roles if role.argument == "segment")
     found = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
     if len(found) > _MOST_CLASSES:
@@ -169,12 +171,10 @@ def _by_segment(
         raise InputError(role.subject(table), expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
     names = columns.groups(found, role.subject(table)).decoded()
     parts = {
-        name: CountedModels(
-            _by_model(table, prepared.filter(nw.col("segment") == nw.lit(value)), roles, question), source
-        )
+        name: _by_model(table, prepared.filter(nw.col("segment") == nw.lit(value)), roles, question)
         for name, value in sorted(zip(names.tolist(), found.to_pylist(), strict=True), key=lambda pair: pair[0])
     }
-    return CountedModels(parts, source)
+    return of_segments(parts, source)
 
 
 def _named_scores(roles: Sequence[Role]) -> list[tuple[str, Role]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope._types import Array
-from rocscope.core.ranking import without_signed_zeros
+from rocscope.core.levels import without_signed_zeros
 from rocscope.engines.sources import columns
 from rocscope.engines.sql.zoom import Span, SpanCounts
 from rocscope.errors import ScoreError

@@ -1,6 +1,6 @@
 """From a batch of columns to what the counts need of it, checked as `rocscope.read` checks whole columns."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
-from rocscope._types import Array
 from rocscope.core.provenance import Provenance, brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.columns import Column
 from rocscope.engines.sources.roles import Role
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
+from rocscope.engines.stream.grouping import Apart, shrunk
 from rocscope.engines.stream.piles import Packed, pack
 from rocscope.errors import InputError
 
@@ -34,7 +34,10 @@ class Batch:
     bad_weights : rows, among those kept, of weights that cannot be used
     whole_weight : float
         Sum of weights that are whole numbers.
-    parts : dict from segment to rows packed for each model; empty where there is nothing to count
+    any_weight : bool
+        Whether a weight, among those of the rows kept, is above 0.
+    packed : rows for each model; empty where there is nothing to count, or rows are of segments
+    apart : rows of segments
     refused : pyarrow.Table or None
         The batch itself, where a column could not be converted.
     """
@@ -45,8 +48,16 @@ class Batch:
     labels: dict[Any, int] = field(default_factory=dict)
     bad_weights: Bad | None = None
     whole_weight: float = 0.0
-    parts: dict[Hashable, list[Packed]] = field(default_factory=dict)
+    any_weight: bool = False
+    packed: Sequence[Packed] = ()
+    apart: Apart | None = None
     refused: pa.Table | None = None
+
+    def parts(self) -> Mapping[Hashable, Sequence[Packed]]:
+        """Return the rows of each segment, packed for each model; those of None where there are no segments."""
+        if self.apart is not None:
+            return self.apart.parts()
+        return {None: self.packed} if self.packed else {}
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,7 @@ class Reader:
     def _packed(self, found: dict[Role, Column], rows: int, incomplete: dict[Role, Bad]) -> Batch:
         label, segment, weight = (self.role(argument) for argument in ("label", "segment", "weight"))
         assert label is not None
-        positive, labels = columns.sighted(found[label], self.pos_label, untyped=self.source.untyped)
+        positive, labels = columns.sighted(found[label], self.pos_label, untyped=bool(self.source.decimal))
         mass = None if weight is None else found[weight].values
         if mass is not None:
             mass = mass.astype(np.float64 if mass.dtype.kind == "f" else np.int64, copy=False)
@@ -99,28 +110,13 @@ class Reader:
             if bad.any():
                 return Batch(rows, positive.size, incomplete, labels, check.count_and_place(bad))
         scores = [column.as_scores() for role, column in found.items() if role.argument == "score"]
-        groups = [(None, slice(None))] if segment is None else _groups(found[segment])
-        parts = {
-            name: [pack(positive[mask], column[mask], None if mass is None else mass[mask]) for column in scores]
-            for name, mask in groups
-        }
         whole = 0.0 if mass is None or mass.dtype.kind == "f" else float(mass.sum(dtype=np.float64))
-        return Batch(rows, positive.size, incomplete, labels, None, whole, parts)
-
-
-def _groups(column: Column) -> list[tuple[Hashable, Array]]:
-    """Return the rows of each segment that a batch holds, in their order."""
-    values = column.values
-    if column.classes is None:
-        names, values = np.unique(values, return_inverse=True)
-    else:
-        names = column.classes
-    order = np.argsort(values, kind="stable")
-    starts = np.flatnonzero(np.append(True, values[order][1:] != values[order][:-1]))
-    rows = np.split(order, starts[1:])
-    found = names[values[order[starts]]]
-    keys = list(found) if found.dtype.kind in "mM" else found.tolist()
-    return list(zip(keys, rows, strict=True))
+        some = mass is None or bool(mass.any())
+        if segment is None:
+            packed = [pack(positive, column, mass) for column in scores]
+            return Batch(rows, positive.size, incomplete, labels, None, whole, some, packed)
+        apart = Apart(shrunk(found[segment]), positive, scores, mass)
+        return Batch(rows, positive.size, incomplete, labels, None, whole, some, apart=apart)
 
 
 @dataclass
@@ -147,7 +143,7 @@ class Seen:
         if batch.bad_weights is not None:
             self.bad_weights = _after(self.bad_weights, batch.bad_weights, self.kept)
         self.whole_weight += batch.whole_weight
-        self.any_weight |= any(packed.size for part in batch.parts.values() for packed in part)
+        self.any_weight |= batch.any_weight
         self.rows += batch.rows
         self.kept += batch.kept
 
@@ -174,7 +170,7 @@ class Seen:
             raise no_complete_rows(name, self.rows)
         label = self.reader.role("label")
         assert label is not None
-        columns.check_sighted(self.labels, self.reader.pos_label, label.subject(source), untyped=source.untyped)
+        columns.check_sighted(self.labels, self.reader.pos_label, label.subject(source), untyped=bool(source.decimal))
         if self.bad_weights is not None:
             raise check.weights_error(*self.bad_weights)
         check.check_whole_total("sample_weight", self.whole_weight)

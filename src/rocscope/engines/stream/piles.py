@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._types import Array
-from rocscope.core.ranking import KINDS, KeyPart, Ranking, SortedKeys, encode, rank
+from rocscope.core.levels import KINDS, Ranking, encode
+from rocscope.core.ranking import KeyPart, SortedKeys, rank
 from rocscope.engines.stream.sorting import add, sort
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
 

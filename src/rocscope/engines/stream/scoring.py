@@ -9,6 +9,7 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.provenance import brief
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.source import require_columns
 from rocscope.errors import InputError, ScoreError
@@ -21,13 +22,14 @@ def add_column(
     score: str,
     name: str,
     where: str | None = None,
-    format: str | None = None,
+    layout: FileLayout = AS_IT_TELLS,
 ) -> pa.Table:
     """Return all columns of a source, and a last one computed from the scores.
 
     Parameters
     ----------
-    source, where, format : see `rocscope.read`
+    source, where : see `rocscope.read`
+    layout : how the source is written
     function : from an array of scores to an array of as many values
     score, name : str
         The column of scores, and what the new one is called.
@@ -46,13 +48,13 @@ def add_column(
     >>> add_column({"m": [1, 2]}, lambda scores: scores / 2, score="m", name="half").to_pydict()
     {'m': [1, 2], 'half': [0.5, 1.0]}
     """
-    with open_source(source, format=format) as opened:
+    with open_source(source, layout) as opened:
         require_columns(opened, [score], "score")
         if name in opened.columns:
             raise InputError(f"{brief(opened.origin)} has a column {name!r} already", hint="choose another name")
         table = opened.fetch(list(dict.fromkeys(opened.columns)), where)
         subject = f"score {score!r} of {brief(opened.origin)}"
-        scores = columns.numbers(table.column(score), subject, ScoreError, untyped=opened.untyped)
+        scores = columns.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
     if scores.missing is not None:
         got = check.count_and_first(scores.missing, "missing or infinite")
         raise ScoreError(subject, expected="a finite value in every row", got=got)

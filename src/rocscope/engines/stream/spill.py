@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.core.ranking import Block, KeyPart, Ranking, scan_keys, scan_rows
+from rocscope.core.levels import Block, Ranking
+from rocscope.core.ranking import KeyPart, scan_keys
+from rocscope.core.weighted import WeightedRows
 from rocscope.errors import EngineError
 
 _PARTS = 64
@@ -278,16 +280,17 @@ class SpilledKeys(_Spilled):
             positives, rows = yield from scan_keys(keys, high_bit, positives, rows)
 
 
-class SpilledRows(_Spilled):
+class SpilledRows(_Spilled, WeightedRows):
     """Weighted rows."""
 
-    def blocks(self) -> Iterator[Block]:
-        _, first, _ = self.parts[0]
-        tp, fp = np.zeros(2, first.dtypes[1])
+    @property
+    def weighted(self) -> bool:
+        return self.parts[0][1].dtypes[1].kind == "f"
+
+    def parts_of_rows(self) -> Iterator[tuple[Array, Array]]:
         for spill, part, _ in self.parts:
             if part.is_level:
-                tp, fp = tp + part.pos, fp + part.neg
-                yield Block(np.array([part.low], np.uint64), np.array([tp]), np.array([fp]))
+                yield np.full(2, part.low, np.uint64), np.array([part.pos, -part.neg])
                 continue
             codes, signed = part.load(spill)
-            tp, fp = yield from scan_rows(codes.astype(np.uint64), signed, tp, fp)
+            yield codes.astype(np.uint64), signed

@@ -1,12 +1,11 @@
 """Counts of columns that come in batches, of which none is kept but as what will be sorted."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
@@ -19,15 +18,19 @@ from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, require_columns
 from rocscope.engines.stream.batches import Batch, Reader, Seen
+from rocscope.engines.stream.grouping import Apart, grouped
 from rocscope.engines.stream.memory import memory_limit
-from rocscope.engines.stream.piles import KeyPile, Pile, RowPile
+from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.spill import Spill
+from rocscope.evaluation.groups.counted import GroupedCounts
+from rocscope.evaluation.groups.counting import array_of, of_models, of_segments
 
 _PART = 4  # parts on disk that would fill the memory
+_SORTED_APART = 2  # as much memory as rows of segments take while they are sorted
 
 
-def count(source: Any, question: Question) -> CountedModels:
+def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     """Answer a question about any source that `read` takes."""
     limit = memory_limit(question.memory)
     with reading(source, question) as (reader, stream):
@@ -35,17 +38,22 @@ def count(source: Any, question: Question) -> CountedModels:
         tally.check(question.where)
     provenance = tally.provenance(question.where)
     models = models_of_reader(reader)
+    if piles.apart:
+        names, rows = grouped(piles.apart)
+        return of_models(names, dict(zip(models, rows, strict=True)), provenance)
     by_segment = {
-        segment: CountedModels(dict(zip(models, _counts(pile, limit), strict=True)), provenance)
+        segment: dict(zip(models, _counts(pile, limit), strict=True))
         for segment, pile in by_segment_in_order(piles.by_segment)
     }
-    return by_segment[None] if question.segment is None else CountedModels(by_segment, provenance)
+    if question.segment is None:
+        return CountedModels(by_segment[None], provenance)
+    return of_segments(by_segment, provenance)
 
 
 @contextmanager
 def reading(source: Any, question: Question) -> Iterator[tuple[Reader, Stream]]:
     """Open a source, and yield how its batches are to be taken, and the batches."""
-    with open_source(source, format=question.format) as opened:
+    with open_source(source, question.layout) as opened:
         others = {name: getattr(question, name) for name in ("weight", "segment")}
         roles = roles_of_columns(opened, question.label, **others) + roles_of_scores(opened, question.scores)
         for role in roles:
@@ -68,14 +76,28 @@ def _counts(piles: Sequence[Pile], limit: int) -> list[ThresholdCounts]:
 
 @dataclass
 class _Piles:
-    """A pile for each segment and model, which together take no more than the memory that there is."""
+    """The rows of segments as they came, or a pile for each segment and model, in no more memory than there is.
+
+    Where the rows of segments are too many for it, each has a pile from then on.
+    """
 
     limit: int
+    apart: list[Apart] = field(default_factory=list)
     by_segment: dict[Hashable, list[Pile]] = field(default_factory=dict)
+    _held: int = 0
     _spill: Spill | None = None
 
     def add(self, batch: Batch) -> None:
-        for segment, parts in batch.parts.items():
+        if batch.apart is not None and not self.by_segment:
+            self.apart.append(batch.apart)
+            self._held += batch.apart.nbytes
+            while self.apart and self._held * _SORTED_APART > self.limit:
+                self._add(self.apart.pop(0).parts())
+        else:
+            self._add(batch.parts())
+
+    def _add(self, rows: Mapping[Hashable, Sequence[Packed]]) -> None:
+        for segment, parts in rows.items():
             piles = self.by_segment.get(segment)
             if piles is None:
                 piles = self.by_segment[segment] = [
@@ -94,12 +116,7 @@ def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable,
     """Return what there is of each segment, as `Predictions.by_segment` orders them."""
     if None in by_segment:
         return list(by_segment.items())
-    names = list(by_segment)
-    column = np.array(names)
-    if column.dtype.kind not in "biufmM":
-        column = np.empty(len(names), dtype=object)
-        column[:] = names
-    return [(name, by_segment[name]) for name in check.distinct(column)]
+    return [(name, by_segment[name]) for name in check.distinct(array_of(list(by_segment)))]
 
 
 def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[Seen, _Piles]:
@@ -120,7 +137,7 @@ def _kinds(
 
     def possible(role: Role, table: pa.Table) -> list[pa.DataType]:
         kind = schema.field(role.column).type
-        return columns.kinds_of(table.column(role.column), kind, untyped=source.untyped)
+        return columns.kinds_of(table.column(role.column), kind, decimal=source.decimal)
 
     none = pa.Table.from_batches([], schema)  # Schema.empty_table() would load pandas
     numbers = {role: possible(role, none) for role in roles if role.argument in ("score", "weight")}

@@ -12,7 +12,7 @@ from scipy import stats
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.evaluation.across_datasets.result_table import result_table
+from rocscope.evaluation.across_datasets.result_table import ROUNDING, result_table
 from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
@@ -22,7 +22,6 @@ Zeros = Literal["split", "drop", "pratt"]
 
 _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}
 _MOST_EXACT = 50
-_BITS = 44  # of the largest value: rounding of a difference touches the lowest of 52
 
 
 def compare_datasets(
@@ -97,7 +96,7 @@ def _difference(first: Array, second: Array) -> Array:
     largest = max(abs(first).max(), abs(second).max())
     if largest == 0:
         return second - first
-    step = 2.0 ** (np.floor(np.log2(largest)) - _BITS)
+    step = 2.0 ** np.floor(np.log2(largest)) * ROUNDING
     return np.round((second - first) / step) * step
 
 

@@ -13,7 +13,8 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import InputError
-from rocscope.evaluation.across_datasets.result_table import result_table
+from rocscope.evaluation.across_datasets.permutation import exact_p_value, is_few
+from rocscope.evaluation.across_datasets.result_table import ROUNDING, result_table
 from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 
@@ -30,9 +31,10 @@ class RankComparison(Result):
     ranks : N × m array
         In each data set 1 is the best; equal models share the mean of their ranks.
     statistic, p_value : float
-        Friedman's χ² with m − 1 degrees of freedom, corrected for ties.
+        Friedman's χ², corrected for ties; p from its exact distribution, or of m − 1 degrees of freedom.
     f_statistic, f_p_value : float
-        Iman & Davenport's F with m − 1 and (m − 1)(N − 1) degrees of freedom, which is the better test.
+        Iman & Davenport's F; p from its exact distribution, which is the same, or of m − 1 and (m − 1)(N − 1) degrees
+        of freedom, which is then the better test.
     critical_difference : float
         Nemenyi's: mean ranks further apart than this differ, at `level`.
     level : float
@@ -101,10 +103,6 @@ def friedman(
     level : float
         Of the critical difference and the intervals: 0.95 for a test at 5 %.
 
-    Returns
-    -------
-    RankComparison
-
     Raises
     ------
     InputError
@@ -113,11 +111,13 @@ def friedman(
     Notes
     -----
     χ² = 12N/(m(m+1))·(ΣR̄² − m(m+1)²/4), divided by the correction for ties; F = (N − 1)χ²/(N(m − 1) − χ²), which is
-    less conservative. Critical difference q·√(m(m+1)/(6N)), with the quantile of the studentised range of m groups and
-    infinite degrees of freedom, divided by √2. The χ² and F are approximations; with N ≤ 10 and m ≤ 5 the tables of
-    exact values differ from them. Nemenyi's test looks at ranks, so that adding a model can change what it says of two
-    others: for pairs `compare_datasets` with Holm's correction does not have that flaw (Benavoli, Corani & Mangili
-    2016).
+    less conservative. Up to ten data sets and five models the p-value of both is the share of all orders within the
+    data sets that make as large a difference; beyond, those of χ² and F are approximations. Values that are equal to 13
+    digits of the largest of their data set tie.
+
+    Critical difference q·√(m(m+1)/(6N)), with the quantile of the studentised range of m groups and infinite degrees of
+    freedom, divided by √2. Nemenyi's test looks at ranks, so that adding a model can change what it says of two others:
+    for pairs `compare_datasets` with Holm's correction does not have that flaw (Benavoli, Corani & Mangili 2016).
 
     References
     ----------
@@ -128,7 +128,7 @@ def friedman(
     >>> auc = {"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.7, 0.6, 0.5, 0.85]}
     >>> result = friedman(auc)
     >>> result
-    RankComparison(mean ranks: a 1, b 2.25, c 2.75; 4 data sets, Friedman p=0.0388, Iman–Davenport p=0.00659,
+    RankComparison(mean ranks: a 1, b 2.25, c 2.75; 4 data sets, Friedman p=0.0417, Iman–Davenport p=0.0417,
     critical difference 1.657)
     >>> result.groups
     [('a', 'b'), ('b', 'c')]
@@ -140,7 +140,7 @@ def friedman(
         hint = "compare_datasets compares two"
         raise InputError("models to rank", expected="three or more", got=str(m), hint=hint)
     descending = table.sign > 0 if larger_is_better is None else larger_is_better
-    ranks = stats.rankdata(-table.values if descending else table.values, axis=1)
+    ranks = _ranks(-table.values if descending else table.values)
     if np.ptp(ranks):
         statistic, p_value = map(float, stats.friedmanchisquare(*ranks.T))
     else:  # all models equal on all data sets
@@ -148,12 +148,24 @@ def friedman(
     rest = n * (m - 1) - statistic
     f_statistic = (n - 1) * statistic / rest if rest > 1e-12 * n * m else inf
     f_p_value = 0.0 if isinf(f_statistic) else float(stats.f.sf(f_statistic, m - 1, (m - 1) * (n - 1)))
+    if is_few(ranks):
+        p_value = f_p_value = exact_p_value(ranks)
     scale = sqrt(m * (m + 1) / (6 * n))
     reach = _studentized_range(level, m) / sqrt(2) * scale
     pairs = _nemenyi(table.models, ranks, scale, reach, level)
     return RankComparison(
         table.models, ranks, statistic, p_value, f_statistic, f_p_value, reach, level, pairs, table.quantity
     )
+
+
+def _ranks(values: Array) -> Array:
+    """Rank each row, neighbours that rounding alone may part being equal."""
+    order = np.argsort(values, axis=1)
+    steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
+    apart = steps > abs(values).max(axis=1, keepdims=True) * ROUNDING
+    level = np.empty(values.shape)
+    np.put_along_axis(level, order, np.cumsum(np.pad(apart, ((0, 0), (1, 0))), axis=1), axis=1)
+    return stats.rankdata(level, axis=1)
 
 
 @lru_cache(maxsize=64)

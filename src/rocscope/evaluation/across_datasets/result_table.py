@@ -14,6 +14,9 @@ from rocscope.evaluation.folds.fold_scores import fold_scores
 from rocscope.evaluation.measures import Metric
 from rocscope.sample import refusal
 
+ROUNDING = 2.0**-44
+"""Of the largest value: what is nearer is equal, as rounding of a difference touches the lowest of 52 bits."""
+
 
 @dataclass(frozen=True, eq=False)
 class ResultTable:

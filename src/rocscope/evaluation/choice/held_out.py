@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._parts import masks_of
 from rocscope._types import Array
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import independent_units, masks_of
+from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation.choice.threshold_choice import Rule, from_zero, pick
 from rocscope.evaluation.folds import across

@@ -69,10 +69,6 @@ def optimism(
         Confidence level.
     random_state, progress : see `rocscope.evaluate`
 
-    Returns
-    -------
-    Optimism
-
     Raises
     ------
     OneClassError

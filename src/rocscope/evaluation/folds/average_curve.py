@@ -62,7 +62,7 @@ def average_curve(
     grid : array, optional
         The x of a vertical average, the thresholds of a threshold average. By default every value that any fold has,
         or 20,000 of them.
-    bins, strategy : see `rocscope.calibration`
+    bins, strategy : see `rocscope.calibration_curve`
         Bins are the same in all folds; ``"uniform"`` or ``"quantile"`` (of all rows).
     level : float
         Confidence level of band and areas.

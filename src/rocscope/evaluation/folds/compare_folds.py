@@ -44,9 +44,9 @@ def compare_folds(
     method : {"corrected_t", "5x2_t", "5x2_f"}
         Nadeau & Bengio's corrected resampled t-test; for five repeats of two folds also Dietterich's t-test and
         Alpaydin's combined F-test.
-    metric : name or function
-        For predictions: what is computed in each fold, such as "auc", "brier", or any metric of a 2 × 2 table (at
-        threshold 0.5 of probabilities); or a function of the predictions of one model in one fold.
+    metric : str, Context, CostMatrix or function
+        For predictions: what is computed in each fold, see `bootstrap_632`. What needs decisions takes those of the
+        models; where predictions hold none, probabilities are cut at 0.5.
     test_share : float, optional
         Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. Left out, it is that of
         cross-validation, 1/folds, where scores are arrays of repeats × folds, or predictions whose repeats test every

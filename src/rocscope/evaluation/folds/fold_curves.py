@@ -8,13 +8,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._parts import masks_of
 from rocscope._types import Array
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.methods import calibration_curve
 from rocscope.calibration.results import BinnedCalibrationCurve
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.rows import independent_units, masks_of
+from rocscope.core.rows import independent_units
 from rocscope.curves.curve import CountCurve, Curve
 from rocscope.curves.lift_curves import gain, lift
 from rocscope.curves.precision_recall_curve import precision_recall
@@ -109,7 +110,7 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
         If some folds have none.
     """
     check.check_choice("curve", kind, KINDS)
-    masks = masks_of("fold", predictions.fold)
+    masks = dict(masks_of("fold", predictions.fold))
     counts = predictions.counts()
     make: Make = _MAKE[kind] if kind in _MAKE else _in_bins_of(counts, bins, strategy)
     pooled = make(counts)

@@ -35,11 +35,14 @@ MEASURES = {
     "accuracy": SummaryMeasure("accuracy", "classification", 1),
     "net_benefit": SummaryMeasure("net benefit", "utility"),
     "expected_cost": SummaryMeasure("cost per case", "utility"),
+    "miscalibration_cost": SummaryMeasure("cost of acting on p", "utility", 0),
 }
 """Every number of a summary, in the order in which it is shown."""
 
 NEEDS_PROBABILITIES = tuple(
-    name for name, measure in MEASURES.items() if measure.domain in ("calibration", "overall") or name == "net_benefit"
+    name
+    for name, measure in MEASURES.items()
+    if measure.domain in ("calibration", "overall") or name in ("net_benefit", "miscalibration_cost")
 )
 
 TRIPOD = {

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocscope.calibration.intervals.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.intervals.decision_cost import MiscalibrationCostCurve
 from rocscope.calibration.intervals.evidence import Evidence, evidence
 from rocscope.calibration.outcomes import Shift
 from rocscope.calibration.report import distance_estimates
@@ -22,6 +23,7 @@ from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.proportions import rate_intervals, share_of
 from rocscope.sample import Sample
 
+_DRAWS = 99
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
 _NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}
@@ -34,8 +36,11 @@ class Measured(NamedTuple):
     notes: tuple[str, ...]
 
 
-def measure(sample: Sample, threshold: float, context: Context, level: float, random_state: int) -> Measured:
-    """Return all measures of a model; what cannot be had has no interval, or no value, and says why."""
+def measure(sample: Sample, threshold: float | None, context: Context, level: float, random_state: int) -> Measured:
+    """Return all measures of a model; what cannot be had has no interval, or no value, and says why.
+
+    Without a threshold those of classification are of the model's own decisions.
+    """
     data = sample.counts if sample.rows is None else sample.rows
     known, counts = evidence(data, probabilities=False), sample.counts
     one_class = not (counts.n_pos and counts.n_neg)
@@ -45,7 +50,11 @@ def measure(sample: Sample, threshold: float, context: Context, level: float, ra
     with heard() as said:
         if not one_class:
             found["auc"] = _area(data, forms)
-        if not isnan(threshold):
+        if threshold is None:
+            said_so = evidence(_as_scores(sample.require_rows("decisions")), probabilities=False)
+            own = ClosedForms(said_so, Shift.of(said_so.outcomes, target), level)
+            found |= _at_threshold(said_so, own, said_so.counts.at(1), context, one_class=one_class)
+        elif not isnan(threshold):
             found |= _at_threshold(known, forms, counts.at(threshold), context, one_class=one_class)
         try:
             counts.require_probabilities("scores")
@@ -53,9 +62,17 @@ def measure(sample: Sample, threshold: float, context: Context, level: float, ra
             found |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
         else:
             found |= _of_probabilities(known, forms, random_state)
+            if not one_class:
+                found["miscalibration_cost"] = _cost_of_miscalibration(known, forms, context, random_state)
     doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
     said += [f"† {MEASURES[name].heading}: {reason}" for name, reason in doubts.items()]
     return Measured(found, tuple(said))
+
+
+def _as_scores(rows: Predictions) -> Predictions:
+    """Return the decisions of a model as scores of 1 and 0."""
+    scores = {name: decided.astype(np.int8) for name, decided in rows.decisions.items()}
+    return Predictions(rows.y_true, scores, **rows.row_columns())
 
 
 def _area(data: Predictions | ThresholdCounts, forms: ClosedForms) -> Estimate:
@@ -77,6 +94,15 @@ def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int) ->
         **forms.recalibration(),
         **{name: distances[name] for name in ("ici", "e50", "e90", "ece", "brier_miscalibration")},
     }
+
+
+def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Context, random_state: int) -> Estimate:
+    """Return what it costs to act on the probabilities themselves beyond acting on recalibrated ones."""
+    curve = MiscalibrationCostCurve(known, forms.shift.target)
+    try:
+        return curve.interval(context, level=forms.level, draws=_DRAWS, random_state=random_state)
+    except InputError as error:
+        return forms.without(nan, str(error))
 
 
 def _at_threshold(

@@ -26,7 +26,8 @@ class SummaryRow(Result):
         The segment or fold; "all" for all rows.
     n, n_pos : float
     threshold : float
-        That classification and utility are at: the best one of the model on all rows, in the context.
+        That classification and utility are at: the best one of the model on all rows, in the context; NaN where they
+        are of the model's own decisions.
     estimates : dict from the name of a measure to Estimate
     notes : tuple of str
     """
@@ -178,18 +179,22 @@ def plain(value: float) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def methods_paragraph(version: str, context: Context, by: str | None, level: float, facts: Sequence[str]) -> str:
+def methods_paragraph(
+    version: str, context: Context, by: str | None, level: float, facts: Sequence[str], *, own: bool = False
+) -> str:
     """Return the words for a methods section."""
     mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
     costs = f"a false positive costing {context.cost_fp:g} and a false negative {context.cost_fn:g}"
     parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold found on all rows."
     percent = f"{100 * level:g} %"
+    chosen = f"at the threshold of lowest expected cost on the same data, {costs}, so they are optimistic"
+    decided = f"of the decisions of the models themselves where these are known, {costs}; else {chosen}"
     return (
         f"Performance was assessed in five domains (discrimination, calibration, overall, classification, clinical "
         f"utility) with rocscope {version}, at a prevalence of {mix}. Discrimination: area under the ROC curve. "
         f"Calibration: observed over expected events, calibration in the large, joint intercept and slope of logistic "
         f"recalibration, and the integrated calibration index, E50 and E90 from local linear regression (span 2/3, as "
         f"val.prob). Overall: Brier score, scaled Brier score, miscalibration (CORP) and log loss. Classification and "
-        f"net benefit are at the threshold of lowest expected cost on the same data, {costs}, so they are optimistic. "
+        f"net benefit are {decided if own else chosen}. "
         f"{percent} confidence intervals: {'; '.join(facts)}.{parts} References: {'; '.join(REFERENCES)}."
     )

@@ -8,6 +8,7 @@ from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.rows import refuse_repeats
+from rocscope.curves.campaign import Campaign
 from rocscope.decisions.choosing import choose
 from rocscope.errors import OneClassError
 from rocscope.evaluation.summary.measures import measure
@@ -26,9 +27,10 @@ _FACTS = (
 
 def summary(
     predictions: Models,
-    context: Context | None = None,
+    context: Context | Campaign | None = None,
     *,
     by: By | None = None,
+    thresholds: Literal["cheapest"] | None = None,
     level: float = 0.95,
     random_state: Any = 0,
 ) -> Summary:
@@ -43,6 +45,8 @@ def summary(
         when left out.
     by : {"segment", "fold"}, optional
         A further row for each segment or fold of the Predictions.
+    thresholds : "cheapest", optional
+        Classification and utility at the threshold of lowest expected cost, also of models that decide themselves.
     level : float
         Confidence level.
     random_state : int, Generator, RandomState or None
@@ -60,8 +64,9 @@ def summary(
 
     Notes
     -----
-    Threshold: that of lowest expected cost of each model on all rows, also for its parts. Intervals take it as given;
-    chosen on the same rows it makes classification and utility optimistic. Net benefit weighs false positives by
+    Classification and utility are of a model's own decisions, where predictions hold them; else at the threshold of
+    lowest expected cost on all rows, also for its parts. Intervals take that as given; chosen on the same rows it makes
+    classification and utility optimistic. Net benefit weighs false positives by
     (cost_fp − cost_tn)/(cost_fn − cost_tp). What cannot be had (one class, scores that are no probabilities, separated
     classes) is NaN, or a value without an interval, and the method of the estimate says why.
 
@@ -78,24 +83,31 @@ def summary(
     >>> from rocscope import Predictions
     >>> found = summary(Predictions(rng.random(400) < score, {"risk": score}))
     >>> found
-    Summary(risk AUC 0.8511, 20 measures)
+    Summary(risk AUC 0.8511, 21 measures)
     >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
     (True, True, True)
     """
     refuse_repeats(predictions, "summary")
     check.check_level(level)
-    context, seed = context or Context(), check.seed_of(random_state)
+    if thresholds is not None:
+        check.check_choice("thresholds", thresholds, ("cheapest",))
+    context, seed = Context.given(context), check.seed_of(random_state)
     samples, rows = samples_of(predictions, name="predictions"), []
     for model, sample in samples.items():
-        threshold, notes = _threshold(model, sample.counts, context)
+        decided = thresholds is None and sample.rows is not None and bool(sample.rows.decisions)
+        threshold, notes = (None, ()) if decided else _threshold(model, sample.counts, context)
         for part, data in {"all": sample, **_parts(sample, by)}.items():
             found = measure(data, threshold, context, level, seed)
             n, n_pos, said = data.counts.n, data.counts.n_pos, notes + found.notes
             if not isinstance(n, int) and data.rows is None:
                 said += ("weights are taken as numbers of rows: pass Predictions where they are not",)
-            rows.append(SummaryRow(model, part, n, n_pos, threshold, found.estimates, said))
+            rows.append(
+                SummaryRow(model, part, n, n_pos, nan if threshold is None else threshold, found.estimates, said)
+            )
     facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
-    return Summary(tuple(rows), context, by, level, methods_paragraph(__version__, context, by, level, facts))
+    own = thresholds is None and any(sample.rows is not None and sample.rows.decisions for sample in samples.values())
+    said = methods_paragraph(__version__, context, by, level, facts, own=own)
+    return Summary(tuple(rows), context, by, level, said)
 
 
 def _parts(sample: Sample, by: str | None) -> dict[str, Sample]:

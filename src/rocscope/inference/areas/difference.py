@@ -11,6 +11,7 @@ from rocscope.inference.areas.effective_size import EffectiveSize
 from rocscope.inference.areas.placements import AucSample
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
+_SMALL, _LARGE = 20, 50  # rows of a class with which even equal areas want all the care, and none
 _LARGEST = 1e8  # quantile that stands for all beyond: probabilities of few degrees of freedom have none
 _UNTOLD, _TOLD = 6.0, 12.0  # rows that tell how much ranks vary: too few, and enough
 _SUREST = 37.0  # normal quantile beyond which probabilities are 0 to double precision
@@ -34,7 +35,10 @@ class AreaDifference:
     both areas' own intervals. Welch's: D ± t·√(a + b), with the variances a, b of the differences of placements in
     either class and (a + b)²/(a²/(m − 1) + b²/(n − 1)) degrees of freedom. Welch's holds where enough rows tell how
     much ranks vary, and for equal areas nearly always; MOVER's is wider and holds always. So the interval reaches
-    beyond Welch's towards MOVER's, the whole way with 6 such rows or fewer and not at all with 12 or more. A test
+    beyond Welch's towards MOVER's, by a share c: 1 with 6 such rows or fewer, 0 with 12 or more. A difference θ between
+    0 and D is held against c·|θ/D| of it only, as it is the less of a risk the nearer the areas are: L solves
+    D − L = w + c·|L/D|·(m − w) with the half-widths w of Welch and m of MOVER. (With fewer than 50 rows of a class w
+    itself moves towards m, by all of c with 20 or fewer: unlike spreads of the two models then mislead Welch's.) A test
     rejects where this interval would not hold the null.
 
     References
@@ -87,15 +91,29 @@ class AreaDifference:
 
     def _low(self, z: float) -> float:
         a, b = self._reaches(z)
-        return max(self.value - self._reach(z, _apart(b[0], a[1], self.correlation)), -1.0)
+        return max(self.value - self._reach(z, _apart(b[0], a[1], self.correlation), self.value), -1.0)
 
     def _high(self, z: float) -> float:
         a, b = self._reaches(z)
-        return min(self.value + self._reach(z, _apart(b[1], a[0], self.correlation)), 1.0)
+        return min(self.value + self._reach(z, _apart(b[1], a[0], self.correlation), -self.value), 1.0)
 
-    def _reach(self, z: float, mover: float) -> float:
+    def _reach(self, z: float, mover: float, to_zero: float) -> float:
+        """Return how far the interval reaches on one side, on which 0 lies at a distance (below 0: on the other)."""
         welch = self._welch(z)
-        return welch + self.caution * max(mover - welch, 0.0)
+        more = self.caution * max(mover - welch, 0.0)
+        if to_zero <= 0 or not self.variance > 0:
+            return welch + more
+        least = welch + self._caution_at_zero * more
+        more -= least - welch
+        if least <= to_zero:
+            return to_zero * (least + more) / (to_zero + more)
+        beyond = least - to_zero
+        return to_zero + min(beyond / (1 - more / to_zero) if more < to_zero else inf, beyond + more)
+
+    @property
+    def _caution_at_zero(self) -> float:
+        smallest = min(self.first.smallest, self.second.smallest)
+        return float(np.clip((_LARGE - smallest) / (_LARGE - _SMALL), 0, 1))
 
     def _welch(self, z: float) -> float:
         return 0.0 if isnan(self.variance) else student(z, self.df) * sqrt(self.variance)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -106,6 +107,8 @@ def auc_sample(
 ) -> AucSample:
     """Return the AUC of one model and how it varies, from its rows where they are known."""
     given = not (groups is None or groups is False)
+    if folds is not None:
+        check.check_text("folds", folds)
     if given or folds == "mean":
         sample.require_rows("groups" if given else "folds='mean'")
     if sample.rows is None:

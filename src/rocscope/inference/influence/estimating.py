@@ -54,6 +54,8 @@ class Values:
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None, weights: WeightKind) -> Values:
     """Return the values of a statistic and how they vary; the mean over folds is that of the folds' own values."""
     given = not (groups is None or groups is False)
+    if folds is not None:
+        check.check_text("folds", folds)
     if given or folds == "mean":
         data.require_rows("groups" if given else "folds='mean'")
     if data.rows is None:
@@ -122,10 +124,6 @@ def estimate_of(
     model : str, optional
         Which one of the Predictions.
     level, groups, folds, weights : see `auc_interval`
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----

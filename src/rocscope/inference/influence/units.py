@@ -17,7 +17,7 @@ from rocscope.inference.influence.strata import Stratum
 WeightKind = Literal["auto", "frequency", "sampling"]
 OverFolds = Literal["pooled", "mean"]
 
-_WEIGHTS = ("auto", "frequency", "sampling")
+WEIGHTS = ("auto", "frequency", "sampling")
 _FOLDS = ("pooled", "mean")
 
 
@@ -131,7 +131,7 @@ def units_of(
     predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None, weights: WeightKind = "auto"
 ) -> Units:
     """Return the rows that have a weight, with what they stand for and what they belong to."""
-    check.check_choice("weights", weights, _WEIGHTS)
+    check.check_choice("weights", weights, WEIGHTS)
     if folds is not None:
         check.check_choice("folds", folds, _FOLDS)
     weight = predictions.sample_weight

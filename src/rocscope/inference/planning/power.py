@@ -7,7 +7,7 @@ for each positive.
 
 from dataclasses import dataclass
 from math import ceil, exp, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from scipy import optimize, special
 
@@ -97,10 +97,6 @@ def auc_power(
     alpha : float
         Level of the test.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Φ((|AUC − null|·√n_pos − z_α·√V(null))/√V(AUC)).
@@ -110,8 +106,7 @@ def auc_power(
     >>> round(auc_power(0.7, n_pos=40, n_neg=40), 3)
     0.898
     """
-    ratio = _cases(n_pos, n_neg)
-    return _power(auc - null, _variances(auc, null, ratio, alternative, alpha), n_pos, alternative, alpha)
+    return _of_one(auc, null, _cases(n_pos, n_neg), alternative, alpha).power(n_pos)
 
 
 def auc_sample_size(
@@ -133,19 +128,13 @@ def auc_sample_size(
     ratio : float
         Negatives for each positive.
 
-    Returns
-    -------
-    Plan
-
     Examples
     --------
     >>> auc_sample_size(0.7, power=0.9)
     Plan(n_pos=41, n_neg=41, power 0.906, AUC 0.7 against 0.5)
     """
-    variances = _variances(auc, null, ratio, alternative, alpha)
-    n_pos = _smallest(auc - null, variances, power, alternative, alpha)
-    reached = _power(auc - null, variances, n_pos, alternative, alpha)
-    return Plan(n_pos, ceil(n_pos * ratio), reached, f"AUC {auc:g} against {null:g}")
+    test = _of_one(auc, null, ratio, alternative, alpha)
+    return test.plan(power, ratio, f"AUC {auc:g} against {null:g}")
 
 
 def comparison_power(
@@ -170,9 +159,6 @@ def comparison_power(
         Of the two estimated areas: 0 for independent samples; for models of the same rows take it from a pilot
         (``compare(...).covariance``), typically 0.3 to 0.7; below 0 where one is right where the other is wrong.
     alternative, alpha : see `auc_power`
-    Returns
-    -------
-    float
 
     Notes
     -----
@@ -186,8 +172,7 @@ def comparison_power(
     >>> round(apart, 3), round(same_rows, 3)
     (0.486, 0.779)
     """
-    variances = _variances_of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha)
-    return _power(second - first, variances, n_pos, alternative, alpha)
+    return _of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha).power(n_pos)
 
 
 def comparison_sample_size(
@@ -220,11 +205,8 @@ def comparison_sample_size(
     >>> comparison_sample_size(0.7, 0.8, correlation=0.5)
     Plan(n_pos=106, n_neg=106, power 0.802, AUC 0.7 against 0.8, correlation 0.5)
     """
-    variances = _variances_of_two(first, second, ratio, correlation, alternative, alpha)
-    n_pos = _smallest(second - first, variances, power, alternative, alpha)
-    reached = _power(second - first, variances, n_pos, alternative, alpha)
-    aim = f"AUC {first:g} against {second:g}, correlation {correlation:g}"
-    return Plan(n_pos, ceil(n_pos * ratio), reached, aim)
+    test = _of_two(first, second, ratio, correlation, alternative, alpha)
+    return test.plan(power, ratio, f"AUC {first:g} against {second:g}, correlation {correlation:g}")
 
 
 def detectable_auc(
@@ -262,55 +244,54 @@ def detectable_auc(
 
 
 @dataclass(frozen=True)
-class _Variances:
-    """Variances of what is tested, for one positive: under the null hypothesis and as it is expected."""
+class _ZTest:
+    """A z test of an effect, with its variances for one positive: under the null hypothesis and as it is expected."""
 
+    effect: float
     null: float
     expected: float
+    alternative: Alternative
+    alpha: float
+
+    def __post_init__(self) -> None:
+        check.check_choice("alternative", self.alternative, get_args(Alternative))
+        check.check_share(self.alpha, "alpha")
+        if not self.effect or (self.alternative == "greater" and self.effect < 0):
+            wanted = "a difference" if self.alternative == "two-sided" else "a difference above 0"
+            raise InputError("what is to be shown", expected=wanted, got=f"{self.effect:g}")
+
+    @property
+    def critical(self) -> float:
+        return float(special.ndtri(1 - (self.alpha / 2 if self.alternative == "two-sided" else self.alpha)))
+
+    def power(self, n_pos: float) -> float:
+        z = (abs(self.effect) * sqrt(n_pos) - self.critical * sqrt(self.null)) / sqrt(self.expected)
+        return float(special.ndtr(z))
+
+    def plan(self, power: float, ratio: float, aim: str) -> Plan:
+        """Return the smallest study of that power."""
+        check.check_share(power, "power")
+        aimed = float(special.ndtri(power))
+        needed = max(self.critical * sqrt(self.null) + aimed * sqrt(self.expected), 0.0)
+        n_pos = max(ceil((needed / self.effect) ** 2), 2)
+        return Plan(n_pos, ceil(n_pos * ratio), self.power(n_pos), aim)
 
 
-def _variances(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _Variances:
-    _check_auc("auc", auc)
+def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _ZTest:
     _check_auc("null", null)
-    _check_test(auc - null, alternative, alpha)
-    return _Variances(auc_variance(null, ratio), auc_variance(auc, ratio))
+    return _ZTest(auc - null, auc_variance(null, ratio), auc_variance(auc, ratio), alternative, alpha)
 
 
-def _variances_of_two(
+def _of_two(
     first: float, second: float, ratio: float, correlation: float, alternative: Alternative, alpha: float
-) -> _Variances:
+) -> _ZTest:
     _check_auc("first", first)
     _check_auc("second", second)
     if not -1 <= correlation < 1:
         raise InputError("correlation", expected="a number from -1 to below 1", got=repr(correlation))
-    _check_test(second - first, alternative, alpha)
     a, b, both = (auc_variance(auc, ratio) for auc in (first, second, (first + second) / 2))
-    return _Variances(2 * both * (1 - correlation), a + b - 2 * correlation * sqrt(a * b))
-
-
-def _power(effect: float, variances: _Variances, n_pos: float, alternative: Alternative, alpha: float) -> float:
-    towards = abs(effect) if alternative == "two-sided" else effect
-    z = _critical(alternative, alpha)
-    return float(special.ndtr((towards * sqrt(n_pos) - z * sqrt(variances.null)) / sqrt(variances.expected)))
-
-
-def _smallest(effect: float, variances: _Variances, power: float, alternative: Alternative, alpha: float) -> int:
-    check.check_share(power, "power")
-    z, aimed = _critical(alternative, alpha), float(special.ndtri(power))
-    needed = max(z * sqrt(variances.null) + aimed * sqrt(variances.expected), 0.0)
-    return max(ceil((needed / abs(effect)) ** 2), 2)
-
-
-def _critical(alternative: Alternative, alpha: float) -> float:
-    return float(special.ndtri(1 - (alpha / 2 if alternative == "two-sided" else alpha)))
-
-
-def _check_test(effect: float, alternative: Alternative, alpha: float) -> None:
-    check.check_choice("alternative", alternative, ("two-sided", "greater"))
-    check.check_share(alpha, "alpha")
-    if not effect or (alternative == "greater" and effect < 0):
-        wanted = "a difference" if alternative == "two-sided" else "a difference above 0"
-        raise InputError("what is to be shown", expected=wanted, got=f"{effect:g}")
+    null, expected = 2 * both * (1 - correlation), a + b - 2 * correlation * sqrt(a * b)
+    return _ZTest(second - first, null, expected, alternative, alpha)
 
 
 def _check_auc(name: str, auc: float) -> None:

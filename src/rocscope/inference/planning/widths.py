@@ -72,10 +72,6 @@ def rate_sample_size(
     prevalence : float, optional
         Where positives and negatives cannot be sought out: enough cases are then taken for both classes.
 
-    Returns
-    -------
-    Plan
-
     Notes
     -----
     The smallest number of each class from which on the interval around the expected rate, at the count nearest to it,

@@ -93,10 +93,6 @@ def bootstrap(
         None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
         of replicates done and in all.
 
-    Returns
-    -------
-    BootstrapEstimate
-
     Raises
     ------
     InputError
@@ -134,7 +130,7 @@ def bootstrap(
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts.from_scores([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
-    BootstrapEstimate(0.55, 95 % interval 0.4 to 0.7, bootstrap (percentile, 500 replicates), n=40)
+    BootstrapEstimate(0.55, 95 % interval 0.4 to 0.675, bootstrap (percentile, 500 replicates), n=40)
     """
     if not callable(statistic):
         hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"

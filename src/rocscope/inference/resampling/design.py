@@ -11,7 +11,7 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
-from rocscope.inference.influence.units import WeightKind, is_frequency, require_whole
+from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency, require_whole
 from rocscope.inference.resampling.draws import Design, Tally
 
 
@@ -28,7 +28,7 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
 
 def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, weights: WeightKind) -> Design:
     """Draw rows, so that all models see the same ones; or groups of rows."""
-    check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
+    check.check_choice("weights", weights, WEIGHTS)
     weight = predictions.sample_weight
     unit = independent_units(predictions, groups)
     if unit is not None:

@@ -70,6 +70,7 @@ def differences(
 def _each(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statistic:
     if statistic is auc:
         return AREAS
+    check.check_function(statistic, "statistic")
     return Statistic(lambda counts: [statistic(each) for each in counts.values()], len(design.tallies))
 
 

@@ -8,6 +8,7 @@ own seed, so that they do not depend on how many threads share the work.
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from rocscope import kernels
 from rocscope._progress import Progress, track
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.ranking import Levels
+from rocscope.core.levels import Levels
 from rocscope.core.threads import cores
 from rocscope.errors import OneClassError
 
@@ -28,6 +29,7 @@ _CHUNK_CELLS = 2**17
 _CHUNK_MOST = 100
 _DRAWS_A_UNIT = 12  # with more of them, binomials unit by unit are sooner drawn than rows one by one
 _COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
+_BLOCK = 2**12  # rows whose counts stay in the cache while they are drawn
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,15 @@ class Design:
     def draw(self, rng: np.random.Generator, replicates: int, compiled: bool) -> Array:
         """Return how often each unit is drawn, a replicate a row."""
         drawn = np.zeros((replicates, self.frequency.size), np.int64)
-        for stratum in self.strata:
-            _draw(rng, self.frequency, stratum, drawn, compiled)
+        for stratum, unit in zip(self.strata, self._units, strict=True):
+            _draw(rng, self.frequency[stratum], unit, drawn[:, stratum], compiled)
         return drawn
+
+    @cached_property
+    def _units(self) -> list[Array]:
+        """For each stratum the unit (counted within it) of each row; none where units are drawn by binomials."""
+        sizes = [self.frequency[stratum] for stratum in self.strata]
+        return [np.repeat(np.arange(size.size), size if _by_rows(size) else 0) for size in sizes]
 
     @property
     def smallest_class(self) -> float:
@@ -122,28 +130,49 @@ class Design:
 
     def worth_compiling(self, replicates: int) -> bool:
         """Whether so many replicates take longer than loading a compiler."""
-        return self.draws * replicates >= _COMPILED_FROM
+        return self.draws * check.check_whole(replicates, "replicates") >= _COMPILED_FROM
 
     @property
     def chunk(self) -> int:
         """Replicates in a chunk."""
-        width = max(self.draws if self.draws <= _DRAWS_A_UNIT * self.frequency.size else 0, self.frequency.size)
+        width = max(self.draws if _by_rows(self.frequency) else 0, self.frequency.size)
         return int(np.clip(_CHUNK_CELLS // width, 1, _CHUNK_MOST))
 
 
-def _draw(rng: np.random.Generator, frequency: Array, stratum: slice, drawn: Array, compiled: bool) -> None:
-    """Add the draws of one stratum to each row of `drawn`."""
-    total, replicates = int(frequency[stratum].sum()), drawn.shape[0]
-    if total > _DRAWS_A_UNIT * frequency[stratum].size:
-        drawn[:, stratum] = rng.multinomial(total, frequency[stratum] / total, size=replicates)
+def _by_rows(frequency: Array) -> bool:
+    """Whether rows are drawn one by one, which is sooner done than binomials where there are few of a unit."""
+    return frequency.sum() <= _DRAWS_A_UNIT * frequency.size
+
+
+def _draw(rng: np.random.Generator, frequency: Array, unit: Array, drawn: Array, compiled: bool) -> None:
+    """Add the draws of one stratum, whose rows are of these units, to each row of `drawn`."""
+    total, replicates = int(frequency.sum()), drawn.shape[0]
+    if not _by_rows(frequency):
+        drawn[:] = rng.multinomial(total, frequency / total, size=replicates)
         return
-    unit = np.repeat(np.arange(stratum.start, stratum.stop), frequency[stratum])
-    draws = rng.integers(0, total, size=(replicates, total), dtype=np.uint32 if total < 2**32 else np.int64)
+    number, place = _draw_rows(rng, total, replicates)
     if compiled:
-        kernels.ranks.tally(draws, unit, drawn)
+        kernels.ranks.tally(number, place, _BLOCK, unit, drawn)
         return
-    row = frequency.size * np.arange(replicates)[:, None]
-    drawn += np.bincount((unit[draws] + row).ravel(), minlength=drawn.size).reshape(drawn.shape)
+    block = np.tile(np.arange(number.shape[1]), replicates)
+    row = place + np.repeat(_BLOCK * block, number.ravel()).reshape(place.shape)
+    first = frequency.size * np.arange(replicates)[:, None]
+    drawn += np.bincount((unit[row] + first).ravel(), minlength=drawn.size).reshape(drawn.shape)
+
+
+def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[Array, Array]:
+    """Draw as many rows as there are: how many from each block of neighbours, and which of the block they are.
+
+    The numbers are multinomial, and within a block each row is as likely: the distribution of rows that are drawn one
+    by one, without leaps all over memory.
+    """
+    size = np.diff(np.append(np.arange(0, total, _BLOCK), total))
+    number = rng.multinomial(total, size / total, size=replicates)
+    place = rng.integers(0, size[0], size=(replicates, total), dtype=np.uint16)
+    if size[-1] < size[0]:
+        for places, last in zip(place, number[:, -1], strict=True):
+            places[total - last :] = rng.integers(0, size[-1], size=last, dtype=np.uint16)
+    return number, place
 
 
 @dataclass(frozen=True)
@@ -242,7 +271,7 @@ def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
 
 def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) -> Iterator[Array]:
     """Yield the chunks in order; Python statistics hold the interpreter's lock and gain nothing from threads."""
-    threads = min(threads or cores(), chunks)
+    threads = min(cores() if threads is None else check.check_whole(threads, "threads"), chunks)
     if threads == 1:
         yield from map(work, range(chunks))
         return

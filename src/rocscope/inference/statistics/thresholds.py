@@ -10,7 +10,8 @@ from rocscope import metrics
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.ranking import count_at_least
+from rocscope.core.levels import count_at_least
+from rocscope.curves.campaign import Campaign
 from rocscope.errors import InputError
 from rocscope.inference.influence.linear import CountShares, Linear, Smooth
 
@@ -54,7 +55,7 @@ def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
     return float(function(*(cells + step)) - function(*(cells - back))) / (_STEP + back[i])
 
 
-def cost_at(threshold: float, context: Context | None = None) -> Smooth:
+def cost_at(threshold: float, context: Context | Campaign | None = None) -> Smooth:
     """Expected cost per case at a threshold, at the target prevalence if there is one.
 
     Examples
@@ -62,7 +63,7 @@ def cost_at(threshold: float, context: Context | None = None) -> Smooth:
     >>> cost_at(2.5, Context(cost_fn=5))(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
     1.5
     """
-    context = context or Context()
+    context = Context.given(context)
 
     def cost(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         share = context.prevalence((tp + fn) / (tp + fp + fn + tn))

@@ -117,10 +117,6 @@ class MulticlassAuc(Result):
         level : float
             Confidence level.
 
-        Returns
-        -------
-        Estimate
-
         Warns
         -----
         RocscopeWarning
@@ -187,10 +183,6 @@ def multiclass_auc(
     model : str, optional
         Which model of the predictions; may be left out when there is one.
     classes, sample_weight : see `MulticlassPredictions`
-
-    Returns
-    -------
-    MulticlassAuc
 
     Raises
     ------

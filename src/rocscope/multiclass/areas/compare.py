@@ -39,10 +39,6 @@ def compare_multiclass_auc(
         Which average; see `MulticlassAuc`.
     alternative, test, margin, level, adjust : see `rocscope.compare`
 
-    Returns
-    -------
-    Comparisons
-
     Raises
     ------
     InputError

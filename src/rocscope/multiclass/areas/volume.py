@@ -1,6 +1,5 @@
 """Volume under the ROC surface of three classes: the share of trios, one case of each class, that are sorted right."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, permutations
 
@@ -25,16 +24,13 @@ class Volume:
     sampling_variance : float
         Of the random choice of trios; 0 where all were counted.
     trios : int
-        How many were looked at.
-    n : int
-        Rows.
+        How many were chosen at random.
     """
 
     value: float
     variance: float
-    sampling_variance: float
-    trios: int
-    n: int
+    sampling_variance: float = 0.0
+    trios: int = 0
 
 
 def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
@@ -61,8 +57,7 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
     components = [
         at[level] * own / sixfold for at, level, own in zip((at_low, at_mid, at_high), places, total, strict=True)
     ]
-    trios = int(np.prod([group.size for group in groups], dtype=object))
-    return Volume(value, _variance(components, weights), 0.0, trios, sum(group.size for group in groups))
+    return Volume(value, _variance(components, weights))
 
 
 def corner_distances(proba: Array) -> Array:
@@ -93,22 +88,16 @@ def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
     distance = [corner_distances(group) for group in groups]
     total = [float(w.sum()) for w in weights]
     sums = [np.zeros(len(group)) for group in groups]
-    for rows in _chunks(*(len(group) for group in groups)):
+    size = max(1, _CHUNK // (len(groups[1]) * len(groups[2])))
+    for start in range(0, len(groups[0]), size):
+        rows = slice(start, start + size)
         credit = sorted_right(distance[0][rows, None, None], distance[1][None, :, None], distance[2][None, None, :])
         sums[0][rows] = np.einsum("abc,b,c->a", credit, weights[1], weights[2])
         sums[1] += np.einsum("abc,a,c->b", credit, weights[0][rows], weights[2])
         sums[2] += np.einsum("abc,a,b->c", credit, weights[0][rows], weights[1])
     others = (total[1] * total[2], total[0] * total[2], total[0] * total[1])
     components = [part / pairs for part, pairs in zip(sums, others, strict=True)]
-    value = float(weights[0] @ components[0] / total[0])
-    trios = int(np.prod([len(group) for group in groups], dtype=object))
-    return Volume(value, _variance(components, weights), 0.0, trios, sum(map(len, groups)))
-
-
-def _chunks(first: int, second: int, third: int) -> Iterator[slice]:
-    size = max(1, _CHUNK // (second * third))
-    for start in range(0, first, size):
-        yield slice(start, min(start + size, first))
+    return Volume(float(weights[0] @ components[0] / total[0]), _variance(components, weights))
 
 
 def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng: np.random.Generator) -> Volume:
@@ -139,12 +128,7 @@ def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng:
     noise = [float(w**2 @ part / total**2) for w, part, total in zip(weights, spreads, size, strict=True)]
     excess = [float(w @ part / total) / (total - 1) for w, part, total in zip(weights, spreads, size, strict=True)]
     variance = max(0.0, _variance(means, weights) - sum(excess))
-    n = sum(map(len, groups))
-    return Volume(sum(value_of) / 3, variance, sum(noise) / 9, n * per_row, n)
-
-
-def _draw(distance: Array, weight: Array, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-    return distance[rng.choice(len(distance), shape, p=weight / weight.sum())]
+    return Volume(sum(value_of) / 3, variance, sum(noise) / 9, sum(map(len, groups)) * per_row)
 
 
 def _variance(components: list[Array], weights: list[Array]) -> float:

@@ -53,10 +53,6 @@ def vus(
     random_state : int, Generator, RandomState or None
         Of the random trios.
 
-    Returns
-    -------
-    Estimate
-
     Raises
     ------
     InputError

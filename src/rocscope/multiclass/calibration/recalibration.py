@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.optimize import minimize
 from scipy.special import softmax
 
 from rocscope import _validation as check
 from rocscope._output import write_file
+from rocscope._parts import masks_of
 from rocscope._stored import Format
 from rocscope._types import Array
 from rocscope.core.result import Result
-from rocscope.core.rows import independent_units, masks_of, refuse_repeats
+from rocscope.core.rows import independent_units, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
@@ -32,10 +34,13 @@ FORMAT = Format(
 )
 
 _SMALLEST = 1e-9
+_LARGEST = 1e100
 _FIRST_ROWS = 50_000
 _FLAT = 1e-6
 _MOST_STEPS, _LAST_STEPS = 200, 12
+_MOST_BENT, _HESSIAN_CELLS = 1_000, 4_000_000  # coefficients, and these times rows, of a Hessian worth its time
 _MOST_TRIED, _FOLDS = 20_000, 5
+_BLOCK = 4096
 _STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
 
 
@@ -95,12 +100,16 @@ class ClassRecalibrator(Result):
             If the file cannot be read, or is no such recalibrator.
         """
         fields = FORMAT.read(path)
-        fields.require_seal()
         classes = fields.make("classes", check_classes, fields.take("classes", list, "the names of the classes"))
         size, weight, intercept = len(classes), fields.array("weight"), fields.array("intercept")
         if weight.shape != (size, size) or intercept.shape != (size,):
             fields.refuse("weight", expected=f"{size} × {size} numbers", got=f"shape {weight.shape}")
-        return cls(classes, fields.text("method"), weight, intercept)
+        for name, values in (("weight", weight), ("intercept", intercept)):
+            if np.abs(values).max() > _LARGEST:
+                fields.refuse(name, expected=f"numbers from -{_LARGEST:g} to {_LARGEST:g}")
+        made = cls(classes, fields.text("method"), weight, intercept)
+        fields.require_same(fields.make("", made.to_dict))
+        return made
 
     def __repr__(self) -> str:
         return f"ClassRecalibrator({self.method}, classes={list(self.classes)})"
@@ -160,10 +169,6 @@ def recalibrate_classes(
     random_state : int, Generator, RandomState or None
         Of the folds.
 
-    Returns
-    -------
-    RecalibratedClasses
-
     Notes
     -----
     By maximum penalised likelihood (L-BFGS). Probabilities below 10⁻⁹ count as that. Models that predict labels only
@@ -203,10 +208,7 @@ def recalibrate_classes(
         for split in splits:
             part = (chance[split.train], preds.y_true[split.train], weight[split.train])
             moved[model][split.test] = _fit(preds.classes, *part, method, strength).predict(chance[split.test])
-    columns = {name: getattr(preds, name) for name in ("sample_weight", "fold", "segment", "groups", "repeat", "row")}
-    labels = np.array(preds.classes, dtype=object)[preds.y_true]
-    result = MulticlassPredictions(labels, moved, classes=preds.classes, **columns)
-    return RecalibratedClasses(result, fitted, method, splits is not None)
+    return RecalibratedClasses(preds.with_probabilities(moved), fitted, method, splits is not None)
 
 
 def _splits(preds: MulticlassPredictions, cv: Any, seed: int) -> list[Any]:
@@ -234,13 +236,12 @@ def _fit(
         strength = 1.0 if len(chance) > _MOST_TRIED else _strength(classes, chance, label, weight, method)
     if strength == np.inf:
         return ClassRecalibrator(classes, method, np.eye(size), np.zeros(size))
-    start = np.zeros({"temperature": 1, "vector": 2 * size, "dirichlet": size * (size + 1)}[method])
-    strides = [max(len(chance) // _FIRST_ROWS, 1), 1]
-    for stride in dict.fromkeys(strides):
-        part = (_logarithms(chance[::stride]), label[::stride], weight[::stride])
-        start = _minimised(start, *part, method, strength, most=_LAST_STEPS if start.any() else _MOST_STEPS)
-    matrix, intercept = _unpacked(start, size, method)
-    return ClassRecalibrator(classes, method, matrix, intercept)
+    rows = _Rows(np.ascontiguousarray(_logarithms(chance).T), label, weight)
+    found = np.zeros(1) if method == "temperature" else np.zeros((size, 2 if method == "vector" else size + 1))
+    if len(chance) > _FIRST_ROWS:
+        found = _minimised(found, rows.every(len(chance) // _FIRST_ROWS), method, strength, most=_MOST_STEPS)
+    found = _minimised(found, rows, method, strength, most=_LAST_STEPS if found.any() else _MOST_STEPS)
+    return ClassRecalibrator(classes, method, *_unpacked(found, size))
 
 
 def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight: Array, method: str) -> float:
@@ -261,38 +262,81 @@ def _strength(classes: tuple[Hashable, ...], chance: Array, label: Array, weight
     return best if gain[best].sum() > gain[best].std() * len(chance) ** 0.5 else np.inf
 
 
-def _unpacked(beta: Array, size: int, method: str) -> tuple[Array, Array]:
-    """Return matrix and intercepts of what differs from the identity."""
-    if method == "temperature":
+@dataclass(frozen=True)
+class _Rows:
+    """Logarithms of the probabilities (k classes × n cases), number of the class and weight of each case."""
+
+    logs: Array
+    label: Array
+    weight: Array
+
+    def every(self, stride: int) -> "_Rows":
+        """Return one row in so many."""
+        return _Rows(self.logs[:, ::stride], self.label[::stride], self.weight[::stride])
+
+    def loss(self, matrix: Array, intercept: Array) -> tuple[float, Array, Array]:
+        """Return the sum of the log losses, and its slopes by matrix and by intercepts."""
+        value, slope, level = 0.0, np.zeros_like(matrix), np.zeros_like(intercept)
+        for start in range(0, self.label.size, _BLOCK):  # which stays in the cache
+            block = slice(start, start + _BLOCK)
+            logs, label, weight = self.logs[:, block], self.label[block], self.weight[block]
+            each = np.arange(label.size)
+            linear, chance, sums = _chances(matrix, intercept, logs)
+            value += weight @ (np.log(sums) - linear[label, each])
+            chance *= weight / sums
+            chance[label, each] -= weight
+            slope += chance @ logs.T
+            level += chance.sum(axis=1)
+        return float(value), slope, level
+
+
+def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
+    """Return matrix and intercepts: a logarithm of one multiple, or what differs from the identity in each class."""
+    if beta.ndim == 1:
         return np.eye(size) * np.exp(beta[0]), np.zeros(size)
-    if method == "vector":
-        return np.eye(size) + np.diag(beta[:size]), beta[size:]
-    return np.eye(size) + beta[: size * size].reshape(size, size), beta[size * size :]
+    matrix, intercept = beta[:, :-1], beta[:, -1]
+    return np.eye(size) + (matrix if matrix.shape[1] == size else np.diag(matrix[:, 0])), intercept
 
 
-def _minimised(
-    start: Array, logs: Array, label: Array, weight: Array, method: str, strength: float, *, most: int
-) -> Array:
-    size, total = logs.shape[1], weight.sum()
-    rows = np.arange(len(logs))
+def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most: int) -> Array:
+    """Return the coefficients of least penalised loss, in steps that bend alike in all directions."""
+    size, total = len(rows.logs), rows.weight.sum()
+    unbent = _unbent(start, rows, strength)
 
-    def loss(beta: Array) -> tuple[float, Array]:
-        matrix, intercept = _unpacked(beta, size, method)
-        linear = logs @ matrix.T + intercept
-        linear -= linear.max(axis=1, keepdims=True)
-        chance = np.exp(linear)
-        sums = chance.sum(axis=1)
-        value = weight @ (np.log(sums) - linear[rows, label])
-        chance *= (weight / sums)[:, None]
-        chance[rows, label] -= weight
-        slope = chance.T @ logs
+    def loss(step: Array) -> tuple[float, Array]:
+        beta = start + (unbent @ step).reshape(start.shape)
+        value, slope, level = rows.loss(*_unpacked(beta, size))
         if method == "temperature":
             gradient = np.array([np.trace(slope) * np.exp(beta[0])])
         else:
-            first = slope.diagonal() if method == "vector" else slope.ravel()
-            gradient = np.concatenate([first, chance.sum(axis=0)])
-        penalty = 0.5 * strength * (beta @ beta)
-        return float(value + penalty) / total, (gradient + strength * beta) / total
+            gradient = np.column_stack([slope.diagonal() if method == "vector" else slope, level])
+        penalty = 0.5 * strength * (beta * beta).sum()
+        return (value + penalty) / total, (gradient + strength * beta).ravel() @ unbent / total
 
     options: dict[str, Any] = {"maxiter": most, "gtol": _FLAT}
-    return minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    found = minimize(loss, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options).x
+    return start + (unbent @ found).reshape(start.shape)
+
+
+def _chances(matrix: Array, intercept: Array, logs: Array) -> tuple[Array, Array, Array]:
+    """Return linear predictors, their largest of each case taken off; their exponentials; and the sums of these."""
+    linear = matrix @ logs + intercept[:, None]
+    linear -= linear.max(axis=0)
+    chance = np.exp(linear)
+    return linear, chance, chance.sum(axis=0)
+
+
+def _unbent(beta: Array, rows: _Rows, strength: float) -> Array:
+    """Return what turns such steps into coefficients: the inverse root of the Hessian, by some of the rows."""
+    if beta.ndim == 1 or beta.size > _MOST_BENT:
+        return np.eye(beta.size)
+    part = rows.every(max(rows.label.size * beta.size // _HESSIAN_CELLS, 1))
+    _, chance, sums = _chances(*_unpacked(beta, len(rows.logs)), part.logs)
+    chance /= sums
+    ones = np.ones(part.label.size)
+    known = [np.vstack([part.logs if beta.shape[1] > 2 else log, ones]) for log in part.logs]
+    mixed = np.vstack([share * each for share, each in zip(chance, known, strict=True)])
+    alone = block_diag(*((part.weight * share * each) @ each.T for share, each in zip(chance, known, strict=True)))
+    hessian = (alone - (part.weight * mixed) @ mixed.T) / part.weight.sum()
+    ridge = strength / rows.weight.sum() + _FLAT * hessian.diagonal().max()
+    return np.linalg.inv(np.linalg.cholesky(hessian + ridge * np.eye(beta.size))).T

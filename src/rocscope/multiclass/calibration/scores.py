@@ -94,10 +94,6 @@ def multiclass_decompose(
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     rule : {"brier", "log_loss"}
 
-    Returns
-    -------
-    Decomposition
-
     Notes
     -----
     The Brier score is the sum of those of each class against the rest, and so are its CORP parts: none is below 0.
@@ -157,10 +153,6 @@ def multiclass_calibration_error(
         of that of each against the rest.
     bins : int
         Of equal width.
-
-    Returns
-    -------
-    float
 
     References
     ----------

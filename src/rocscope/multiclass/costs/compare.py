@@ -48,10 +48,6 @@ def compare_multiclass_costs(
     random_state : int, Generator, RandomState or None
         Of the bootstrap.
 
-    Returns
-    -------
-    Comparisons
-
     Raises
     ------
     InputError
@@ -71,7 +67,8 @@ def compare_multiclass_costs(
 
     Examples
     --------
-    >>> preds = MulticlassPredictions(list("aabbcc") * 10, labels={"x": list("aabbca") * 10, "y": list("abbccc") * 10})
+    >>> decisions = {"x": list("aabbca") * 10, "y": list("abbccc") * 10}
+    >>> preds = MulticlassPredictions(list("aabbcc") * 10, decisions=decisions)
     >>> compare_multiclass_costs(preds, CostMatrix.errors("abc"))["x", "y"].difference.value
     0.16666666666666666
     """

@@ -22,10 +22,6 @@ def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, row
     rows : {"actual", "predicted"}, optional
         What the rows of the file are; see `CostMatrix`.
 
-    Returns
-    -------
-    CostMatrix
-
     Raises
     ------
     EngineError

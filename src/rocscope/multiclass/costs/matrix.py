@@ -97,7 +97,7 @@ class CostMatrix(Result):
 
     def total(self, matrix: ConfusionMatrix) -> float:
         """Return the total cost over the counts of a confusion matrix; exact, with costs read as decimals."""
-        self._require_same(matrix.classes)
+        self.require_classes(matrix.classes)
         return _number(_fractions(self.cost, matrix.counts))
 
     def expected(self, matrix: ConfusionMatrix, *, target_prior: Mapping[Any, float] | None = None) -> float:
@@ -110,7 +110,7 @@ class CostMatrix(Result):
             Class mix where the classifier will be used; that of the counts when left out. NaN if it asks for a
             class of which there are no cases.
         """
-        self._require_same(matrix.classes)
+        self.require_classes(matrix.classes)
         if target_prior is None:
             return float(_fractions(self.cost, matrix.counts) / Fraction(matrix.n))
         prior = check_prior(target_prior, self.classes)
@@ -163,7 +163,8 @@ class CostMatrix(Result):
             raise ShapeError("proba", expected=expected, got=f"shape {rows.shape}")
         return rows
 
-    def _require_same(self, classes: tuple[Hashable, ...]) -> None:
+    def require_classes(self, classes: tuple[Hashable, ...]) -> None:
+        """Raise unless the costs are for these classes in this order."""
         if classes != self.classes:
             raise LabelError(
                 "cost matrix",

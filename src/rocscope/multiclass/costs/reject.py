@@ -63,10 +63,6 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     cost : CostMatrix
     model : str, optional
 
-    Returns
-    -------
-    RejectCurve
-
     Notes
     -----
     A case is decided as its least expected cost says, unless that is above the reject cost (Chow's rule). Exact:

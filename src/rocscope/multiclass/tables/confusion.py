@@ -35,6 +35,13 @@ def _metric(name: str, doc: str) -> property:
     return property(metric, doc=doc)
 
 
+def _statistic(name: str, doc: str) -> property:
+    def statistic(self: "ConfusionMatrix") -> float:
+        return float(tables.STATISTICS[name](self.counts))
+
+    return property(statistic, doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class ConfusionMatrix(Result):
     """Counts of cases by actual class (rows) and predicted class (columns).
@@ -158,6 +165,9 @@ class ConfusionMatrix(Result):
     recall = _metric("recall", "Share of each class that is found.")
     specificity = _metric("specificity", "Share of the other classes that is not taken for each class.")
     jaccard = _metric("jaccard", "Overlap of each class with the cases predicted as such.")
+    accuracy = _statistic("accuracy", "Share of cases on the diagonal.")
+    error = _statistic("error", "Share of cases off the diagonal.")
+    mcc = _statistic("mcc", "Matthews correlation for k classes (Gorodkin's R_K).")
 
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
@@ -212,16 +222,6 @@ class ConfusionMatrix(Result):
         return float(tables.averaged(self.counts, metric, "micro", **options))
 
     @property
-    def accuracy(self) -> float:
-        """Share of cases on the diagonal."""
-        return float(tables.accuracy(self.counts))
-
-    @property
-    def error(self) -> float:
-        """Share of cases off the diagonal."""
-        return float(tables.error(self.counts))
-
-    @property
     def balanced_accuracy(self) -> Average:
         """Mean recall of the classes; it names those without cases."""
         return self.macro("recall")
@@ -229,11 +229,6 @@ class ConfusionMatrix(Result):
     def kappa(self, weighting: tables.Scheme | None = None) -> float:
         """Cohen's kappa, plain or with "linear" or "quadratic" weights; see `tables.kappa`."""
         return float(tables.kappa(self.counts, weighting))
-
-    @property
-    def mcc(self) -> float:
-        """Matthews correlation for k classes (Gorodkin's R_K)."""
-        return float(tables.mcc(self.counts))
 
     def interval(
         self,
@@ -260,10 +255,6 @@ class ConfusionMatrix(Result):
         random_state : int, Generator, RandomState or None
             Of the bootstrap.
 
-        Returns
-        -------
-        Estimate
-
         Raises
         ------
         InputError
@@ -283,7 +274,7 @@ class ConfusionMatrix(Result):
         22
         """
         options = {"level": level, "replicates": replicates, "random_state": random_state}
-        return table_interval(self.counts, self.classes, statistic, of=of, averaging=averaging, **options)
+        return table_interval(self.counts, self.classes, statistic, of, averaging, **options)
 
     def __add__(self, other: object) -> "ConfusionMatrix":
         if not isinstance(other, type(self)) or other.classes != self.classes:

@@ -5,6 +5,7 @@ thousands of a bootstrap alike. 0/0 is NaN.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,8 @@ from rocscope.multiclass.areas.average import weighted_mean
 
 Scheme = Literal["linear", "quadratic"]
 Averaging = Literal["macro", "micro", "weighted"]
+
+ALIASES = {"recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:
@@ -43,9 +46,8 @@ def per_class(counts: Array, metric: str, **options: Any) -> Array:
 
 
 def _metric(name: str) -> metrics.Metric:
-    alias = {"recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
-    name = alias.get(name, name)
-    return metrics.METRICS[check.check_choice("metric", name, [*metrics.METRICS, *alias])]
+    name = ALIASES.get(name, name)
+    return metrics.METRICS[check.check_choice("metric", name, [*metrics.METRICS, *ALIASES])]
 
 
 def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
@@ -66,21 +68,6 @@ def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -
 def accuracy(counts: Array) -> Any:
     """Share of cases on the diagonal."""
     return _ratio(hits(counts).sum(axis=-1), counts.sum(axis=(-2, -1)))
-
-
-def error(counts: Array) -> Any:
-    """Share of cases off the diagonal."""
-    return 1 - accuracy(counts)
-
-
-def balanced_accuracy(counts: Array) -> Any:
-    """Mean recall of the classes that have cases."""
-    return averaged(counts, "recall", "macro")
-
-
-def macro_f1(counts: Array) -> Any:
-    """Mean F1 of the classes for which it is defined."""
-    return averaged(counts, "f_score", "macro")
 
 
 def kappa(counts: Array, weights: Scheme | None = None) -> Any:
@@ -119,22 +106,14 @@ def mcc(counts: Array) -> Any:
     return _ratio(covariance, spread)
 
 
-def _linear_kappa(counts: Array) -> Any:
-    return kappa(counts, "linear")
-
-
-def _quadratic_kappa(counts: Array) -> Any:
-    return kappa(counts, "quadratic")
-
-
 STATISTICS: dict[str, Callable[[Array], Any]] = {
     "accuracy": accuracy,
-    "error": error,
-    "balanced_accuracy": balanced_accuracy,
-    "macro_f1": macro_f1,
+    "error": lambda counts: 1 - accuracy(counts),
+    "balanced_accuracy": partial(averaged, metric="recall", averaging="macro"),
+    "macro_f1": partial(averaged, metric="f_score", averaging="macro"),
     "kappa": kappa,
-    "linear_kappa": _linear_kappa,
-    "quadratic_kappa": _quadratic_kappa,
+    "linear_kappa": partial(kappa, weights="linear"),
+    "quadratic_kappa": partial(kappa, weights="quadratic"),
     "mcc": mcc,
 }
-"""Statistics of a whole table by name."""
+"""Statistics of a whole table by name; means over classes are of those for which the metric is defined."""

@@ -15,7 +15,7 @@ from rocscope.multiclass.weights.class_decision import ClassWeights
 from rocscope.multiclass.weights.line_search import Problem
 from rocscope.multiclass.weights.objective import NAMES, Name, Objective
 from rocscope.multiclass.weights.search import best_of_starts, greedy, some_rows
-from rocscope.multiclass.weights.smooth import Recalibration, fit_recalibration
+from rocscope.multiclass.weights.smooth import fit_recalibration
 
 Method = Literal["auto", "smooth", "coordinate", "greedy"]
 
@@ -54,10 +54,6 @@ def class_weights(
     classes, sample_weight : see `MulticlassPredictions`
     random_state : int, Generator, RandomState or None
         Of the random starts.
-
-    Returns
-    -------
-    ClassWeights
 
     Raises
     ------
@@ -135,37 +131,21 @@ def _smooth(problem: Problem, preds: MulticlassPredictions, objective: Name | Co
             hint="use method='coordinate'",
         )
     found = fit_recalibration(problem.y, problem.proba, problem.weight)
-    if isinstance(objective, CostMatrix):
-        return _cost_decision(problem, preds, found, objective)
     balanced = objective == "balanced_accuracy"
     weight = found.balanced_weight(problem.objective.support) if balanced else found.class_weight
-    return _decision(problem, preds, weight, "smooth", found.temperature)
+    cost = objective if isinstance(objective, CostMatrix) else None
+    counts = None if cost is None else problem.table(cost.decide(found.probabilities(problem.proba)))
+    return replace(_decision(problem, preds, weight, "smooth", counts), temperature=found.temperature, cost=cost)
 
 
 def _decision(
-    problem: Problem, preds: MulticlassPredictions, weight: Array, method: str, temperature: float = 1.0
+    problem: Problem, preds: MulticlassPredictions, weight: Array, method: str, counts: Array | None = None
 ) -> ClassWeights:
-    counts, objective = problem.counts(weight), problem.objective
+    objective = problem.objective
+    counts = problem.counts(weight) if counts is None else counts
     score = objective.score(counts)
     if score[0] < 0:
         warn(f"no class weights were found that meet min_recall; {-score[0]:g} cases are lacking")
     value, at_one = objective.value(score), objective.value(problem.score(np.ones(problem.k)))
-    matrix = ConfusionMatrix(_whole(counts, preds), classes=preds.classes, rows="actual")
-    return ClassWeights(preds.classes, weight, temperature, None, objective.name, method, value, at_one, matrix)
-
-
-def _cost_decision(
-    problem: Problem, preds: MulticlassPredictions, found: Recalibration, cost: CostMatrix
-) -> ClassWeights:
-    objective = problem.objective
-    chosen = cost.decide(found.probabilities(problem.proba))
-    counts = problem.table(chosen)
-    value, at_one = (objective.value(objective.score(c)) for c in (counts, problem.counts(np.ones(problem.k))))
-    matrix = ConfusionMatrix(_whole(counts, preds), classes=preds.classes, rows="actual")
-    weight, temperature = found.class_weight, found.temperature
-    return ClassWeights(preds.classes, weight, temperature, cost, "cost", "smooth", value, at_one, matrix)
-
-
-def _whole(counts: Array, preds: MulticlassPredictions) -> Array:
-    whole = preds.sample_weight is None or preds.sample_weight.dtype.kind == "i"
-    return counts.astype(np.int64) if whole else counts
+    matrix = ConfusionMatrix(counts.astype(preds.support.dtype), classes=preds.classes, rows="actual")
+    return ClassWeights(preds.classes, weight, 1.0, None, objective.name, method, value, at_one, matrix)

@@ -22,6 +22,8 @@ from rocscope.multiclass.weights.smooth import recalibrate
 
 FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
 
+_LEAST_WEIGHT, _LEAST_TEMPERATURE = 1e-305, 1e-150
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassWeights(Result):
@@ -143,17 +145,11 @@ class ClassWeights(Result):
             If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
         """
         fields = FORMAT.read(path)
-        fields.require_seal()
         classes = fields.make("classes", check_classes, fields.take("classes", list, "a list of names"))
-        weight, temperature = fields.array("weight"), fields.number("temperature")
-        if weight.shape != (len(classes),) or not (weight > 0).all():
-            fields.refuse("weight", "a weight above 0 for each class")
-        if temperature <= 0:
-            fields.refuse("temperature", "a number above 0")
-        return cls(
+        made = cls(
             classes=classes,
-            weight=weight,
-            temperature=temperature,
+            weight=fields.column("weight", _LEAST_WEIGHT, 1 / _LEAST_WEIGHT, size=len(classes)),
+            temperature=fields.number("temperature", _LEAST_TEMPERATURE, 1 / _LEAST_TEMPERATURE),
             cost=_cost(fields, classes),
             objective=fields.text("objective"),
             method=fields.text("method"),
@@ -164,6 +160,8 @@ class ClassWeights(Result):
             ),
             model=fields.text("model"),
         )
+        fields.require_same(fields.make("", made.to_dict))
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision, safe for JSON."""

@@ -48,13 +48,7 @@ class Objective:
         least = _least_hits(min_recall, support, classes)
         k = support.size
         if isinstance(target, CostMatrix):
-            if target.classes != classes:
-                raise LabelError(
-                    "cost matrix",
-                    expected=f"the classes {check.listing(classes)}",
-                    got=check.listing(target.classes),
-                    hint="write it for the same classes in the same order",
-                )
+            target.require_classes(classes)
             return cls("cost", -target.cost, support, least)
         check.check_choice("objective", target, NAMES)
         if target == "macro_f1":
@@ -94,6 +88,8 @@ def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) 
     strange = [cls for cls in given if cls not in classes]
     if strange:
         raise LabelError("min_recall", expected=f"classes among {check.listing(classes)}", got=check.listing(strange))
+    if not all(map(check.is_number, given.values())):
+        raise InputError("min_recall", expected="shares from 0 to 1", got=check.shown(min_recall))
     bounds = np.array([given.get(cls, 0.0) for cls in classes], dtype=np.float64)
     if not ((bounds >= 0) & (bounds <= 1)).all():
         raise InputError("min_recall", expected="shares from 0 to 1", got=repr(min_recall))

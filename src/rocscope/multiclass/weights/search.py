@@ -35,11 +35,11 @@ def greedy(problem: Problem) -> Array:
         rows = np.isin(problem.y, known)
         if not rows.any():
             continue
+        part = problem.rows(rows)
         part = replace(
-            problem,
-            y=np.searchsorted(known, problem.y[rows]),
-            proba=problem.proba[np.ix_(rows, known)],
-            weight=problem.weight if problem.weight.size == 1 else problem.weight[rows],
+            part,
+            y=np.searchsorted(known, part.y),
+            proba=part.proba.take(known, axis=1),
             objective=_among(problem.objective, known),
         )
         weight[known] = line_search(part, weight[known], cls)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
+from scipy.special import softmax
 
 from rocscope._types import Array
 
@@ -41,19 +42,14 @@ class Recalibration:
         """Return probabilities (n × k) made anew."""
         with np.errstate(divide="ignore"):
             score = np.log(proba, dtype=np.float64) / self.temperature + self.bias
-        return _softmax(score)
+        return softmax(score, axis=1)
 
 
 def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
     """Return probabilities in proportion to (w·p)^(1/temperature)."""
     with np.errstate(divide="ignore"):
         score = np.log(proba * class_weight, dtype=np.float64) / temperature
-    return _softmax(score)
-
-
-def _softmax(score: Array) -> Array:
-    score = np.exp(score - score.max(axis=1, keepdims=True))
-    return score / score.sum(axis=1, keepdims=True)
+    return softmax(score, axis=1)
 
 
 def _weights(log_weight: Array) -> Array:

@@ -1,10 +1,12 @@
-"""Mixture: a point between two classifiers, reached by deciding some cases with the one and some with the other."""
+"""Mixture: a point between two classifiers, reached by deciding some cases with the one and some with the other.
+
+A lot within a tie is one too: of the thresholds above and at the tie.
+"""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,12 @@ from rocscope._types import Array
 from rocscope.core.context import decimal
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
+from rocscope.decisions.lots.drawing import between, exactly, lots
 from rocscope.decisions.models import predict, scores_of
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError, PairingError
 
-_HASH_BITS = 64
+_LOTS = 2.0**64
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,22 +37,35 @@ class Mixture(Result):
         The one with fewer and the one with more positive predictions.
     exact_weight : Fraction
         Share of the cases that `second` decides.
+    at_most : Fraction or None
+        Share of the cases that may be predicted positive, where their number is what it is made for.
 
     References
     ----------
     Vuk & Curk 2006, §4; Provost & Fawcett 2001, interpolation of classifiers.
     """
 
-    _content = ("weight", "tpr", "fpr", "first", "second")
+    _content = ("weight", "tpr", "fpr", "first", "second", "exact")
 
     first: HullVertex
     second: HullVertex
     exact_weight: Fraction
+    at_most: Fraction | None = None
 
     @property
     def weight(self) -> float:
         """Share of the cases that `second` decides."""
         return float(self.exact_weight)
+
+    @property
+    def by_lot(self) -> bool:
+        """Whether both decide some cases."""
+        return 0 < self.exact_weight < 1
+
+    @property
+    def exact(self) -> dict[str, str | None]:
+        """Weight and `at_most` as texts of fractions, in which nothing is rounded."""
+        return {"weight": str(self.exact_weight), "at_most": None if self.at_most is None else str(self.at_most)}
 
     @property
     def tpr(self) -> float:
@@ -71,54 +87,101 @@ class Mixture(Result):
         tp, fp = positives * self.tpr, negatives * self.fpr
         return OperatingPoint(tp, fp, positives - tp, negatives - fp)
 
-    def predict(self, scores: Any, *, random_state: Any = 0, key: Any = None) -> NDArray[np.bool_]:
+    def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.bool_]:
         """Return which cases are predicted positive.
 
         Parameters
         ----------
         scores : mapping from model name to array, Predictions or data frame; an array where one model is enough
+        ids : array of one identifier a case, optional
+            Fixes the lot of each case (by its text), whatever its place; by default cases are drawn by their place.
         random_state : int, Generator, RandomState or None
-            Of the draw that decides, by its place, which classifier a case goes to.
-        key : array of one identifier a case, optional
-            Fixes the outcome of each case by its identifier (its text), whatever other cases come with it; another
-            random state makes another assignment.
+            Another one draws other lots.
 
         Raises
         ------
         ColumnError
             If a model is missing.
+        InputError
+            If an identifier stands twice.
 
         Notes
         -----
-        Attained rates differ from the promised point by sampling error only.
+        Made for a rate, each case is decided by its own lot, whatever other cases come with it: attained rates differ
+        from the promised point by sampling error only. Made for `at_most`, all cases that are passed are drawn
+        together: of those on which the two classifiers differ the lowest lots, until their share is reached exactly.
         """
-        columns = scores_of((self.first.model, self.second.model), scores)
-        size = next(iter(columns.values())).size
-        if key is None:
-            draw = check.check_random_state(random_state).random(size)
-        else:
-            draw = _hashed(check.check_column(key, "key", size), check.seed_of(random_state))
-        ends = (predict(columns[end.model], end.threshold, end.negated) for end in (self.first, self.second))
-        return np.where(draw < self.weight, *reversed(tuple(ends)))
+        columns = self._scores(scores)
+        first, second = self._answers(columns)
+        lot = self._lots(first.size, ids, random_state)
+        if self.at_most is None:
+            return np.where(lot.astype(np.float64) / _LOTS < self.weight, second, first)
+        number = min(int(self.at_most * first.size), max(int(first.sum()), int(second.sum())))
+        return self._exactly(number, columns, (first, second), lot)
+
+    def select(
+        self, number: Callable[[int], int], scores: Any, ids: Any = None, *, random_state: Any = 0
+    ) -> NDArray[np.intp]:
+        """Return the rows of exactly a number of all cases, best first.
+
+        They are drawn as `predict` does; where that gives too many or too few, scores take away or add.
+        """
+        columns = self._scores(scores)
+        answers = self._answers(columns)
+        size = answers[0].size
+        lot = self._lots(size, ids, random_state)
+        taken = np.flatnonzero(self._exactly(number(size), columns, answers, lot))
+        rank = np.unique(self._goodness(columns), return_inverse=True)[1]
+        return taken[np.lexsort((lot[taken], -rank[taken]))]
+
+    def exactly(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.bool_]:
+        """Return which cases are taken where exactly a number of them is."""
+        columns = self._scores(scores)
+        answers = self._answers(columns)
+        return self._exactly(number, columns, answers, self._lots(answers[0].size, ids, random_state))
+
+    def reach(self, scores: Any) -> tuple[int, int]:
+        """Return how many cases the one and the other take."""
+        first, second = self._answers(self._scores(scores))
+        return int(first.sum()), int(second.sum())
+
+    def _exactly(
+        self, number: int, columns: dict[str, Array], answers: tuple[Array, Array], lot: Array
+    ) -> NDArray[np.bool_]:
+        fewer, more = sorted(answers, key=np.sum)
+        if int(fewer.sum()) <= number <= int(more.sum()):
+            return between(*answers, number, lot, self.weight)
+        return exactly(number, more if number > int(more.sum()) else fewer, self._goodness(columns), lot)
+
+    def _scores(self, scores: Any) -> dict[str, Array]:
+        return scores_of((self.first.model, self.second.model), scores)
+
+    def _answers(self, columns: dict[str, Array]) -> tuple[Array, Array]:
+        first, second = (predict(columns[end.model], end.threshold, end.negated) for end in (self.first, self.second))
+        return first, second
+
+    def _goodness(self, columns: dict[str, Array]) -> Array:
+        column = columns[self.second.model]
+        return -np.unique(column, return_inverse=True)[1] if self.second.negated else column
+
+    @staticmethod
+    def _lots(size: int, ids: Any, random_state: Any) -> NDArray[np.uint64]:
+        return lots(np.arange(size) if ids is None else ids, size, check.seed_of(random_state))
+
+    @property
+    def shares(self) -> str:
+        """What share of the cases which of the two decides."""
+        parts = ((1 - self.weight, self.first), (self.weight, self.second))
+        return " + ".join(f"{share:.4g} × {_rule(end)}" for share, end in parts)
 
     def __repr__(self) -> str:
-        parts = ((1 - self.weight, self.first), (self.weight, self.second))
-        shares = " + ".join(f"{share:.4g} × {_rule(end)}" for share, end in parts)
-        return f"Mixture({shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
+        return f"Mixture({self.shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
 
 
 def _rule(end: HullVertex) -> str:
     if np.isinf(end.threshold):
         return "nobody" if end.threshold > 0 else "everybody"
     return f"score{'<' if end.negated else '≥'}{end.threshold:.6g} of {end.model}"
-
-
-def _hashed(keys: Array, seed: int) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each key, always the same for the same key and seed."""
-    salt = seed.to_bytes(8, "big")
-    size = _HASH_BITS // 8
-    digests = b"".join(blake2b(str(key).encode(), digest_size=size, key=salt).digest() for key in keys.tolist())
-    return np.frombuffer(digests, dtype=">u8").astype(np.float64) / 2.0**_HASH_BITS
 
 
 @dataclass(frozen=True)
@@ -128,6 +191,7 @@ class _Target:
     axis: str
     value: Fraction
     target_prevalence: float | None
+    at_most: Fraction | None = None
 
     def at(self, point: OperatingPoint) -> Fraction:
         return _coordinate(point, self.axis, self.target_prevalence)
@@ -165,7 +229,8 @@ def _target(
     if at_most is not None:
         cases = check.check_number(at_most, "at_most", "a number of cases of at least 0", least=0)
         all_cases = check.check_number(population, "population", "a number of cases above 0", above=0)
-        return _Target("depth", min(decimal(cases) / decimal(all_cases), Fraction(1)), target_prevalence)
+        share = min(decimal(cases) / decimal(all_cases), Fraction(1))
+        return _Target("depth", share, target_prevalence, at_most=share)
     ((axis, value),) = given.items()
     check.check_number(value, axis, "a share from 0 to 1", least=0)
     if value > 1:
@@ -177,6 +242,9 @@ def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> Mixture:
     """Return the mixture of two neighbours on a hull that meets a target."""
     wanted = _target(**target)
     _require_one_prevalence(vertices, wanted)
+    if wanted.at_most is not None:  # beyond the first that finds all positives, more cases would be taken in vain
+        vertices = vertices[: next(i for i, vertex in enumerate(vertices) if not vertex.point.fn) + 1]
+        wanted = replace(wanted, value=min(wanted.value, wanted.at(vertices[-1].point)))
     along = [wanted.at(vertex.point) for vertex in vertices]
     # At one tpr the vertex of lowest fpr is wanted, so the first; at one fpr or depth the last.
     right = bisect_left(along, wanted.value) if wanted.axis == "tpr" else bisect_right(along, wanted.value)
@@ -198,10 +266,6 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> Mixture:
         Number of cases, with `at_most`. A budget is a capacity too: at most budget / unit cost cases.
     target_prevalence : float, optional
         Share of positives in that population; the sample's own when left out.
-
-    Returns
-    -------
-    Mixture
 
     Raises
     ------
@@ -241,7 +305,7 @@ def _between(low: HullVertex, high: HullVertex, wanted: _Target) -> Mixture:
             got=f"{float(wanted.value):.6g}",
         )
     weight = (wanted.value - start) / (end - start) if end > start else Fraction(0)
-    return Mixture(_crisp(low), _crisp(high), weight)
+    return Mixture(_crisp(low), _crisp(high), weight, wanted.at_most)
 
 
 def _crisp(end: HullVertex) -> HullVertex:

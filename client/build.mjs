@@ -1,0 +1,97 @@
+// Build the client: the bundle, the notices of what others have in it, and its bill of materials (CycloneDX).
+//
+//     node build.mjs [FOLDER]
+//
+// Which packages have a part in the bundle is what esbuild says that it put there; their versions and digests are those
+// of the lock file. The same sources give the same bytes, in any folder and at any time.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const folder = process.argv[2] ?? "../src/rocscope/report/bundles";
+const lock = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
+
+const { metafile, outputFiles } = await build({
+  entryPoints: ["src/main.ts", "src/style.css"],
+  alias: {
+    "d3-interpolate": "./src/numbers_only.ts",
+    "d3-format": "./src/no_formats.ts",
+    "d3-path": "./src/lines_only.ts",
+  },
+  bundle: true,
+  minify: true,
+  target: "es2021",
+  charset: "utf8",
+  legalComments: "none", // the notices have a file of their own
+  entryNames: "report",
+  outdir: folder,
+  metafile: true,
+  write: false,
+  preserveSymlinks: true, // so that node_modules may be a link
+  logLevel: "warning",
+});
+
+/** The folders of the packages that have a byte in the bundle, such as node_modules/@preact/signals-core. */
+function packagesOf(outputs) {
+  const inputs = outputs.flatMap(({ inputs }) => Object.entries(inputs));
+  const used = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
+  const names = used.map((path) => path.match(/^node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]);
+  return [...new Set(names.filter(Boolean))].sort();
+}
+
+/** What its authors say of copying a package: who they are, and the text that many of them share. */
+function licenseOf(path) {
+  const file = readdirSync(path).find((name) => /^licen[cs]e(\.|$)/i.test(name));
+  if (!file) throw new Error(`${path}: no licence file, without which it must not be copied`);
+  const lines = readFileSync(join(path, file), "utf8").replace(/\r\n/g, "\n").trim().split("\n");
+  const copyright = lines.filter((line) => /^copyright /i.test(line));
+  return { copyright, text: lines.filter((line) => !copyright.includes(line)).join("\n").trim() };
+}
+
+function notices(paths) {
+  const byText = new Map();
+  for (const path of paths) {
+    const { copyright, text } = licenseOf(path);
+    const name = `${path.slice("node_modules/".length)} ${lock[path].version}`;
+    byText.set(text, [...(byText.get(text) ?? []), [name, ...copyright].join(", ")]);
+  }
+  const parts = [...byText].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`);
+  const all = ["This page contains parts of other works, under these terms.\n", ...parts].join("\n");
+  if (all.includes("--")) throw new Error("a notice holds --, which would end the comment that it is in the report");
+  return all;
+}
+
+function component(path) {
+  const { version, license, integrity } = lock[path];
+  const name = path.slice("node_modules/".length);
+  const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+  const content = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");
+  const hashes = [{ alg: "SHA-512", content }];
+  return { type: "library", "bom-ref": purl, name, version, purl, licenses: [{ license: { id: license } }], hashes };
+}
+
+function billOf(paths, files) {
+  const { name, license } = JSON.parse(readFileSync("package.json", "utf8"));
+  const digest = (contents) => createHash("sha256").update(contents).digest("hex");
+  const parts = files.map(([file, contents]) => {
+    return { type: "file", name: file, hashes: [{ alg: "SHA-256", content: digest(contents) }] };
+  });
+  const esbuild = { type: "application", name: "esbuild", version: lock["node_modules/esbuild"].version };
+  return {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      tools: { components: [esbuild] },
+      component: { type: "application", name, licenses: [{ license: { id: license } }], components: parts },
+    },
+    components: paths.map(component),
+  };
+}
+
+const files = outputFiles.map(({ path, contents }) => [path.replace(/.*[\\/]/, ""), contents]).sort(([a], [b]) => (a < b ? -1 : 1));
+const packages = packagesOf(Object.values(metafile.outputs));
+files.push(["THIRD_PARTY.txt", notices(packages)]);
+files.push(["bom.cdx.json", `${JSON.stringify(billOf(packages, files), null, 1)}\n`]);
+for (const [name, contents] of files) writeFileSync(join(folder, name), contents);

@@ -1,0 +1,248 @@
+"""Ranked levels, the form that every ranking can take, and the ordered bits by which scores are compared."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from rocscope import kernels
+from rocscope._types import Array
+from rocscope._whole import Sums, add_up, rounded, running, whole_sums
+
+KINDS = {"u": 0, "i": 1, "f": 2}
+"""What the kernels call unsigned, signed and floating-point scores."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive levels: a code for each threshold, and the positives and negatives at or above it.
+
+    `steps`, which weighted ones have, tells of each level whether it has positives (1) and negatives (2): beside large
+    sums small weights do not show.
+    """
+
+    code: Array
+    tp: Array
+    fp: Array
+    steps: Array | None = None
+
+
+class Ranking:
+    """Levels by decreasing score; what makes them anew at each pass tells `blocks`, and the `dtype` of the scores."""
+
+    dtype: np.dtype[Any]
+
+    @property
+    def few(self) -> bool:
+        """Whether the levels are at hand, and few."""
+        return False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether weights are no whole numbers."""
+        return False
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the levels; a block is valid until the next one is asked for."""
+        raise NotImplementedError
+
+    @cached_property
+    def _levels(self) -> "Levels":
+        blocks = [(self.decode(block.code), block.tp.copy(), block.fp.copy()) for block in self.blocks()]
+        threshold, tp, fp = (np.concatenate(column) for column in zip(*blocks, strict=True))
+        return Levels(threshold, np.diff(tp, prepend=tp.dtype.type(0)), np.diff(fp, prepend=fp.dtype.type(0)))
+
+    def levels(self) -> "Levels":
+        """Return all levels as arrays, if memory holds them."""
+        return self._levels
+
+    def thresholds(self) -> Array:
+        """Return the score of each level."""
+        return self.levels().threshold
+
+    def cumulative(self) -> tuple[Array, Array]:
+        """Return true and false positives, from (0, 0) on: one more than there are levels."""
+        return self.levels().cumulative()
+
+    def remaining(self) -> tuple[Array, Array]:
+        """Return false and true negatives, from all on; of weights summed from below, where small ones count."""
+        return self.levels().remaining()
+
+    def codes_at(self, level: Array) -> Array:
+        """Return the codes of some levels."""
+        return encode(self.thresholds()[level]).astype(np.uint64)
+
+    def decode(self, code: Array) -> Array:
+        """Return the thresholds that codes stand for."""
+        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
+
+    def rows(self) -> tuple[Array, Array]:
+        """Return scores, and weights, negative for negatives, that sum exactly to the levels."""
+        return self.levels().rows()
+
+    def whole(self, code: Array) -> Sums:
+        """Return exact true and false positives at weighted levels, from (0, 0) on, in units of `rocscope._whole`."""
+        raise NotImplementedError
+
+    def weigh_pairs(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
+        """Return concordant and tied pairs, positives and negatives of weighted levels, taken times a scale."""
+        raise NotImplementedError
+
+    def totals(self) -> tuple[float, float]:
+        """Return the number of positives and of negatives (sums of weights)."""
+        tp = fp = np.zeros(1)
+        for block in self.blocks():
+            tp, fp = block.tp[-1:].copy(), block.fp[-1:].copy()
+        return tp[-1].item(), fp[-1].item()
+
+
+@dataclass(frozen=True)
+class Vertices:
+    """What is known of levels beyond their weights where they are the steps between points of a longer curve."""
+
+    cumulative: tuple[Array, Array]
+    whole: Sums
+
+
+@dataclass(frozen=True)
+class Levels(Ranking):
+    """Ranked levels as arrays: thresholds strictly decreasing, every level with a count above 0."""
+
+    threshold: Array
+    pos: Array
+    neg: Array
+    vertices: Vertices | None = None
+
+    @property
+    def few(self) -> bool:
+        return self.threshold.size < kernels.SMALL
+
+    @property
+    def weighted(self) -> bool:
+        return self.pos.dtype.kind == "f"
+
+    @cached_property
+    def _cumulative(self) -> tuple[Array, Array]:
+        return self.vertices.cumulative if self.vertices else (running(self.pos), running(self.neg))
+
+    def cumulative(self) -> tuple[Array, Array]:
+        return self._cumulative
+
+    def remaining(self) -> tuple[Array, Array]:
+        if self.vertices:
+            fn, tn = (rounded([axis[-1] - number for number in axis]) for axis in self.vertices.whole)
+            return fn, tn
+        fn, tn = (running(column[::-1])[::-1] for column in (self.pos, self.neg))
+        fn[0], tn[0] = self.totals()
+        return fn, tn
+
+    def blocks(self) -> Iterator[Block]:
+        return self.blocks_of(np.arange(self.threshold.size, dtype=np.uint64))
+
+    def blocks_of(self, code: Array) -> Iterator[Block]:
+        """Yield the levels by other codes."""
+        tp, fp = self._cumulative
+        steps = (self.pos > 0) + np.uint8(2) * (self.neg > 0) if self.weighted else None
+        yield Block(code, tp[1:], fp[1:], steps)
+
+    def codes_at(self, level: Array) -> Array:
+        return level
+
+    def decode(self, code: Array) -> Array:
+        return self.threshold[code.astype(np.intp)]
+
+    def levels(self) -> "Levels":
+        return self
+
+    def rows(self) -> tuple[Array, Array]:
+        signed = np.column_stack([self.pos, -self.neg]).ravel()
+        return np.repeat(self.threshold, 2)[signed != 0], signed[signed != 0]
+
+    def whole(self, code: Array) -> Sums:
+        level = np.concatenate([[0], code.astype(np.intp) + 1])
+        if self.vertices:
+            index: list[int] = level.tolist()
+            tp, fp = ([axis[i] for i in index] for axis in self.vertices.whole)
+            return tp, fp
+        signed = np.column_stack([-self.neg, self.pos])[::-1].ravel()
+        return add_up(whole_sums(signed, signed.size - 2 * level))
+
+    def weigh_pairs(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
+        pos, neg, (tp, fp) = self.pos, self.neg, self._cumulative
+        if (scale_pos, scale_neg) != (1, 1):
+            pos, neg, tp, fp = pos * scale_pos, neg * scale_neg, tp * scale_pos, fp * scale_neg
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return (neg * tp[:-1]).sum().item(), (neg * pos).sum().item(), tp[-1].item(), fp[-1].item()
+
+    def totals(self) -> tuple[float, float]:
+        # The last running sums, not pairwise ones, so that rounding never leaves a point beyond the total.
+        tp, fp = self._cumulative
+        return tp[-1].item(), fp[-1].item()
+
+
+def decode(code: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the scores whose ordered bits these are, in the memory of the codes; see `kernels.ranks.ordered`."""
+    width = code.itemsize * 8
+    top = code.dtype.type(1 << (width - 1))
+    if dtype.kind == "i":
+        code ^= top
+    elif dtype.kind == "f":
+        flipped = code >> code.dtype.type(width - 1)
+        flipped -= code.dtype.type(1)  # every bit, where the highest is 0
+        flipped |= top
+        code ^= flipped
+    return code.view(dtype)
+
+
+def encode(scores: Array) -> Array:
+    """Return the ordered bits of scores; the reverse of `decode`, but for -0.0, which becomes 0.0."""
+    bits = scores.view(f"u{scores.itemsize}")
+    top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
+    if scores.dtype.kind == "u":
+        return bits
+    return bits ^ top if scores.dtype.kind == "i" else np.where(bits <= top, bits | top, ~bits)
+
+
+def without_signed_zeros(scores: Array) -> Array:
+    """Return scores with 0.0 for -0.0."""
+    return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
+
+
+def collapse(score: Array, pos: Array, neg: Array) -> Levels:
+    """Sum the entries of equal score; `score` decreases, every entry has a count above 0."""
+    starts = np.flatnonzero(np.concatenate(([True], score[1:] != score[:-1])))
+    return Levels(score[starts], np.add.reduceat(pos, starts), np.add.reduceat(neg, starts))
+
+
+def count_at_least(threshold: Array, cut: float) -> int:
+    """Count the levels whose score is at least `cut`, comparing exactly: `cut` is not rounded to their type."""
+    dtype = threshold.dtype
+    if dtype.kind == "f":
+        lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    else:
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if cut > highest:
+        return 0
+    if cut <= lowest:
+        return threshold.size
+    below = cast(int, np.searchsorted(threshold[::-1], least_from(cut, dtype), side="left"))
+    return threshold.size - int(below)
+
+
+def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
+    """Return the least score of a type that is not below `cut`, which is within what the type holds."""
+    smallest = dtype.type(cut if dtype.kind == "f" else math.ceil(cut))
+    if smallest.item() < cut:
+        with np.errstate(under="ignore"):  # the number after 0 is meant to be tiny
+            smallest = np.nextafter(smallest, dtype.type(math.inf))
+    return smallest
+
+
+def after_infinity(scores: Array) -> Array:
+    """Return infinity and then the scores, decreasing; as Python integers where float64 would round them."""
+    exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
+    dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
+    return np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)])

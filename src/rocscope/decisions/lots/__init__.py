@@ -1,0 +1,1 @@
+"""What chance decides: lots between two thresholds, and a third action for some of the cases."""

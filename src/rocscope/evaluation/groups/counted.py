@@ -1,0 +1,298 @@
+"""GroupedCounts: the counts of very many groups, and what all of them together, and each, tell."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope import kernels
+from rocscope._parts import Named
+from rocscope._types import Array, Ties
+from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.frame import frame_of
+from rocscope.core.levels import least_from
+from rocscope.core.provenance import Provenance
+from rocscope.core.result import Result, number
+from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
+from rocscope.curves.roc_curve import RocCurve
+from rocscope.errors import ScoreError
+from rocscope.evaluation.groups.rows import GroupLevels, GroupRows, SortedGroups
+from rocscope.inference.estimate import Estimate
+
+# Calibration and intervals are imported where they are asked for: who counts a file does not wait for SciPy.
+
+GroupWeight = Literal["n", "n_pos"] | None
+
+_FIRST_ROUNDED = 2**53
+_MOST_PAIRS = 2.0**61
+
+
+class GroupedCounts(Named[CumulativeCounts], Result):
+    """Counts of one model in each of many groups: a mapping from group to ThresholdCounts, made when asked for.
+
+    Made by ``Predictions.counts(by="segment")`` and ``read_counts(…, segment=)``, by one sort of all rows. What is
+    asked of all groups is answered for all at once, as an array in the order of `names`, NaN where a group has too
+    few classes for it.
+
+    Attributes
+    ----------
+    names : array of the k groups, in their order
+    source : Provenance or None
+
+    Notes
+    -----
+    Each number is the one of the group's own counts, to the last bit. Rows are kept as one integer each, as wide as
+    the score, and one a group; those with weights as they are, and a group of them is ranked when it is asked for.
+
+    Examples
+    --------
+    >>> from rocscope import Predictions
+    >>> user = ["ann", "ann", "ann", "bob", "bob", "cy"]
+    >>> grouped = Predictions([1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 5], segment=user).counts(by="segment")
+    >>> grouped
+    GroupedCounts(3 groups, n_pos=4, n_neg=2, 1 of one class)
+    >>> grouped["ann"].tp, grouped.auc()
+    (array([1, 1, 2]), array([0.5, 1. , nan]))
+    >>> grouped.mean_auc(weight="n").value, grouped.one_class
+    (0.7, array(['cy'], dtype='<U3'))
+    """
+
+    _content = ("names", "n_pos", "n_neg", "source")
+
+    def __init__(self, names: Array, rows: GroupRows, source: Provenance | None = None) -> None:
+        super().__init__(check.read_only(names), rows.counts)
+        self._rows = rows
+        self.source = source
+
+    @cached_property
+    def _totals(self) -> tuple[Array, Array]:
+        n_pos, n_neg = self._rows.totals
+        return check.read_only(n_pos), check.read_only(n_neg)
+
+    @property
+    def n_pos(self) -> Array:
+        """Positives of each group (sums of their weights)."""
+        return self._totals[0]
+
+    @property
+    def n_neg(self) -> Array:
+        """Negatives of each group (sums of their weights)."""
+        return self._totals[1]
+
+    @property
+    def n(self) -> Array:
+        """Rows of each group (sums of their weights)."""
+        return self.n_pos + self.n_neg
+
+    @property
+    def prevalence(self) -> Array:
+        """Share of positives in each group."""
+        return self.n_pos / self.n
+
+    @cached_property
+    def _has_both(self) -> NDArray[np.bool_]:
+        return (self.n_pos > 0) & (self.n_neg > 0)
+
+    @property
+    def one_class(self) -> Array:
+        """The groups without positives or without negatives, of which there is no AUC."""
+        return self.names[~self._has_both]
+
+    def auc(self, ties: Ties = "half") -> Array:
+        """Return the area under the ROC curve of each group; see `rocscope.auc` for what `ties` means.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> grouped = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
+        >>> grouped.auc(), grouped.auc("upper")
+        (array([0.5, 0. ]), array([1., 0.]))
+        """
+        check.check_choice("ties", ties, ("half", "lower", "upper"))
+        credit = {"lower": 0, "half": 1, "upper": 2}[ties]
+
+        def of_levels(levels: GroupLevels) -> Array:
+            above = levels.tp - levels.pos
+            right = levels.each(np.add, levels.neg * (2 * above + credit * levels.pos))
+            return _quotients(right, 2 * levels.n_pos * levels.n_neg)
+
+        return self._answer(of_levels, lambda counts: counts.pairs().auc(ties), self._has_both)
+
+    def ks(self) -> Array:
+        """Return the Kolmogorov–Smirnov distance of each group: its largest tpr − fpr, 0 at least."""
+
+        def of_levels(levels: GroupLevels) -> Array:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                apart = levels.tp / levels.spread(levels.n_pos) - levels.fp / levels.spread(levels.n_neg)
+            return np.maximum(levels.each(np.maximum, apart), 0)
+
+        return self._answer(of_levels, lambda counts: RocCurve(counts).ks, self._has_both)
+
+    def average_precision(self) -> Array:
+        """Return the average precision of each group with positives."""
+
+        def of_levels(levels: GroupLevels) -> Array:
+            with np.errstate(invalid="ignore"):
+                return levels.sums(levels.pos * (levels.tp / (levels.tp + levels.fp))) / levels.n_pos
+
+        return self._answer(
+            of_levels, lambda counts: PrecisionRecallCurve(counts).average_precision, self.n_pos > 0, summed=True
+        )
+
+    def brier(self) -> Array:
+        """Return the Brier score of each group; ScoreError if a score is no probability."""
+        from rocscope.calibration.scores import brier
+
+        def of_levels(levels: GroupLevels) -> Array:
+            p = _probabilities(levels)
+            return levels.sums(levels.pos * (1 - p) ** 2 + levels.neg * p**2, upwards=True) / (
+                levels.n_pos + levels.n_neg
+            )
+
+        return self._answer(of_levels, brier, np.ones(len(self), bool), summed=True)
+
+    def observed_over_expected(self) -> Array:
+        """Return the positives of each group over the sum of its probabilities: calibration in the large.
+
+        NaN where no positive was expected; ScoreError if a score is no probability.
+        """
+        from rocscope.calibration.outcomes import Outcomes
+
+        def of_levels(levels: GroupLevels) -> Array:
+            p = _probabilities(levels)
+            return _ratio(levels.n_pos, levels.sums(p * (levels.pos + levels.neg), upwards=True))
+
+        def of_counts(counts: CumulativeCounts) -> float:
+            known = counts.require_levels("O/E")
+            known.require_probabilities("scores")
+            return _ratio(known.n_pos, Outcomes.of(known).weighed.sum()).item()
+
+        return self._answer(of_levels, of_counts, np.ones(len(self), bool), summed=True)
+
+    def at(self, threshold: float) -> dict[Literal["tp", "fp", "fn", "tn"], Array]:
+        """Return the four cells of each group where scores of at least the threshold are predicted positive.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> grouped = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
+        >>> grouped.at(2)["fp"]
+        array([1, 1])
+        """
+        if not check.is_number(threshold):
+            raise ScoreError("threshold", expected="a number", got=repr(threshold))
+        if not isinstance(self._rows, SortedGroups):
+            points = [counts.at(threshold) for counts in self.values()]
+            names: tuple[Literal["tp", "fp", "fn", "tn"], ...] = ("tp", "fp", "fn", "tn")
+            return {name: np.array([getattr(point, name) for point in points]) for name in names}
+        dtype = self._rows.dtype
+        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        if threshold > limits.max:
+            tp, fp = np.zeros_like(self.n_pos), np.zeros_like(self.n_neg)
+        elif threshold <= limits.min:
+            tp, fp = self.n_pos, self.n_neg
+        else:
+            tp, fp = self._rows.at_least(least_from(threshold, dtype))
+        return {"tp": tp, "fp": fp, "fn": self.n_pos - tp, "tn": self.n_neg - fp}
+
+    def mean_auc(self, weight: GroupWeight = "n", *, level: float = 0.95) -> Estimate:
+        """Mean of the AUC over the groups that have both classes, with an interval over groups.
+
+        Parameters
+        ----------
+        weight : {"n", "n_pos", None}
+            What a group counts: its rows (GAUC), its positives (wuAUC), or as much as any other.
+        level : float
+            Confidence level.
+
+        Raises
+        ------
+        OneClassError
+            If no group has both classes.
+
+        Notes
+        -----
+        Groups are what is drawn at random, such as users; rows of one may depend on each other. The mean is a ratio
+        of two sums over groups, whose variance is that of its linear part; quantiles of Student's t. It is marked as
+        not reliable where the groups are worth fewer than 20 of equal weight.
+
+        References
+        ----------
+        Zhu et al. 2017, Optimized cost per click in Taobao display advertising, KDD, §4 (GAUC); Cochran 1977, Sampling
+        Techniques, 3rd ed., §6.
+        """
+        from rocscope.evaluation.groups.means import mean_over_groups
+
+        if weight is not None:
+            check.check_choice("weight", weight, ("n", "n_pos"))
+        check.check_level(level)
+        weights = None if weight is None else getattr(self, weight)
+        return mean_over_groups(self.auc()[self._has_both], self._has_both, weight, weights, level)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with a row for each group: n_pos, n_neg, prevalence, auc, ks, average_precision.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        columns = {"group": self.names, "n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
+        numbers = {"auc": self.auc(), "ks": self.ks(), "average_precision": self.average_precision()}
+        return frame_of(columns | numbers, backend)
+
+    def _answer(
+        self,
+        of_levels: Callable[[GroupLevels], Array],
+        of_counts: Callable[[Any], float],
+        known: NDArray[np.bool_],
+        *,
+        summed: bool = False,
+    ) -> Array:
+        """Return a number of each group where it is `known`, from the levels of all, or from the counts of each.
+
+        Sums over levels are rounded in blocks where a group has many.
+        """
+        rows = self._rows
+        if isinstance(rows, SortedGroups) and (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS:
+            found = np.where(known, rows.answer(of_levels), np.nan)
+            again = np.flatnonzero(known & (self.n >= kernels.SMALL)) if summed else np.zeros(0, int)
+        else:
+            found, again = np.full(len(self), np.nan), np.flatnonzero(known)
+        for group in again.tolist():
+            found[group] = of_counts(self._make(group))
+        return found
+
+    def __repr__(self) -> str:
+        totals = f"n_pos={number(self.n_pos.sum().item())}, n_neg={number(self.n_neg.sum().item())}"
+        lost = f", {self.one_class.size} of one class" if self.one_class.size else ""
+        return f"GroupedCounts({len(self)} group{'s' * (len(self) != 1)}, {totals}{lost})"
+
+
+def _quotients(numerator: Array, denominator: Array) -> Array:
+    """Return quotients of whole numbers, correctly rounded."""
+    with np.errstate(invalid="ignore"):
+        found = numerator / denominator
+    for i in np.flatnonzero(denominator > _FIRST_ROUNDED).tolist():
+        found[i] = int(numerator[i]) / int(denominator[i])
+    return found
+
+
+def _ratio(observed: Any, expected: Any) -> Array:
+    expected = np.asarray(expected, np.float64)
+    return np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)
+
+
+def _probabilities(levels: GroupLevels) -> Array:
+    outside = (levels.threshold < 0) | (levels.threshold > 1)
+    if outside.any():
+        rows = (levels.pos + levels.neg)[outside].sum()
+        raise ScoreError(
+            "scores",
+            expected="probabilities from 0 to 1",
+            got=f"{number(rows)} outside, such as {levels.threshold[outside][0].item()!r}",
+            hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
+        )
+    return levels.threshold.astype(np.float64)

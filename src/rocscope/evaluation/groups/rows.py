@@ -1,0 +1,220 @@
+"""The rows of groups, sorted at once: what the counts of a group, and the answers for all groups, are made of."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope import kernels
+from rocscope._parts import bounds_of, deal, deal_chunks
+from rocscope._types import Array
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.levels import decode, encode
+from rocscope.core.threads import in_threads
+
+_ROWS_AT_ONCE = 1 << 20
+_LARGE = 1 << 20
+_MOST_SHORT = 2**31
+
+
+class GroupRows(Protocol):
+    """Rows of one model in groups."""
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """Positives and negatives of each group."""
+        ...
+
+    def counts(self, group: int) -> CumulativeCounts:
+        """Return the counts of a group."""
+        ...
+
+
+@dataclass(frozen=True)
+class GroupLevels:
+    """The levels of consecutive groups, one group after the other: group g has those from `start[g]` on.
+
+    Attributes
+    ----------
+    start : array of so many groups, and one more
+    threshold : array of scores, decreasing in each group
+    pos, neg, tp, fp : arrays of counts at each level, and at or above it in its group
+    n_pos, n_neg : arrays of counts by group
+    """
+
+    start: NDArray[np.int64]
+    threshold: Array
+    pos: Array
+    neg: Array
+    tp: Array
+    fp: Array
+    n_pos: Array
+    n_neg: Array
+
+    def spread(self, values: Array) -> Array:
+        """Return a value by group for each of its levels."""
+        return np.repeat(values, np.diff(self.start))
+
+    def each(self, reduce: np.ufunc, values: Array) -> Array:
+        """Return what is left of values by level in each group, by an operation whose order does not matter."""
+        return reduce.reduceat(values, self.start[:-1])
+
+    def sums(self, values: Array, *, upwards: bool = False) -> Array:
+        """Return the sum of values by level of each group, rounded as the sum of the group's own array is.
+
+        That has the levels downwards, or upwards.
+        """
+        ends = (values.size - self.start[::-1] if upwards else self.start).tolist()
+        values = np.ascontiguousarray(values[::-1]) if upwards else values
+        sums = np.array([values[a:b].sum() for a, b in pairwise(ends)])
+        return sums[::-1] if upwards else sums
+
+
+def slots_of(group: Array, positive: NDArray[np.bool_], groups: int) -> Array:
+    """Return the slot of rows of groups that are numbered from 0: twice the number, plus 1 for negatives."""
+    return 2 * group.astype(np.uint32 if groups < _MOST_SHORT else np.int64) + ~positive
+
+
+@dataclass(frozen=True)
+class SortedGroups:
+    """Unweighted rows as their scores' ordered bits, those of a group's positives, then of its negatives, increasing.
+
+    Attributes
+    ----------
+    codes : array of n
+    bounds : array of 2 · groups + 1
+        Where the positives and the negatives of each group begin.
+    dtype : type of the scores
+    """
+
+    codes: Array
+    bounds: NDArray[np.int64]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, slots: Sequence[Array], codes: Iterable[Array], groups: int, dtype: np.dtype[Any]) -> "SortedGroups":
+        """Sort chunks of rows, given by `slots_of` and the ordered bits of their scores."""
+        bounds = bounds_of(slots, 2 * groups)
+        dealt = deal_chunks(zip(slots, codes, strict=True), bounds)
+        sizes = np.diff(bounds)
+        few, many = (np.flatnonzero(one) for one in ((sizes > 1) & (sizes < _LARGE), sizes >= _LARGE))
+        for begin, end in zip(bounds[few].tolist(), bounds[few + 1].tolist(), strict=True):
+            dealt[begin:end].sort()
+        in_threads(lambda slot: dealt[bounds[slot] : bounds[slot + 1]].sort(), many)
+        return cls(dealt, bounds, dtype)
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        sizes = np.diff(self.bounds)
+        return sizes[::2], sizes[1::2]
+
+    def counts(self, group: int) -> ThresholdCounts:
+        begin, middle, end = self.bounds[2 * group : 2 * group + 3].tolist()
+        scores = decode(self.codes[begin:end].copy(), self.dtype)
+        return ThresholdCounts.from_checked(np.arange(begin, end) < middle, scores)
+
+    def at_least(self, cut: Any) -> tuple[Array, Array]:
+        """Return the positives and the negatives of each group whose score is at least one of the scores' own type."""
+        code = encode(np.array([cut], self.dtype))[0]
+        above = np.concatenate([[0], np.cumsum(self.codes >= code)])[self.bounds]
+        return np.diff(above)[::2], np.diff(above)[1::2]
+
+    def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
+        """Return what a function tells of the levels of each group, a million rows at a time."""
+        begins = self.bounds[:-1:2]
+        steps = np.arange(_ROWS_AT_ONCE, self.codes.size, _ROWS_AT_ONCE)
+        cuts = np.unique(np.concatenate([[0], begins.searchsorted(steps), [begins.size]])).tolist()
+        parts = pairwise(cuts)
+        return np.concatenate(in_threads(lambda part: function(self.levels(*part)), parts))
+
+    def levels(self, first: int, last: int) -> GroupLevels:
+        """Return the levels of the groups from `first` up to `last`."""
+        bounds = self.bounds[2 * first : 2 * last + 1]
+        codes, bounds = self.codes[bounds[0] : bounds[-1]], bounds - bounds[0]
+        sizes = np.diff(bounds)
+        if codes.size < kernels.SMALL:
+            start, code, pos, neg = _levels_of_few(codes, sizes)
+            tp, fp = (_running(each, start) for each in (pos, neg))
+        else:
+            start, code, tp, fp = _levels_of_many(codes, bounds)
+            pos, neg = (_steps(each, start) for each in (tp, fp))
+        return GroupLevels(start, decode(code, self.dtype), pos, neg, tp, fp, sizes[::2], sizes[1::2])
+
+
+def _levels_of_few(codes: Array, sizes: Array) -> tuple[Array, Array, Array, Array]:
+    slot = np.repeat(np.arange(sizes.size), sizes)
+    order = np.lexsort((~codes, slot // 2))
+    group, code, negative = slot[order] // 2, codes[order], slot[order] % 2
+    first = np.flatnonzero(np.concatenate([[True], (group[1:] != group[:-1]) | (code[1:] != code[:-1])]))
+    total, neg = np.diff(first, append=codes.size), np.add.reduceat(negative, first)
+    start = group[first].searchsorted(np.arange(sizes.size // 2 + 1))
+    return start, code[first], total - neg, neg
+
+
+def _levels_of_many(codes: Array, bounds: Array) -> tuple[Array, Array, Array, Array]:
+    groups = bounds.size // 2
+    code, start = np.empty_like(codes), np.empty(groups + 1, np.int64)
+    tp, fp = np.empty(codes.size, np.int64), np.empty(codes.size, np.int64)
+    size = kernels.groups.merge(codes, bounds, code, tp, fp, start)
+    return start, code[:size], tp[:size], fp[:size]
+
+
+def _running(counts: Array, start: Array) -> Array:
+    sums = np.cumsum(counts)
+    return sums - np.repeat(np.concatenate([[0], sums])[start[:-1]], np.diff(start))
+
+
+def _steps(sums: Array, start: Array) -> Array:
+    steps = np.diff(sums, prepend=0)
+    steps[start[:-1]] = sums[start[:-1]]
+    return steps
+
+
+@dataclass(frozen=True)
+class WeightedGroups:
+    """Weighted rows, group by group in the order they came in; each group is ranked when it is asked for."""
+
+    positive: NDArray[np.bool_]
+    scores: Array
+    weight: Array
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, group: Array, groups: int, positive: NDArray[np.bool_], scores: Array, weight: Array
+    ) -> "WeightedGroups":
+        """Bring rows of groups that are numbered from 0 together."""
+        order, bounds = deal(group, np.arange(group.size), groups)
+        weight = weight[order]
+        check.check_some_weight(bool(np.maximum.reduceat(weight, bounds[:-1]).all()))
+        return cls(positive[order], scores[order], weight, bounds)
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        found = [(counts.n_pos, counts.n_neg) for counts in map(self.counts, range(self.bounds.size - 1))]
+        n_pos, n_neg = np.array(found, self.weight.dtype).T
+        return n_pos, n_neg
+
+    def counts(self, group: int) -> ThresholdCounts:
+        rows = slice(*self.bounds[group : group + 2].tolist())
+        return ThresholdCounts.from_checked(self.positive[rows], self.scores[rows], self.weight[rows])
+
+
+@dataclass(frozen=True)
+class CountedGroups:
+    """Groups that were counted apart."""
+
+    each: Sequence[CumulativeCounts]
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in self.each]).T
+        return n_pos, n_neg
+
+    def counts(self, group: int) -> CumulativeCounts:
+        return self.each[group]

@@ -1,0 +1,210 @@
+"""The loops over weighted rows: packing, sums in which small weights are not lost, pairs, and the hull."""
+
+import numpy as np
+
+from rocscope.kernels.kernel import Kernel
+from rocscope.kernels.ranks import ordered
+
+MARGIN = 2.0**-44
+"""More than sums of 10⁹ weights and their differences are off by, relative to the sums; see `push_hull`."""
+
+LEAST = 1e-290
+"""More than is lost where products of shares are too small for a float."""
+
+
+@Kernel
+def pack_rows(bits, positive, kind, keys):
+    """Write the leading ordered bits of each score, its row and its label in one number, so that one sort ranks rows.
+
+    Returns the lowest ordered bits, what a key holds below them in bits, and how many of them it does not hold.
+    """
+    one = np.uint64(1)
+    top = one << np.uint64(bits.itemsize * 8 - 1)
+    lowest = ~np.uint64(0)
+    highest = np.uint64(0)
+    for i in range(bits.size):
+        keys[i] = ordered(np.uint64(bits[i]), top, kind)
+        lowest = min(lowest, keys[i])
+        highest = max(highest, keys[i])
+    below = one
+    while np.uint64(keys.size) >> (below - one):
+        below += one
+    cut = np.uint64(0)
+    while (highest - lowest) >> cut >> (np.uint64(64) - below):
+        cut += one
+    for i in range(keys.size):
+        keys[i] = ((keys[i] - lowest) >> cut << below) | (np.uint64(i) << one) | np.uint64(positive[i])
+    return lowest, below, cut
+
+
+@Kernel
+def unpack_rows(keys, bits, weight, kind, lowest, below, cut, signed):
+    """Replace sorted keys by the ordered bits of their scores, and write their weights, negative for negatives.
+
+    Scores that differ only in bits that the keys do not hold are sorted by insertion. Returns whether that took no
+    more moves than there are rows; otherwise they are not sorted yet.
+    """
+    one = np.uint64(1)
+    top = one << np.uint64(bits.itemsize * 8 - 1)
+    rows = (one << below) - one
+    moves = 0
+    for j in range(keys.size):
+        row = (keys[j] & rows) >> one
+        w = weight[row] if keys[j] & one else -weight[row]
+        code = ordered(np.uint64(bits[row]), top, kind) if cut else (keys[j] >> below) + lowest
+        k = j
+        while k > 0 and keys[k - 1] > code and moves <= keys.size:
+            keys[k] = keys[k - 1]
+            signed[k] = signed[k - 1]
+            k -= 1
+            moves += 1
+        keys[k] = code
+        signed[k] = w
+    return moves <= keys.size
+
+
+@Kernel
+def two_sum(a, b):
+    """Return a + b and what rounding left of it, which is exact (Knuth); 0 for whole numbers."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@Kernel
+def sum_level(codes, signed, last):
+    """Return the row below the level of row `last`, and the level's weights of positives and of negatives.
+
+    Which class a row has is not asked for by a branch: half of the guesses of the processor would be wrong.
+    """
+    zero = signed[last] - signed[last]
+    code = codes[last]
+    pos = max(signed[last], zero)
+    neg = max(-signed[last], zero)
+    i = last - 1
+    if i < 0 or codes[i] != code:
+        return i, pos, neg
+    pos_rest, neg_rest = zero, zero
+    while i >= 0 and codes[i] == code:
+        pos, rest = two_sum(pos, max(signed[i], zero))
+        pos_rest += rest
+        neg, rest = two_sum(neg, max(-signed[i], zero))
+        neg_rest += rest
+        i -= 1
+    return i, pos + pos_rest, neg + neg_rest
+
+
+@Kernel
+def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
+    """Do what `ranks.scan` does for sorted codes and their weights, which are negative for negatives.
+
+    `sums` are true and false positives so far, each with what rounding left of it. `steps` tells of each level whether
+    it has positives (1) and negatives (2), be they so few that the sums do not show them.
+    """
+    tp, tp_rest, fp, fp_rest = sums[0], sums[1], sums[2], sums[3]
+    level = 0
+    i = last
+    while i >= 0 and level < code.size:
+        code[level] = codes[i]
+        i, pos, neg = sum_level(codes, signed, i)
+        tp, rest = two_sum(tp, pos)
+        tp_rest += rest
+        fp, rest = two_sum(fp, neg)
+        fp_rest += rest
+        block_tp[level] = tp + tp_rest
+        block_fp[level] = fp + fp_rest
+        steps[level] = (pos > 0) + 2 * (neg > 0)
+        level += 1
+    sums[0], sums[1], sums[2], sums[3] = tp, tp_rest, fp, fp_rest
+    return level, i
+
+
+@Kernel
+def sum_rows(codes, signed, code, pos, neg):
+    """Sum the weights of each distinct code, downwards; returns the number of levels."""
+    level = 0
+    i = codes.size - 1
+    while i >= 0:
+        code[level] = codes[i]
+        i, pos[level], neg[level] = sum_level(codes, signed, i)
+        level += 1
+    return level
+
+
+@Kernel
+def count_pairs(codes, signed, scale_pos, scale_neg, sums):
+    """Add concordant and tied pairs, positives and negatives to `sums`, each with what rounding left of it.
+
+    Weights are taken times a scale, so that no product is beyond a float.
+    """
+    (right, right_rest), (tied, tied_rest) = (sums[0, 0], sums[0, 1]), (sums[1, 0], sums[1, 1])
+    (tp, tp_rest), (fp, fp_rest) = (sums[2, 0], sums[2, 1]), (sums[3, 0], sums[3, 1])
+    i = codes.size - 1
+    while i >= 0:
+        i, pos, neg = sum_level(codes, signed, i)
+        pos *= scale_pos
+        neg *= scale_neg
+        right, rest = two_sum(right, neg * (tp + tp_rest))
+        right_rest += rest
+        tied, rest = two_sum(tied, neg * pos)
+        tied_rest += rest
+        tp, rest = two_sum(tp, pos)
+        tp_rest += rest
+        fp, rest = two_sum(fp, neg)
+        fp_rest += rest
+    sums[0, 0], sums[0, 1], sums[1, 0], sums[1, 1] = right, right_rest, tied, tied_rest
+    sums[2, 0], sums[2, 1], sums[3, 0], sums[3, 1] = tp, tp_rest, fp, fp_rest
+
+
+@Kernel
+def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_pos, scale_neg):
+    """Do what `ranks.push_hull` does, but drop only what is surely below the hull, whatever the sums were rounded by.
+
+    What is left are its vertices and perhaps more. Times the scales the totals are about 1.
+    """
+    n = len(block_tp)
+    corner = np.empty(n, np.int64)
+    corners = 0
+    for i in range(n - 1):
+        corner[corners] = i
+        corners += (steps[i] & 1) & (steps[i + 1] >> 1)
+    corner[corners] = n - 1
+    for j in range(corners + 1):
+        i = corner[j]
+        t = block_tp[i]
+        f = block_fp[i]
+        along_tp = t * scale_pos
+        along_fp = f * scale_neg
+        while top > 0:
+            up = (tp[top] - tp[top - 1]) * scale_pos
+            right = (fp[top] - fp[top - 1]) * scale_neg
+            next_up = (t - tp[top]) * scale_pos
+            next_right = (f - fp[top]) * scale_neg
+            off = (up + next_up) * along_fp + (right + next_right) * along_tp + MARGIN * along_tp * along_fp
+            if not next_up * right - up * next_right > MARGIN * off + LEAST:
+                break
+            top -= 1
+        top += 1
+        tp[top] = t
+        fp[top] = f
+        code[top] = block_code[i]
+    return top
+
+
+@Kernel
+def add_whole(bits, bounds, sums):
+    """Add the rows from `bounds[k + 1]` up to `bounds[k]` to `sums[k]`, given by the bits of their signed weights.
+
+    Of each class there is a sum for every four exponents, of the upper and of the lower half of the digits: whole
+    numbers, which 2³³ rows do not fill.
+    """
+    for k in range(bounds.size - 1):
+        for i in range(bounds[k + 1], bounds[k]):
+            exponent = (bits[i] >> 52) & 2047
+            digits = bits[i] & ((1 << 52) - 1)
+            if exponent > 0:
+                digits |= 1 << 52
+                exponent -= 1
+            group = sums[k, np.int64(bits[i] < 0), exponent >> 2]
+            group[0] += (digits & ((1 << 27) - 1)) << (exponent & 3)
+            group[1] += (digits >> 27) << (exponent & 3)

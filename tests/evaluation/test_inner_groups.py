@@ -1,0 +1,176 @@
+"""Groups and weights reach the folds and fits inside a model, with and without metadata routing, or it is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rocscope as rs
+from rocscope.errors import InputError, RocscopeWarning
+from rocscope.estimators import ClassWeightClassifier, HullClassifier, ThresholdClassifier
+
+GROUPED, NEAREST = GroupKFold(4), KNeighborsClassifier(1)
+
+
+def noise(groups=300, size=4, seed=0):
+    """Labels of groups that have nothing to do with their rows, which lie near each other."""
+    rng = np.random.default_rng(seed)
+    label, centre = rng.integers(0, 2, groups), rng.normal(size=(groups, 2))
+    group = np.repeat(np.arange(groups), size)
+    order = rng.permutation(group.size)
+    X = centre[group] + 1e-3 * rng.normal(size=(group.size, 2))
+    return X[order], label[group][order], group[order]
+
+
+def search(model=NEAREST, cv=GROUPED):
+    name = next(iter(model.get_params(deep=False).keys() & {"n_neighbors", "C", "var_smoothing"}))
+    return GridSearchCV(model, {name: [model.get_params()[name]]}, cv=cv)
+
+
+NESTINGS = {
+    "search": search(),
+    "search in a pipeline": make_pipeline(StandardScaler(), search()),
+    "threshold": ThresholdClassifier(NEAREST, cv=4),
+    "threshold of a search": ThresholdClassifier(search(), cv=3),
+    "hull": HullClassifier([("a", NEAREST), ("b", search())], cv=3),
+    "class weights": ClassWeightClassifier(NEAREST, cv=GroupKFold(3)),
+}
+ROUTED = {**NESTINGS, "calibration": CalibratedClassifierCV(NEAREST, cv=GROUPED)}
+
+
+def inner_accuracy(fitted):
+    """How good a fitted model looked in its own folds."""
+    if hasattr(fitted, "best_score_"):
+        return fitted.best_score_
+    if hasattr(fitted, "steps"):
+        return inner_accuracy(fitted.steps[-1][1])
+    preds = fitted.predictions_
+    if hasattr(preds, "classes"):
+        return preds.confusion().accuracy
+    return preds.counts(preds.models[0]).at(0.5).accuracy
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("name", ROUTED)
+def test_no_group_leaks_through_any_nesting(name, routing):
+    """The nearest row of the same group would tell the label: outside and inside, accuracy is that of a coin."""
+    if not routing and name not in NESTINGS:
+        pytest.skip("takes groups by metadata routing only")
+    with config_context(enable_metadata_routing=routing), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        X, y, groups = noise(4000, 2)
+        outer = rs.evaluate(ROUTED[name], X, y, cv=3, groups=groups).point().accuracy
+        named = "gridsearchcv__groups" if name == "search in a pipeline" and not routing else "groups"
+        inner = inner_accuracy(ROUTED[name].fit(X, y, **{named: groups})) if name in NESTINGS else outer
+    print(f"{name}, routing {routing}: accuracy {outer:.3f} outside, {inner:.3f} inside")
+    assert abs(outer - 0.5) < 0.02  # the standard error is 0.008
+    assert abs(inner - 0.5) < 0.02
+
+
+def test_folds_without_groups_would_leak():
+    X, y, groups = noise()
+    assert rs.evaluate(NEAREST, X, y, cv=3).point().accuracy > 0.95
+    with pytest.warns(
+        RocscopeWarning, match=r"model 'GridSearchCV': groups are in .* GridSearchCV\(cv=4\); give it a spl"
+    ):
+        rs.evaluate(search(cv=4), X, y, cv=3, groups=groups)
+
+
+TORN = {
+    "stack": (StackingClassifier([("a", NEAREST)], cv=3), r"StackingClassifier\(cv=3\)"),
+    "calibration": (
+        make_pipeline(StandardScaler(), CalibratedClassifierCV(NEAREST)),
+        r"CalibratedClassifierCV\(cv=None\)",
+    ),
+    "search out of reach": (VotingClassifier([("a", search(cv=3))], voting="soft"), r"GridSearchCV\(cv=3\)"),
+    "ours out of reach": (GridSearchCV(ThresholdClassifier(NEAREST, cv=2), {}, cv=GROUPED), "Threshold.*cv=2"),
+    "search in ours": (ThresholdClassifier(search(cv=2), cv=2), r"GridSearchCV\(cv=2\)"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", TORN)
+def test_inner_folds_that_part_groups_are_warned_about(name):
+    model, said = TORN[name]
+    X, y, groups = noise(30)
+    with pytest.warns(RocscopeWarning, match=f"training and test of its inner folds, {said}"):
+        rs.evaluate(model, X, y, cv=2, groups=groups)
+
+
+def test_our_inner_folds_keep_groups_or_refuse():
+    X, y, groups = noise(40)
+    fitted = ThresholdClassifier(NEAREST, cv=LeaveOneGroupOut()).fit(X, y, groups=groups)
+    for part in fitted.predictions_.by_fold().values():
+        assert np.unique(groups[part.row]).size == 1
+    with pytest.raises(InputError, match="each group in training or in test"):
+        ThresholdClassifier(NEAREST, cv=[(range(80), range(80, 160))]).fit(X, y, groups=groups)
+
+
+def test_a_stack_does_not_leak_outside():
+    X, y, groups = noise(4000, 2)
+    stack = StackingClassifier([("a", NEAREST), ("b", GaussianNB())], cv=2)
+    with pytest.warns(RocscopeWarning, match="inner folds"):
+        assert abs(rs.evaluate(stack, X, y, cv=3, groups=groups).point().accuracy - 0.5) < 0.02
+
+
+class Weighed(GaussianNB):
+    """Keeps the weights that it was fitted with."""
+
+    seen = ()
+
+    def fit(self, X, y, sample_weight=None):
+        Weighed.seen += (sample_weight,)
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        VotingClassifier([("a", Weighed()), ("b", LogisticRegression())]),
+        StackingClassifier([("a", Weighed())], cv=2),
+        ThresholdClassifier(VotingClassifier([("a", Weighed())], voting="soft"), cv=2),
+        make_pipeline(StandardScaler(), VotingClassifier([("a", Weighed())])),
+        CalibratedClassifierCV(Weighed(), cv=2),
+    ],
+    ids=["vote", "stack", "threshold", "pipeline", "calibration"],
+)
+def test_weights_reach_votes_stacks_and_pipelines(model):
+    Weighed.seen = ()
+    X, y, _ = noise(20)
+    options = {"response": "predict"} if not hasattr(model, "predict_proba") else {}
+    preds = rs.evaluate(model, X, y, cv=2, sample_weight=1.0 + np.arange(80), **options)
+    assert not preds.source.unweighted
+    assert Weighed.seen and all(weight is not None and np.ptp(weight) > 0 for weight in Weighed.seen)
+
+
+def test_a_vote_of_models_without_weights_gets_none():
+    X, y, _ = noise(20)
+    vote = VotingClassifier([("a", GaussianNB()), ("b", NEAREST)], voting="soft")
+    with pytest.warns(RocscopeWarning, match="fitted without the sample weights, which they do not take: VotingC"):
+        rs.evaluate(vote, X, y, cv=2, sample_weight=np.ones(80))
+
+
+def test_other_ways_to_name_models_and_folds():
+    X, y, groups = noise(40)
+    pairs = [("near", NEAREST), ("bayes", GaussianNB())]
+    preds = rs.evaluate(pairs, X, y, cv=0.25, groups=groups, random_state=np.random.RandomState(3))
+    assert preds.models == ["near", "bayes"]
+    assert preds.source.protocol == "holdout of 25 %, stratified" and len(preds) == 40
+    assert ThresholdClassifier(GaussianNB(), cv=0.25).fit(X, y).predictions_.n == 40
+    for call in (
+        lambda: rs.evaluate(NEAREST, X, y, cv="prefit"),
+        lambda: ThresholdClassifier(NEAREST, cv="prefit").fit(X, y),
+    ):
+        with pytest.raises(
+            InputError, match=r"cv: expected folds to fit models in, got 'prefit'; rocscope.evaluation.from_e"
+        ):
+            call()
