@@ -70,6 +70,7 @@ def attempt(task, root, number):
         "n": number,
         "code": code,
         "calls": SHIM.calls_seen(),
+        "asked": Path(os.fsdecode(SHIM.who_asked())).name,
         "out": (root / "stdout").read_bytes().decode(errors="replace"),
         "err": root.with_suffix(".stderr").read_text(encoding="utf-8", errors="replace"),
         "files": {path.name: path.read_bytes().hex() for path in sorted((root / "work").iterdir())},
@@ -85,6 +86,7 @@ def numbers(total, most):
 
 def main():
     SHIM.prepare()
+    SHIM.who_asked.restype = ctypes.c_char_p
     for name in ("rocscope.cli", *sys.argv[1:]):
         importlib.import_module(name)
     report = sys.stdout

@@ -146,7 +146,7 @@ def check(driver, root, command, kind, most):
     before = {path.name: path.read_bytes().hex() for path in (root / "before").iterdir()}
     whole, *others = outcomes(driver, root, command, kind, most)
     assert (whole["code"], whole["left"], whole["processes"]) == (0, [], False), whole["err"]
-    bad = [f"n={each['n']}: {fault}" for each in others for fault in faults_of(each, whole | {"before": before})]
+    bad = [f"n={each['n']} {each['asked']}: {fault}" for each in others for fault in faults_of(each, whole | {"before": before})]
     ended = dict(sorted(Counter(str(each["code"]) for each in others).items()))
     print(f"{command}, {kind}: {len(others)} of {whole['calls']} tried, exits {ended}, {len(bad)} bad")
     assert not bad, "\n".join(bad)
