@@ -149,7 +149,7 @@ def _rate(name: str, known: Evidence, forms: ClosedForms, point: OperatingPoint,
         of_label[label] += indicators[cell] * (part - value * of)
     error = known.variance_of_sum(*of_label.values()) ** 0.5 / whole
     sample = known.outcomes
-    worth = value * (1 - value) / error**2 if error > 0 else whole * float(sample.effective.sum()) / sample.n
+    worth = value * (1 - value) / error**2 if error**2 > 0 else whole * float(sample.effective.sum()) / sample.n
     low, high = forms.share(value, worth)
     return Estimate(value, low, high, forms.level, "Wilson", float(whole), error)
 
