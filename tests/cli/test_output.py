@@ -133,7 +133,7 @@ def test_text_is_read_in_an_encoding_that_is_named():
 
 def test_a_stream_of_another_file_is_no_name(tmp_path, monkeypatch):
     monkeypatch.setattr(_output, "_FORBIDDEN", ":")
-    with pytest.raises(InputError, match="expected a name without ':', got a.txt:b.json"):
+    with pytest.raises(InputError, match=r"expected a name without ':', got a\.txt:b\.json"):
         check_writable(tmp_path / "a.txt:b.json")
 
 

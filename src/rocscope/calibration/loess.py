@@ -56,7 +56,7 @@ class LoessFit:
         """Return the curve anywhere."""
         with np.errstate(invalid="ignore"):  # slopes may be beyond all numbers
             fitted = pos @ self.operator.T
-        return sum(part * fitted[..., rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
+            return sum(part * fitted[..., rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
 
     def weights_at(self, x: Array) -> Array:
         """Return the matrix that turns positives at each level into the curve at each x."""

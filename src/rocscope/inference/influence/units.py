@@ -164,7 +164,7 @@ def _codes(column: Array) -> NDArray[np.intp]:
 
 
 def is_frequency(weight: Array, kind: WeightKind) -> bool:
-    """Say whether weights are numbers of equal rows; "auto": when all are whole, and none so large as to be that anyway."""
+    """Say whether weights are numbers of equal rows; "auto": when all are whole, and not by their mere size."""
     whole = weight.dtype.kind == "i" or not (weight % 1).any()
     if kind == "frequency" and not whole:
         raise WeightError("weights='frequency'", expected="whole numbers", hint="use weights='sampling'")
