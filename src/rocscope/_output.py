@@ -93,7 +93,10 @@ def remove_unfinished() -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
+    for _ in range(2):  # a call of the system that fails once may succeed
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        if not os.path.lexists(path):
+            return

@@ -93,6 +93,23 @@ def test_what_is_unfinished_goes_when_the_process_is_told_to_end(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_unfinished_goes_though_a_call_fails_on_the_way(tmp_path, monkeypatch):
+    real, failed = os.open, []
+
+    def fail_once(*arguments, **options):
+        if failed:
+            return real(*arguments, **options)
+        failed.append(arguments)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with unfinished(tmp_path / "folder") as folder:
+        folder.mkdir()
+        (folder / "stream").touch()
+        monkeypatch.setattr("os.open", fail_once)
+    assert failed
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_else_writes_files():
     writes = re.compile(r"""\.write_(text|bytes)\(|open\([^)]*["'][wax]""")
     found = {
