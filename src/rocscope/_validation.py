@@ -314,9 +314,9 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def check_numbers(values: Any, name: str) -> NDArray[np.float64]:
-    """Return a column of finite numbers as float64."""
-    numbers = check_column(values, name)
+def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
+    """Return a column of finite numbers, `n` of them when `n` is given, as float64."""
+    numbers = check_column(values, name, n)
     if numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise InputError(name, expected="finite numbers", got=shown(values))
     return numbers.astype(np.float64)

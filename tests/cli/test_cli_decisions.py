@@ -86,7 +86,7 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--subject-to", "tpr >= 2"), "no threshold of any model satisfies tpr >= 2; the highest tpr is 1 (a at 0.4)"),
         (("--subject-to", "lots"), "constraint: expected a text such as 'tpr >= 0.9', got 'lots'"),
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
-        (("--cost-fn", "nan"), "--cost-fn: expected a finite number, got nan"),
+        (("--cost-fn", "nan"), "--cost-fn: expected a finite number, or the name of a column of the rows, got nan"),
         (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
         (("--criterion", "fun"), "criterion: expected one of 'min_cost', "),
         (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, got roc.gif"),

@@ -18,8 +18,9 @@ class Campaign(Result):
         Number of customers that could be contacted.
     unit_cost : float
         Cost of one contact.
-    unit_benefit : float
-        What one response brings, before the cost of its contact.
+    unit_benefit : float or str
+        What one response brings, before the cost of its contact; the name of the column of the rows that holds it,
+        where that differs from customer to customer.
     fixed_cost : float
         Cost of holding the campaign at all.
     response_rate : float, optional
@@ -45,7 +46,7 @@ class Campaign(Result):
 
     population: float
     unit_cost: float
-    unit_benefit: float
+    unit_benefit: float | str
     fixed_cost: float = 0
     response_rate: float | None = None
     capacity: float | None = None
@@ -55,6 +56,8 @@ class Campaign(Result):
             "population": check.check_number(self.population, "population", "a number of customers above 0", above=0)
         }
         for name in ("unit_cost", "unit_benefit", "fixed_cost"):
+            if name == "unit_benefit" and isinstance(self.unit_benefit, str) and self.unit_benefit:
+                continue
             given[name] = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
         if self.response_rate is not None:
             given["response_rate"] = check.check_share(self.response_rate, "response_rate")
