@@ -18,7 +18,7 @@ from rocscope.core.context import CELLS, Context, decimal
 from rocscope.core.predictions import Predictions
 from rocscope.errors import ColumnError, InputError, OneClassError
 
-_PARTS = 10_000
+PARTS = 10_000
 """Amounts are counted in so many parts of 1: those of up to four decimals are whole numbers, whose sums are exact."""
 
 _WHOLE = 2**53
@@ -27,21 +27,24 @@ _WHOLE = 2**53
 def cost_of(cell: str, context: Context, columns: Mapping[str, Array]) -> Any:
     """Return what each row would cost in a cell: a number, or a column of the rows."""
     cost = getattr(context, f"cost_{cell}")
-    if not isinstance(cost, str):
-        return cost
-    if cost not in columns:
+    return column_of(f"cost_{cell}", cost, columns) if isinstance(cost, str) else cost
+
+
+def column_of(argument: str, name: str, columns: Mapping[str, Array]) -> Array:
+    """Return the column of the rows that an argument names."""
+    if name not in columns:
         got = check.listing(list(columns)) or "no columns"
         hint = "Predictions(…, columns={name: amounts}), or rocscope.read(…, columns=[name])"
-        raise ColumnError(f"cost_{cell}", expected=f"the rows to have a column {cost!r}", got=got, hint=hint)
-    return columns[cost]
+        raise ColumnError(argument, expected=f"the rows to have a column {name!r}", got=got, hint=hint)
+    return columns[name]
 
 
 def costs_of_rows(
-    positive: NDArray[np.bool_], context: Context, columns: Mapping[str, Array], in_parts: bool = False
+    positive: NDArray[np.bool_], context: Context, columns: Mapping[str, Array], whole: bool = False
 ) -> tuple[Array, Array]:
     """Return what each row costs if it is acted on, and if it is left; in ten thousandths, if that is asked for."""
     amounts = (np.asarray(cost_of(cell, context, columns), np.float64) for cell in CELLS)
-    tp, fp, fn, tn = map(_in_parts, amounts) if in_parts else amounts
+    tp, fp, fn, tn = map(in_parts, amounts) if whole else amounts
     with np.errstate(over="ignore"):
         acted, left = np.where(positive, tp, fp), np.where(positive, fn, tn)
         spread = np.abs(acted).sum() + np.abs(left).sum()
@@ -50,12 +53,12 @@ def costs_of_rows(
     return acted, left
 
 
-def _in_parts(amount: Array) -> Array:
+def in_parts(amount: Array) -> Array:
     """Return amounts in ten thousandths: whole ones where their decimals are, be they no binary fractions."""
     with np.errstate(over="ignore"):
-        parts = amount * _PARTS
+        parts = amount * PARTS
         whole = np.rint(parts)
-    return np.where(whole / _PARTS == amount, whole, parts)
+    return np.where(whole / PARTS == amount, whole, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +88,8 @@ class Stakes:
         InputError
             If all errors that cost or bring something are rewarded.
         """
-        acted, left = costs_of_rows(rows.y_true, context, rows.columns, in_parts=True)
-        stakes = cls(acted, left, _weights(rows, context))
+        acted, left = costs_of_rows(rows.y_true, context, rows.columns, whole=True)
+        stakes = cls(acted, left, class_weights(rows, context))
         gain = np.where(rows.y_true, stakes.gain, -stakes.gain)
         if (gain <= 0).all() and all((gain[part] < 0).any() for part in (rows.y_true, ~rows.y_true)):
             raise InputError(
@@ -106,7 +109,7 @@ class Stakes:
         """Return the cost per case of acting on some rows, of the cases of the sample, or at the target prevalence."""
         cost, weight = np.where(acts, self.acted, self.left), self.weight
         total = cost.sum() / cost.size if weight is None else (cost * weight).sum() / weight.sum()
-        return float(total / _PARTS)
+        return float(total / PARTS)
 
     def rows(self, predictions: Predictions, context: Context) -> Predictions:
         """Return rows as `rocscope.decisions.in_money` describes them."""
@@ -123,7 +126,7 @@ class Stakes:
         return Predictions(gain > 0, rows.scores, decisions=rows.decisions, columns=rows.columns, **columns)
 
 
-def _weights(rows: Predictions, context: Context) -> Array | None:
+def class_weights(rows: Predictions, context: Context) -> Array | None:
     """Return the weights of rows; at a target prevalence each class is given its share before it is priced."""
     weight, target = rows.sample_weight, context.target_prevalence
     if target is None:
@@ -150,6 +153,6 @@ def gains_in_batch(
 
     It is a power of two below which whole amounts of money do not lie, so that none is taken for a number of rows.
     """
-    acted, left = costs_of_rows(positive, context, columns, in_parts=True)
+    acted, left = costs_of_rows(positive, context, columns, whole=True)
     gain = left - acted
     return gain > 0, np.abs(gain) * (2.0**-40 if weight is None else 2.0**-40 * weight)

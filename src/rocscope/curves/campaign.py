@@ -6,6 +6,7 @@ from typing import Any
 from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.result import Result
+from rocscope.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,19 @@ class Campaign(Result):
             unit_benefit=self.unit_benefit, unit_cost=self.unit_cost, target_prevalence=self.response_rate
         )
 
+    def require_one_benefit(self) -> float:
+        """Return what one response brings, or raise InputError where that differs from customer to customer."""
+        if isinstance(self.unit_benefit, str):
+            hint = "rocscope.plan_campaign takes rows with that column"
+            raise InputError("campaign", expected="one unit_benefit for all", got=repr(self), hint=hint)
+        return self.unit_benefit
+
     @property
     def break_even_rate(self) -> float:
         """Response rate from which a contact pays for itself."""
-        return self.unit_cost / self.unit_benefit if self.unit_benefit else float("inf")
+        benefit = self.require_one_benefit()
+        return self.unit_cost / benefit if benefit else float("inf")
 
     def profit(self, size: Any, responders: Any) -> Any:
         """Return the profit of `size` contacts, `responders` of whom respond; numbers or arrays."""
-        return self.unit_benefit * responders - self.unit_cost * size - self.fixed_cost
+        return self.require_one_benefit() * responders - self.unit_cost * size - self.fixed_cost

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from rocscope import _validation as check
 from rocscope.core.context import Context, decimal
@@ -177,8 +178,7 @@ class _Task:
         if not self.criterion.equivalent:
             return self._highest(self._admissible())
         if self.priced and self.criterion.name == "min_cost":
-            options = self._admissible().choices if self.constraints else self.hull.every_choice
-            touch = self.priced.cheapest(options)
+            touch = self.priced.cheapest(self._admissible().choices) if self.constraints else self._cheapest_of_rows
             return _Choice(touch.choices.model, touch.point, None, math.nan, tied=_all_tied(touch))
         context = self.criterion.equivalent(self.context)
         if not self.constraints:
@@ -304,10 +304,15 @@ class _Task:
             return math.nan
         return Admissible.value_at(self.criterion, point, self.context.target_prevalence)
 
+    @cached_property
+    def _cheapest_of_rows(self) -> Touch:
+        assert self.priced
+        return self.priced.cheapest(self.hull.every_choice)
+
     def _costs(self, model: str, point: OperatingPoint, default: OperatingPoint) -> list[float]:
         """Return the cost per case of a point, of the default, of the best threshold, of everybody and of nobody."""
         if self.priced:
-            best = self.priced.cheapest(self.hull.every_choice)
+            best = self._cheapest_of_rows
             cuts = [(model, at) for at in (point.threshold, default.threshold, -math.inf, math.inf)]
             return [
                 self.priced.cost(*cut) for cut in (*cuts[:2], (best.choices.model, best.point.threshold), *cuts[2:])
