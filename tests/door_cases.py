@@ -278,6 +278,8 @@ REQUIRED = {
     "bootstrap": {"statistic": rs.auc},
     "inference.estimate_of": {"statistic": rs.inference.statistics.area()},
     "decisions.reweight": {"target_prevalence": 0.3},
+    "decisions.in_money": {"context": rs.Context(cost_fn=5)},
+    "decisions.compare_row_rule": {"context": rs.Context(cost_fn=5), "model": "a"},
 }
 FEW = {"replicates": 5, "draws": 5}
 

@@ -372,3 +372,25 @@ def test_batches_of_a_large_source_add_cents_exactly():
     plain = ThresholdCounts.from_scores(y, score)
     assert rs.choose(counts).threshold == rs.choose(plain, Context(cost_fn=3)).threshold
     assert rs.roc(counts).hull().threshold.tolist() == rs.roc(plain).hull().threshold.tolist()
+
+
+def test_everything_takes_rows_in_money():
+    rng = np.random.default_rng(4)
+    p = rng.random(400)
+    y, amount = rng.random(400) < p, np.round(rng.lognormal(3, 1, 400), 2)
+    scores = {"a": p, "b": np.clip(p + rng.normal(0, 0.2, 400), 0, 1)}
+    money = in_money(Predictions(y, scores, columns={"amount": amount}, groups=np.arange(400) // 2), FRAUD)
+    assert rs.compare(money)["a", "b"].difference.method.endswith("groups")
+    assert rs.inference.band(rs.roc(money, model="a"), data=money.select(models=["a"]), replicates=20).low.size
+    assert rs.hull(money).contenders
+    assert rs.Report(money).data.decision.threshold == rs.choose(money).threshold
+    kept = rs.calibration.recalibrate(money).predictions
+    assert kept.columns["amount"].tolist() == money.columns["amount"].tolist()
+
+
+def test_engines_that_count_elsewhere_refuse_money():
+    import polars as pl
+
+    lazy = pl.LazyFrame({"y": Y, "a": PREDS.scores["a"], "amount": AMOUNT})
+    with pytest.raises(InputError, match="context: expected none for a .*make what is at stake a weight"):
+        rs.read_counts(lazy, label="y", scores="a", context=FRAUD)

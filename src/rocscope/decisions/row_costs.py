@@ -166,9 +166,7 @@ def act_by_row(
     if context.target_prevalence is not None:
         hint = "give the probabilities at that prevalence: rocscope.decisions.correct_probabilities"
         raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
-    known = {
-        name: check.check_numbers(column, f"columns[{name!r}]", score.size) for name, column in (columns or {}).items()
-    }
+    known = Predictions(np.zeros(score.size, bool), score, columns=columns).columns
     tp, fp, fn, tn = (cost_of(cell, context, known) for cell in CELLS)
     p = score.astype(np.float64)
     return np.asarray(p * (np.asarray(fn) - tp) > (1 - p) * (np.asarray(fp) - tn))

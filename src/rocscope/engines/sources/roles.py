@@ -71,8 +71,12 @@ def roles_of_columns(source: HasColumns, label: str | None, **others: str | None
 
 def roles_of_numbers(columns: Sequence[str] | str | None) -> list[Role]:
     """Return the role of each further column of numbers."""
-    names = [columns] if isinstance(columns, str) else columns or ()
-    return [Role("columns", str(name)) for name in dict.fromkeys(names)]
+    if columns is None:
+        return []
+    if not isinstance(columns, Sequence) or isinstance(columns, bytes):
+        raise InputError("columns", expected="names of columns", got=check.shown(columns))
+    names = [columns] if isinstance(columns, str) else map(str, columns)
+    return [Role("columns", name) for name in dict.fromkeys(names)]
 
 
 def roles_of_scores(source: HasColumns, scores: Scores | None) -> list[Role]:
