@@ -122,7 +122,7 @@ class Stakes:
         rows = predictions if kept.all() else predictions.select(kept)
         weight, gain = weight[kept], gain[kept]
         scale = 2.0 ** -frexp(weight.mean())[1]  # a power of two rounds nothing, and leaves some weight below 1
-        columns = rows.row_columns() | {"sample_weight": weight * scale}
+        columns: dict[str, Any] = rows.row_columns() | {"sample_weight": weight * scale}
         return Predictions(gain > 0, rows.scores, decisions=rows.decisions, columns=rows.columns, **columns)
 
 

@@ -392,5 +392,5 @@ def test_engines_that_count_elsewhere_refuse_money():
     import polars as pl
 
     lazy = pl.LazyFrame({"y": Y, "a": PREDS.scores["a"], "amount": AMOUNT})
-    with pytest.raises(InputError, match="context: expected none for a .*make what is at stake a weight"):
+    with pytest.raises(InputError, match=r"context: expected none for a .*make what is at stake a weight"):
         rs.read_counts(lazy, label="y", scores="a", context=FRAUD)

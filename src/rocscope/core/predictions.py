@@ -98,7 +98,7 @@ class Predictions(Rows):
             raise InputError("columns", expected="a mapping from name to array", got=check.shown(columns))
         self.columns = {
             str(name): check.read_only(check.check_numbers(column, f"columns[{name!r}]", n))
-            for name, column in (columns or {}).items()
+            for name, column in check.by_name(columns or {}, ()).items()
         }
         own = check.by_name(decisions, () if decisions is None else self._one_model(decisions))
         self.decisions = {

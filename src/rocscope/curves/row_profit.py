@@ -10,7 +10,7 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._money import PARTS, class_weights, column_of, in_parts
 from rocscope._types import Array
-from rocscope.core.context import Context, decimal
+from rocscope.core.context import CELLS, Context, decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
@@ -104,10 +104,8 @@ class RowProfitCurve(ProfitCurve):
     def point(self) -> OperatingPoint:
         first, second = (self.end(touch) for touch in (self.rule.first, self.rule.second))
         share = float(self.rule.share)
-        cells = [
-            getattr(first, cell) * (1 - share) + getattr(second, cell) * share for cell in ("tp", "fp", "fn", "tn")
-        ]
-        return OperatingPoint(*cells, second.threshold) if self.rule.by_lot else second
+        tp, fp, fn, tn = (getattr(first, cell) * (1 - share) + getattr(second, cell) * share for cell in CELLS)
+        return OperatingPoint(tp, fp, fn, tn, second.threshold) if self.rule.by_lot else second
 
     def best(self) -> CampaignRow:
         row = super().best()
