@@ -120,12 +120,7 @@ def choose(
     certain, notes = _certain(context, across)
     priced = None
     if certain.columns:
-        for name, asked in (("randomized", randomized), ("review", review is not None)):
-            if asked:
-                raise InputError(name, expected="costs that are the same in every row", got=repr(certain))
-        if isinstance(models, Hull):
-            raise InputError("models", expected="rows (Predictions) with the columns of the context", got="a Hull")
-        priced = PricedRows(rows_of(models, name="models"), certain)
+        priced = _priced(models, certain, {"randomized": randomized, "review": review is not None})
         notes = priced.notes
     rule = criterion_of(("accuracy" if context is None else "min_cost") if criterion is None else criterion)
     constraints = constraints_of(subject_to)
@@ -144,6 +139,18 @@ def _certain(context: Context | Campaign | UncertainContext | None, across: Hull
     mean = context.mean
     saved = across.expected_cost(mean) - across.expected_cost(context)
     return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
+
+
+def _priced(models: Models | Hull, context: Context, asked: dict[str, bool]) -> PricedRows:
+    """Return the rows that a context with costs of their own needs."""
+    for name in (name for name, is_asked in asked.items() if is_asked):
+        raise InputError(name, expected="costs that are the same in every row", got=repr(context))
+    try:
+        return PricedRows(rows_of(models), context)
+    except InputError as error:
+        expected = "costs that are the same in every row, or rows (Predictions) with the columns that it names"
+        hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
+        raise InputError("context", expected=expected, got=repr(context), hint=hint) from error
 
 
 @dataclass(frozen=True)
