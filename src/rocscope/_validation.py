@@ -359,7 +359,7 @@ def check_share(value: Any, name: str) -> float:
 def is_frame(values: Any) -> bool:
     """Whether values are a data frame of any library: something with named columns."""
     columns = getattr(values, "columns", None)
-    return hasattr(values, "column_names") or (columns is not None and not callable(columns))
+    return hasattr(values, "column_names") or not (columns is None or callable(columns) or isinstance(columns, Mapping))
 
 
 def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:

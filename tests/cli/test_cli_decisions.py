@@ -280,3 +280,14 @@ def test_costs_that_are_columns_are_refused_where_they_cannot_be_taken(run, paym
     code, out, err = run(command, payments, "--label", "y", "--score", "s", *options)
     assert (code, out) == (2, "")
     assert words in err
+
+
+def test_a_campaign_whose_responses_bring_a_column(run, payments, tmp_path):
+    arguments = ("campaign", payments, "--label", "y", "--score", "s", "--population", "8", "--unit-cost", "5")
+    code, out, err = run(*arguments, "--unit-benefit", "amount", "--select", "out.csv", "--id", "s", "--steps", "2")
+    assert code == 0, "five are contacted for 25; three of them bring 500, 3 and 120.5"
+    assert "that s scores 0.5 or more: 3 responders, profit 598." in err
+    assert (tmp_path / "out.csv").read_text().split() == ['"s"', "0.9", "0.8", "0.7", "0.6", "0.5"]
+    assert all(f" {profit} " in out for profit in (483, 587)), "of four and of all eight"
+    code, _, err = run(*arguments, "--unit-benefit", "margin")
+    assert (code, "columns of" in err) == (2, True)

@@ -227,6 +227,7 @@ def test_a_criterion_counts_rows_and_its_choice_is_priced():
         (lambda: in_money(PREDS.select(Y == 1), Context(0.5, cost_fn="amount")), OneClassError, "both classes"),
         (lambda: Context(cost_fn=""), InputError, "a finite number, or the name"),
         (lambda: Predictions(Y, AMOUNT, columns=[1]), InputError, "a mapping"),
+        (lambda: Predictions(Y, PREDS), InputError, "one-dimensional array, got Predictions"),
         (lambda: Predictions(Y, AMOUNT, columns={"x": ["a"] * 8}), InputError, r"columns\['x'\]: expected finite"),
         (lambda: Predictions(Y, AMOUNT, columns={"x": [1, np.nan] * 4}), InputError, r"columns\['x'\]"),
         (lambda: Predictions(Y, AMOUNT, columns={"x": [1] * 7}), InputError, r"columns\['x'\]: expected one entry"),

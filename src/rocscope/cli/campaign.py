@@ -72,7 +72,7 @@ def campaign(
     from rocscope.decisions import plan_campaign
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
-    columns = {"groups": id} if select else {}
+    columns: dict[str, Any] = {"groups": id} if select else {}
     if planned.context.columns:
         columns["columns"] = planned.context.columns
     sample = rows.predictions(file, **columns) if columns else rows.sample(file)
