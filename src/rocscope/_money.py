@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array
-from rocscope.core.context import CELLS, Context, decimal
+from rocscope.core.context import CELLS, Context, decimal, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.errors import ColumnError, InputError, OneClassError
 
@@ -121,8 +121,9 @@ class Stakes:
             raise InputError("context", expected=expected, got=repr(context))
         rows = predictions if kept.all() else predictions.select(kept)
         weight, gain = weight[kept], gain[kept]
-        scale = 2.0 ** -frexp(weight.mean())[1]  # a power of two rounds nothing, and leaves some weight below 1
-        columns: dict[str, Any] = rows.row_columns() | {"sample_weight": weight * scale}
+        with np.errstate(over="ignore"):
+            weight = np.ldexp(weight, -frexp(weight.mean())[1])  # rounds nothing, and leaves some weight below 1
+        columns: dict[str, Any] = rows.row_columns() | {"sample_weight": weight}
         return Predictions(gain > 0, rows.scores, decisions=rows.decisions, columns=rows.columns, **columns)
 
 
@@ -136,7 +137,7 @@ def class_weights(rows: Predictions, context: Context) -> Array | None:
     odds = decimal(target) / (1 - decimal(target)) * Fraction(rows.n_neg) / Fraction(rows.n_pos)
     of_pos, of_neg = odds.numerator, odds.denominator
     if max(of_pos, of_neg) >= _WHOLE:
-        of_pos, of_neg = float(odds), 1.0
+        of_pos, of_neg = nearest(odds), 1.0
     scale = np.where(rows.y_true, float(of_pos), float(of_neg))
     return scale if weight is None else scale * weight
 

@@ -250,6 +250,14 @@ def test_amounts_beyond_what_floats_add_are_refused():
         rs.choose(big, FRAUD)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
+def test_amounts_of_any_size_choose_alike(scale):
+    scaled = Predictions(Y, PREDS.scores, columns={"amount": AMOUNT * scale})
+    decision = rs.choose(scaled, Context(cost_fn="amount", cost_fp=5 * scale, cost_tp=5 * scale))
+    assert decision.point == rs.choose(PREDS, FRAUD).point
+    assert decision.expected_cost / scale == pytest.approx(rs.choose(PREDS, FRAUD).expected_cost)
+
+
 def test_rows_in_money_keep_what_they_are_beside_and_are_no_numbers_of_rows():
     money = in_money(PREDS, FRAUD)
     gain = np.where(Y == 1, AMOUNT - 5, -5)
