@@ -24,7 +24,7 @@ def campaign(
     rows: opt.CountOptions = opt.COUNTS,
     population: Annotated[float, CAMPAIGN],
     unit_cost: Annotated[float, CAMPAIGN],
-    unit_benefit: Annotated[float, CAMPAIGN],
+    unit_benefit: Annotated[float | str, CAMPAIGN],
     fixed_cost: Annotated[float, CAMPAIGN] = 0,
     response_rate: Annotated[float | None, CAMPAIGN] = None,
     capacity: Annotated[float | None, CAMPAIGN] = None,
@@ -47,7 +47,7 @@ def campaign(
     unit_cost
         Cost of one contact.
     unit_benefit
-        What one response brings.
+        What one response brings, or the column that holds it.
     fixed_cost
         Cost of holding the campaign.
     response_rate
@@ -72,7 +72,10 @@ def campaign(
     from rocscope.decisions import plan_campaign
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
-    sample = rows.predictions(file, groups=id) if select else rows.sample(file)
+    columns: dict[str, Any] = {"groups": id} if select else {}
+    if planned.context.columns:
+        columns["columns"] = planned.context.columns
+    sample = rows.predictions(file, **columns) if columns else rows.sample(file)
     plan = plan_campaign(sample, planned)
     if json:
         print_json("campaign", plan.to_dict(steps))

@@ -12,10 +12,11 @@ from rocscope._types import Array
 from rocscope.core.result import Result, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
+from rocscope.curves.row_profit import RowProfitCurve
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError
-from rocscope.sample import Models, samples_of
+from rocscope.sample import Models, Sample, samples_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class CampaignPlan(Result):
     def rule(self) -> Mixture:
         """Whom the best offer contacts: the customers of one threshold, or between two of them by lot."""
         rule = self.curve.rule
-        first, second = (HullVertex(self.best.model, end.point) for end in (rule.first, rule.second))
+        first, second = (HullVertex(self.best.model, self.curve.end(end)) for end in (rule.first, rule.second))
         return Mixture(first, second, rule.share)
 
     def select(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Array:
@@ -150,6 +151,7 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     ----------
     models : data of one or several models
         In any form; see `rocscope.sample`.
+        Rows, in Predictions with its column, where a campaign names one as its unit_benefit.
     campaigns : Campaign, or mapping from a name to one
 
     Returns
@@ -177,11 +179,18 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
     curves = {
-        (model, name): ProfitCurve(counts, campaign)
-        for model, counts in samples_of(models).counts().items()
+        (model, name): _curve(sample, campaign)
+        for model, sample in samples_of(models).items()
         for name, campaign in named.items()
     }
     return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()))
+
+
+def _curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
+    if not isinstance(campaign.unit_benefit, str):
+        return ProfitCurve(sample.counts, campaign)
+    rows = sample.require_rows("models")
+    return RowProfitCurve(rows, rows.models[0], campaign)
 
 
 def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:

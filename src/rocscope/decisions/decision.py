@@ -46,7 +46,8 @@ class Decision(Result):
     criterion, criterion_value : str, float
         What was optimised, and its value; for ``"min_cost"`` the expected cost.
     slope_interval : (low, high) or None
-        Slopes of the iso-performance line for which no admissible choice is better; None where there is none.
+        Slopes of the iso-performance line for which no admissible choice is better; None where there is none, or where
+        costs differ from row to row.
     negated : bool
         Whether the model's decisions are reversed: positive iff ``score < threshold``.
     subject_to : tuple of str
@@ -174,8 +175,7 @@ class Decision(Result):
         From π = r/(r + m) for the cost ratio r and the ends m of `slope_interval`. Constraints are held to admit what
         they admit at the present prevalence.
         """
-        ratio = self.context.cost_ratio
-        if self.slope_interval is None or not 0 < ratio < math.inf:
+        if self.slope_interval is None or not 0 < (ratio := self.context.cost_ratio) < math.inf:
             return None
         low, high = self.slope_interval
         return (ratio / (ratio + high), ratio / (ratio + low))
@@ -275,7 +275,8 @@ class Decision(Result):
         return jsonable({name: getattr(self, name) for name in (*names.split(), *interval, "context")})
 
     def __repr__(self) -> str:
-        shown = {"expected_cost": self.expected_cost, "accuracy": self.per_thousand.accuracy}
+        shown = {"expected_cost": self.expected_cost}
+        shown |= {"depth": self.point.depth} if self.context.columns else {"accuracy": self.per_thousand.accuracy}
         if self.criterion not in ("min_cost", "accuracy"):
             shown = {self.criterion: self.criterion_value} | shown
         rule = f"model={self.model!r}, threshold={self.threshold:.6g}"
