@@ -73,6 +73,11 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         return check.read_only(n_pos), check.read_only(n_neg)
 
     @property
+    def sorted_levels(self) -> GroupLevels | None:
+        """The levels of all groups at once, where their rows were sorted at once."""
+        return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups) else None
+
+    @property
     def n_pos(self) -> Array:
         """Positives of each group (sums of their weights)."""
         return self._totals[0]
