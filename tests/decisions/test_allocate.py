@@ -5,7 +5,10 @@ import pytest
 from scipy.optimize import linprog
 
 import rocscope as rs
-from rocscope import Campaign, Context, Predictions
+from rocscope import Campaign, Context, Predictions, ThresholdCounts
+from rocscope.decisions import Allocation
+from rocscope.errors import InputError, PairingError
+from rocscope.ranges import BinnedCounts
 
 GAP = 1e-9
 CASES = [pytest.param(60, id="few"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
@@ -60,7 +63,7 @@ def asked(rng, preds, groups):
 
 
 def least(preds, groups, terms, limit, budget, bounds):
-    """Return the lowest cost of all mixtures of thresholds in all groups: any two groups are held against each other."""
+    """Return the lowest cost of all mixtures of thresholds in all groups: any two groups are held together."""
     columns = [(g, tp, fp) for g in groups for tp, fp in zip(*points_of(preds, g), strict=True)]
     group, tp, fp = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
     weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
@@ -151,3 +154,154 @@ def test_no_allocation_of_randomised_rules_costs_less(cases):
     found = [gap(rng) for _ in range(cases)]
     print(f"largest gap {max(found):.2g}")
     assert max(found) <= GAP
+
+
+NORTH, SOUTH = (
+    ThresholdCounts([3, 2, 1], [60, 30, 10], [40, 170, 690]),
+    ThresholdCounts([3, 2, 1], [20, 30, 50], [80, 270, 550]),
+)
+BRANCHES = {"north": NORTH, "south": SOUTH}
+CAMPAIGN = Campaign(2000, 1, 10)
+
+
+def rows_of(counts):
+    return np.repeat(np.tile([1, 0], len(counts)), np.column_stack([counts.pos, counts.neg]).ravel()), np.repeat(
+        counts.threshold, counts.pos + counts.neg
+    )
+
+
+def as_rows():
+    columns = [(*rows_of(counts), [name] * int(counts.n)) for name, counts in BRANCHES.items()]
+    y, score, segment = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return Predictions(y, {"a": score}, segment=segment)
+
+
+def test_every_form_of_groups_gives_the_same():
+    rows = as_rows()
+    read = rs.read_counts(
+        {"y": rows.y_true.astype(int), "a": rows.scores["a"], "b": rows.segment}, label="y", scores="a", segment="b"
+    )
+    exact = {name: BinnedCounts.from_counts(counts) for name, counts in BRANCHES.items()}
+    twice = {name: {"a": counts, "b": counts} for name, counts in BRANCHES.items()}
+    for groups in (rows, rows.counts(by="segment"), read, exact, rows.by_segment(), twice):
+        found, expected = (facts(rs.allocate(each, CAMPAIGN, capacity=300)) for each in (groups, BRANCHES))
+        assert found == expected
+
+
+def facts(allocation):
+    """Return what an allocation says, but not the names of its models."""
+    content = allocation.to_dict()
+    for each in content["groups"]:
+        each["rules"] = [(rule["share"], rule["threshold"]) for rule in each["rules"]]
+    return content
+
+
+def test_compiled_and_plain_hulls_are_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    y, score = rng.random(4000) < 0.3, rng.integers(0, 300, (2, 4000))
+    rows = Predictions(y, {"a": score[0] + 40 * y, "b": score[1] + 50 * y}, segment=rng.integers(0, 9, 4000))
+    found = []
+    for small in (1, 50_000):
+        monkeypatch.setattr("rocscope.kernels.SMALL", small)
+        for models in (["a"], ["a", "b"]):
+            for bounds in (None, {"tpr": 0.1}):
+                chosen = rs.allocate(rows.select(models=models), capacity=700, max_difference=bounds)
+                found.append(chosen.to_dict())
+    half = len(found) // 2
+    assert found[:half] == found[half:]
+
+
+def test_equal_groups_share_alike_and_one_group_is_a_plan():
+    both = rs.allocate({"a": NORTH, "b": NORTH}, CAMPAIGN)
+    assert both.rules("a") == both.rules("b")
+    alone = rs.allocate({"a": NORTH}, Campaign(1000, 1, 10, capacity=150))
+    assert alone.profit == rs.plan_campaign(NORTH, Campaign(1000, 1, 10, capacity=150)).best.best.profit
+    assert alone.to_frame()["rule"].tolist() == ["0.75 × score≥3 of score + 0.25 × score≥2 of score"]
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 137, 300, 2000])
+def test_exactly_as_many_as_there_is_capacity_for(capacity):
+    rows = as_rows()
+    plan = rs.allocate(rows, CAMPAIGN, capacity=capacity)
+    ids = np.arange(2000)[::-1] + 10_000
+    chosen = plan.select(rows, ids)
+    assert len(set(chosen.tolist())) == min(capacity, 400)
+    assert plan.select(rows, ids, random_state=1).tolist() != chosen.tolist() or capacity in (0, 300, 2000)
+    more = Predictions(np.tile(rows.y_true, 3), {"a": np.tile(rows.scores["a"], 3)}, segment=["north"] * 6000)
+    assert plan.predict(more).sum() <= 3 * capacity
+
+
+def test_what_costs_nothing_and_what_is_never_worth_it():
+    assert rs.allocate(BRANCHES, Context(cost_fp=0)).depth.tolist() == [1, 1]
+    assert rs.allocate(BRANCHES, Context(cost_fn=0)).depth.tolist() == [0, 0]
+    assert rs.allocate(BRANCHES, Context(cost_fp=0, cost_fn=0)).depth.tolist() == [0, 0]
+    assert rs.allocate(BRANCHES, Campaign(2000, 5, 1), budget=300).profit == 0
+
+
+def test_costs_of_any_size_and_groups_of_one_class():
+    groups = {"no": ThresholdCounts([2, 1], [0, 0], [3, 4]), "yes": ThresholdCounts([1], [5], [0]), "both": NORTH}
+    for scale in (1e-200, 1.0, 1e200):
+        found = rs.allocate(groups, Context(cost_fp=scale, cost_fn=3 * scale), capacity=60, max_difference={"tpr": 0.5})
+        share = 0.86 / 1.03  # of the group with positives only, whose tpr is half of all above that of the other
+        assert found.cases.tolist() == pytest.approx([0, 5 * share, 60 - 5 * share])
+        assert np.isnan(found.tpr[0]) and np.isnan(found.fpr[1])
+
+
+def test_a_frame_and_its_line():
+    plan = rs.allocate(BRANCHES, CAMPAIGN, capacity=300)
+    frame = plan.to_frame("pyarrow").to_pydict()
+    assert (frame["group"], frame["cases"]) == (["north", "south"], [200.0, 100.0])
+    assert repr(plan) == "Allocation(2 groups, 300 cases, cost=-650, one case more saves 0.5)"
+    budget = rs.allocate(BRANCHES, Campaign(2000, 2, 20, fixed_cost=100), budget=500)
+    assert (budget.cases.sum(), budget.profit) == (200, 20 * 80 - 500)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: rs.allocate(NORTH), InputError, "^groups: expected Predictions with segments"),
+        (lambda: rs.allocate({}), InputError, "^groups: expected .*, got none$"),
+        (lambda: rs.allocate(as_rows().select(models=["a"]), capacity=-1), InputError, "^capacity: expected a number"),
+        (lambda: rs.allocate(Predictions([1, 0], [1, 2])), InputError, "there is no segment column"),
+        (lambda: rs.allocate({"a": "x.csv"}), InputError, r"^groups\['a'\]: expected Predictions"),
+        (lambda: rs.allocate(BRANCHES, Context(cost_fp=-1)), InputError, "false alarms that cost something"),
+        (
+            lambda: rs.allocate(BRANCHES, CAMPAIGN, capacity=1, budget=1),
+            InputError,
+            "^capacity and budget: expected",
+        ),
+        (lambda: rs.allocate(BRANCHES, budget=1), InputError, "^budget: expected campaigns with a unit cost"),
+        (lambda: rs.allocate(BRANCHES, CAMPAIGN, population=9), InputError, "^population: expected none beside a Camp"),
+        (lambda: rs.allocate(BRANCHES, population=0), InputError, "^population: expected a number of cases above 0"),
+        (
+            lambda: rs.allocate(BRANCHES, {"north": CAMPAIGN}),
+            InputError,
+            "^context: expected one for each gr",
+        ),
+        (lambda: rs.allocate(BRANCHES, "cheap"), InputError, "^context: expected a Context or a Campaign"),
+        (lambda: rs.allocate(BRANCHES, max_difference="parity"), InputError, "^max_difference: expected"),
+        (lambda: rs.allocate(BRANCHES, max_difference={"tpr": -1}), InputError, "^max_difference of tpr: expected"),
+        (lambda: rs.allocate(BRANCHES, max_difference=0.1), InputError, "^max_difference: expected a mapping"),
+        (
+            lambda: rs.allocate({"a": {"m": NORTH}, "b": {"n": NORTH}}),
+            PairingError,
+            r"^groups\['b'\]: expected the",
+        ),
+        (lambda: rs.allocate({"a": {"m": NORTH, "n": SOUTH}, "b": {"m": NORTH, "n": NORTH.at(2)}}), None, ""),
+        (
+            lambda: rs.allocate({"a": {"m": NORTH, "n": NORTH + NORTH}}),
+            PairingError,
+            "^groups of 'n': expected as",
+        ),
+        (lambda: rs.allocate(BRANCHES).rules("west"), InputError, "^group: expected one of those"),
+        (lambda: rs.allocate(BRANCHES).difference("mcc"), InputError, "^rate: expected"),
+        (lambda: rs.allocate(BRANCHES).predict([1, 2]), InputError, "^segment: expected the group of each case"),
+        (lambda: rs.allocate(BRANCHES).predict([1], segment=["west"]), InputError, r"^segment: .*, got 'west'"),
+    ],
+)
+def test_what_is_refused_says_why(call, error, message):
+    if error is None:
+        assert isinstance(call(), Allocation)
+        return
+    with pytest.raises(error, match=message):
+        call()

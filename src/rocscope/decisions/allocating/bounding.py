@@ -1,5 +1,6 @@
 """Bounds on how far groups may differ: a linear program over the points that can be best in each group."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -116,7 +117,8 @@ def bounded(
         value = np.concatenate([rate[known], np.full(own.size, -1.0)])
         program.at_most(column, value, row, np.full(own.size, differences[name]))
         program.at_most(column, -value, row, np.zeros(own.size))
-    cost = np.concatenate([(alarm * neg * fp - hit * pos * tp) / cases, np.zeros(len(names))])
+    largest = max(float(max(hit.max(), alarm.max())), sys.float_info.min)  # so that the solver sees no tiny costs
+    cost = np.concatenate([(alarm / largest * neg * fp - hit / largest * pos * tp) / cases, np.zeros(len(names))])
     each = coo_array((np.ones(size), (group, np.arange(size))), shape=(groups, cost.size))
     solved = linprog(cost, **program.bounds, A_eq=each, b_eq=np.ones(groups), method="highs")
     if solved.x is None:

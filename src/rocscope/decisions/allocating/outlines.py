@@ -15,6 +15,7 @@ from rocscope.errors import InputError, PairingError
 from rocscope.sample import NAMELESS, kind_of, samples_of
 
 _MOST_PAIRS = 2.0**62
+_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,24 @@ class Outlines:
         fits = up.dtype.kind == "f" or (self.n_pos * self.n_neg.astype(np.float64)).max() < _MOST_PAIRS
         if fits and up.size >= kernels.SMALL:
             size = kernels.groups.hulls(up, right, self.start, kept, start)
-        else:
-            size = kernels.groups.hulls.python(up.tolist(), right.tolist(), self.start.tolist(), kept, start)
-        return self.take(kept[:size], start)
+            return self.take(kept[:size], start)
+        some = _without_dents(up, right, self.group) if fits and len(self.models) == 1 else np.arange(up.size)
+        starts = self.group[some].searchsorted(np.arange(self.start.size))
+        size = kernels.groups.hulls.python(up[some].tolist(), right[some].tolist(), starts.tolist(), kept, start)
+        return self.take(some[kept[:size]], start)
+
+
+def _without_dents(up: Array, right: Array, group: Array) -> NDArray[np.intp]:
+    """Return what is left of points of groups, no two equal, without those on or below the line between neighbours."""
+    kept = np.arange(up.size)
+    for _ in range(_ROUNDS):
+        y, x, own = up[kept], right[kept], group[kept]
+        first = np.append(True, own[1:] != own[:-1])
+        below, left = (np.where(first, 0, np.append(0, axis[:-1])) for axis in (y, x))
+        above, beyond = np.append(y[1:], 0), np.append(x[1:], 0)
+        vertex = (y - below) * (beyond - x) > (above - y) * (x - left)
+        kept = kept[vertex | np.append(first[1:], True)]
+    return kept
 
 
 def outlines_of(groups: Any, *, all_levels: bool) -> Outlines:
@@ -134,7 +150,7 @@ def _known(points: Any, all_levels: bool) -> Any:
 
 def _points(names: Array, model: str, grouped: Any, *, all_levels: bool) -> Outlines:
     """Return the levels of all groups of one model."""
-    levels = getattr(grouped, "sorted_levels", None)
+    levels = grouped.sorted_levels() if hasattr(grouped, "sorted_levels") else None
     if levels is None:
         counts = grouped if isinstance(grouped, list) else [_known(each, all_levels) for each in grouped.values()]
         start = np.cumsum([0, *(len(each) for each in counts)])

@@ -164,12 +164,12 @@ def _totals(n_pos: Array, n_neg: Array) -> tuple[Fraction, Fraction]:
 
 def limit_of(given: Given, capacity: float | None, budget: float | None, terms: Terms) -> Fraction | None:
     """Return how much may be taken, in cases or in money; None where there is no limit."""
-    if capacity is not None and budget is not None:
-        raise InputError("capacity and budget", expected="one of them", got="both")
-    if isinstance(given.context, Campaign) and capacity is None and budget is None:
+    if isinstance(given.context, Campaign) and capacity is None:
         capacity = given.context.capacity
     elif any(campaign.capacity is not None for campaign in given.campaigns):
-        raise InputError("capacity", expected="one for all groups", got="one of a campaign", hint="pass capacity=")
+        raise InputError("capacity", expected="one for all groups", got="one of a campaign too")
+    if capacity is not None and budget is not None:
+        raise InputError("capacity and budget", expected="one of them", got="both")
     if capacity is not None:
         return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
     if budget is None:

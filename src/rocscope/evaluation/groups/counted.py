@@ -72,9 +72,8 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         n_pos, n_neg = self._rows.totals
         return check.read_only(n_pos), check.read_only(n_neg)
 
-    @property
     def sorted_levels(self) -> GroupLevels | None:
-        """The levels of all groups at once, where their rows were sorted at once."""
+        """Return the levels of all groups at once, where their rows were sorted at once."""
         return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups) else None
 
     @property
