@@ -13,7 +13,7 @@ from rocscope.curves.campaign import Campaign
 from rocscope.decisions.allocating.allocation import Allocation
 from rocscope.decisions.allocating.bounding import Parts, bounded, differences_of
 from rocscope.decisions.allocating.outlines import Outlines, outlines_of
-from rocscope.decisions.allocating.spreading import Spread, spread
+from rocscope.decisions.allocating.spreading import HullSteps, spread
 from rocscope.decisions.allocating.terms import Given, Terms, limit_of
 from rocscope.sample import Models
 
@@ -22,7 +22,7 @@ _ALL = Fraction(1)
 
 
 def allocate(
-    groups: Predictions | Mapping[Hashable, Models],
+    segments: Predictions | Mapping[Hashable, Models],
     context: Context | Campaign | Mapping[Hashable, Context | Campaign] | None = None,
     *,
     capacity: float | None = None,
@@ -34,8 +34,8 @@ def allocate(
 
     Parameters
     ----------
-    groups : Predictions with segments, GroupedCounts, or mapping from group to data of one or several models
-        What the budget is shared by: segments, regions, models, campaigns. Of each model in any form; see
+    segments : Predictions with segments, GroupedCounts, or mapping from group to data of one or several models
+        The groups that share the budget: segments, regions, models, campaigns. Of each model in any form; see
         `rocscope.sample`. Where a group has several models, each of them decides where it is best.
     context : Context or Campaign, or mapping from group to one, optional
         Costs and class mix, by default equal costs. One for all has the class mix of all groups together; a Campaign
@@ -94,7 +94,7 @@ def allocate(
     """
     given = Given(context, None if population is None else _cases(population))
     differences = differences_of(max_difference)
-    points = outlines_of(groups, all_levels=bool(differences))
+    points = outlines_of(segments, all_levels=bool(differences))
     terms = given.terms(points.upper, budget=budget is not None)
     limit = limit_of(given, capacity, budget, terms)
     found = spread(points.upper, terms, limit)
@@ -111,7 +111,7 @@ def _cases(population: float) -> float:
     return check.check_number(population, "population", "a number of cases above 0", above=0)
 
 
-def _parts(hulls: Outlines, found: Spread) -> Parts:
+def _parts(hulls: Outlines, found: HullSteps) -> Parts:
     """Return the threshold of each group, and of the one where lots are drawn the next one too."""
     groups = np.arange(found.steps.size)
     point = np.where(found.steps > 0, hulls.start[:-1] + found.steps - 1, -1)

@@ -132,11 +132,11 @@ class Allocation(Result):
     def _begin(self) -> NDArray[np.intp]:
         return self._parts.group.searchsorted(np.arange(self.names.size + 1))
 
-    def rules(self, group: Hashable) -> tuple[GroupRule, ...]:
+    def rules(self, name: Hashable) -> tuple[GroupRule, ...]:
         """Return which thresholds decide which share of the cases of a group; one decides all unless lots are drawn."""
-        if group not in self._position:
-            raise InputError("group", expected="one of those that were allocated to", got=check.shown(group))
-        return tuple(self._rules(self._position[group]))
+        if name not in self._position:
+            raise InputError("name", expected="that of a group that was allocated to", got=check.shown(name))
+        return tuple(self._rules(self._position[name]))
 
     def _rules(self, group: int) -> Iterator[GroupRule]:
         for i in range(self._begin[group], self._begin[group + 1]):
@@ -234,7 +234,7 @@ class Allocation(Result):
             if total > most + _ROUNDED:
                 planned = [each * most / total for each in planned]
                 total = most
-        return rounded_to(int(total + _ROUNDED), planned)
+        return _rounded_to(int(total + _ROUNDED), planned)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with a row for each group: its rule, and what is expected of it.
@@ -281,12 +281,12 @@ class Allocation(Result):
         return f"Allocation({', '.join(facts)})"
 
 
-def rounded_to(total: int, planned: list[Fraction]) -> list[int]:
+def _rounded_to(total: int, planned: list[Fraction]) -> list[int]:
     """Return whole numbers of a given sum: each number rounded down, and those that lose most by it up.
 
     Examples
     --------
-    >>> rounded_to(3, [Fraction(1, 2), Fraction(3, 4), Fraction(7, 4)])
+    >>> _rounded_to(3, [Fraction(1, 2), Fraction(3, 4), Fraction(7, 4)])
     [0, 1, 2]
     """
     found = [int(each + _ROUNDED) for each in planned]
@@ -315,7 +315,7 @@ def _drawn(rules: list[GroupRule], scores: dict[str, Array], lot: Array, most: i
         short -= amount[j] - before
     taken = np.zeros(lot.size, bool)
     goodness = np.unique(scores[rules[-1].model], return_inverse=True)[1]
-    for i, wanted in zip(ranked, rounded_to(most, amount), strict=True):
+    for i, wanted in zip(ranked, _rounded_to(most, amount), strict=True):
         own = np.flatnonzero(place == i)
         best = np.zeros(own.size, np.intp) if 0 < chance[i] < 1 else -goodness[own]
         taken[own[np.lexsort((lot[own], best))[:wanted]]] = True

@@ -110,13 +110,13 @@ def outlines_of(groups: Any, *, all_levels: bool) -> Outlines:
         groups = {model: groups.counts(model, by="segment") for model in groups.models}
     if not isinstance(groups, Mapping) or not groups:
         expected = "Predictions with segments, GroupedCounts, or a mapping from group to data of one or several models"
-        raise InputError("groups", expected=expected, got="none" if isinstance(groups, Mapping) else kind_of(groups))
+        raise InputError("segments", expected=expected, got="none" if isinstance(groups, Mapping) else kind_of(groups))
     if hasattr(groups, "sorted_levels"):
         groups = {NAMELESS: groups}
     if all(hasattr(each, "sorted_levels") for each in groups.values()):
         by_model, names = groups, next(iter(groups.values())).names
         if not all(np.array_equal(each.names, names) for each in groups.values()):
-            raise PairingError("groups", expected="the same groups of each model", got="different ones")
+            raise PairingError("segments", expected="the same groups of each model", got="different ones")
     else:
         by_model, names = _by_model(groups, all_levels=all_levels)
     models = [str(model) for model in by_model]
@@ -129,11 +129,11 @@ def outlines_of(groups: Any, *, all_levels: bool) -> Outlines:
 
 def _by_model(groups: Mapping[Any, Any], *, all_levels: bool) -> tuple[dict[str, list[Any]], Array]:
     """Return the counts of each model, group by group, and the names of the groups."""
-    samples = {name: samples_of(data, name=f"groups[{name!r}]") for name, data in groups.items()}
+    samples = {name: samples_of(data, name=f"segments[{name!r}]") for name, data in groups.items()}
     models = list(next(iter(samples.values())))
     for name, each in samples.items():
         if list(each) != models:
-            raise PairingError(f"groups[{name!r}]", expected=f"the models {models}", got=f"{list(each)}")
+            raise PairingError(f"segments[{name!r}]", expected=f"the models {models}", got=f"{list(each)}")
     names = np.empty(len(samples), object)
     names[:] = list(samples)
     names = np.array(names.tolist()) if len({type(name) for name in samples}) == 1 and not _is_odd(samples) else names
@@ -172,7 +172,7 @@ def _joined(models: list[str], found: list[Outlines]) -> Outlines:
     for model, each in zip(models, found, strict=True):
         if not (np.array_equal(each.n_pos, first.n_pos) and np.array_equal(each.n_neg, first.n_neg)):
             expected = f"as many positives and negatives in each group as {models[0]!r} has"
-            raise PairingError(f"groups of {model!r}", expected=expected, got="others")
+            raise PairingError(f"segments of {model!r}", expected=expected, got="others")
     order = np.argsort(np.concatenate([each.group for each in found]), kind="stable")
     score, tp, fp = (np.concatenate([getattr(each, name) for each in found])[order] for name in ("score", "tp", "fp"))
     model = np.repeat(np.arange(len(found)), [each.tp.size for each in found])[order]

@@ -17,7 +17,7 @@ _NEAR = 1e-9
 
 
 @dataclass(frozen=True)
-class Spread:
+class HullSteps:
     """How far along its hull each group goes.
 
     Attributes
@@ -37,7 +37,7 @@ class Spread:
     marginal: float
 
 
-def spread(hulls: Outlines, terms: Terms, limit: Fraction | None) -> Spread:
+def spread(hulls: Outlines, terms: Terms, limit: Fraction | None) -> HullSteps:
     """Return how far each group goes where all together take at most `limit`: the optimum over all rules by lot.
 
     Notes
@@ -59,7 +59,7 @@ class _Steps:
         self.none = _NEAR * float(((hit + alarm) / use).max(initial=0))
         """What is worth less may be worth nothing."""
 
-    def spread(self, limit: Fraction | None) -> Spread:
+    def spread(self, limit: Fraction | None) -> HullSteps:
         order = np.argsort(-self.worth, kind="stable")
         order = order[self.worth[order] >= -self.none]
         worth = self.worth[order]
@@ -72,7 +72,7 @@ class _Steps:
         found = self._taken(sure, order[(worth >= low) & ~sure[order] | (np.abs(worth) <= self.none)], limit)
         return found or self._taken(np.zeros(sure.size, bool), order, limit) or self._nothing()
 
-    def _taken(self, sure: NDArray[np.bool_], doubtful: Array, limit: Fraction | None) -> Spread | None:
+    def _taken(self, sure: NDArray[np.bool_], doubtful: Array, limit: Fraction | None) -> HullSteps | None:
         """Take what is sure, and of what is doubtful the best; None if that is too much, or not all that there is."""
         room = None if limit is None else limit - self._use(np.flatnonzero(sure))
         if room is not None and room < 0:
@@ -89,10 +89,10 @@ class _Steps:
         if limit is not None and not marginal and np.any(~taken & (self.worth > self.none)):
             return None
         steps = np.add.reduceat(taken, self.hulls.start[:-1], dtype=np.int64)
-        return Spread(steps, drawn, share, marginal)
+        return HullSteps(steps, drawn, share, marginal)
 
-    def _nothing(self) -> Spread:
-        return Spread(np.zeros(self.hulls.n_pos.size, np.int64), -1, Fraction(0), 0.0)
+    def _nothing(self) -> HullSteps:
+        return HullSteps(np.zeros(self.hulls.n_pos.size, np.int64), -1, Fraction(0), 0.0)
 
     def _use(self, index: Array) -> Fraction:
         return self.terms.total("taken", self.hulls.group[index], self.up[index], self.right[index])

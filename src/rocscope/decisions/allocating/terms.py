@@ -169,7 +169,7 @@ def limit_of(given: Given, capacity: float | None, budget: float | None, terms: 
     elif any(campaign.capacity is not None for campaign in given.campaigns):
         raise InputError("capacity", expected="one for all groups", got="one of a campaign too")
     if capacity is not None and budget is not None:
-        raise InputError("capacity and budget", expected="one of them", got="both")
+        raise InputError("budget", expected="none beside a capacity", got="both")
     if capacity is not None:
         return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
     if budget is None:

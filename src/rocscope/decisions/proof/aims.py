@@ -97,7 +97,7 @@ class ReadBound:
 
 
 @dataclass(frozen=True)
-class Measured:
+class AtMix:
     """What constraints and criteria measure: at a class mix, in so many cases."""
 
     target_prevalence: float | None

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.decisions.proof.aims import Aim, Measured, ReadBound
+from rocscope.decisions.proof.aims import Aim, AtMix, ReadBound
 from rocscope.decisions.proof.levels import EveryThreshold
 
 _TURNS = 100
 
 
-def least_by_lot(aim: Aim, rules: Sequence[EveryThreshold], bounds: Sequence[ReadBound], measured: Measured) -> float:
+def least_by_lot(aim: Aim, rules: Sequence[EveryThreshold], bounds: Sequence[ReadBound], measured: AtMix) -> float:
     """Return the lowest cost of all mixtures of thresholds within bounds, infinity where there is none."""
     from scipy.optimize import linprog
 

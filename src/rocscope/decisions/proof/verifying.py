@@ -10,7 +10,7 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.result import Result, number
-from rocscope.decisions.proof.aims import CELLS, SLACK, Aim, Measured, ReadBound, exact, goodness
+from rocscope.decisions.proof.aims import CELLS, SLACK, Aim, AtMix, ReadBound, exact, goodness
 from rocscope.decisions.proof.levels import CountsAt, EveryThreshold
 from rocscope.decisions.proof.programs import least_by_lot, least_with_reviews
 from rocscope.errors import ColumnError
@@ -121,7 +121,7 @@ class _Claims:
         self.decision, self.rules, self.options, self.found = decision, rules, options, _Findings()
         self.own = rules[decision.model]
         self.context = Aim.of(decision.context)
-        self.measured = Measured(decision.context.target_prevalence, decision.population)
+        self.measured = AtMix(decision.context.target_prevalence, decision.population)
         read = [ReadBound.of(text) for text in decision.subject_to]
         self.bounds = [bound for bound in read if bound is not None]
 
