@@ -238,6 +238,19 @@ def test_what_costs_nothing_and_what_is_never_worth_it():
     assert rs.allocate(BRANCHES, Campaign(2000, 5, 1), budget=300).profit == 0
 
 
+def test_scores_of_any_type_are_compared_as_they_are():
+    """Whole numbers that float64 would round stand beside floats, in another group and of another model."""
+    large = 2**60 + np.arange(4)
+    whole, half = ThresholdCounts(large[::-1], [3, 1, 0, 0], [0, 0, 2, 4]), ThresholdCounts([0.5, 0.25], [3, 1], [1, 5])
+    found = rs.allocate({"a": whole, "b": half}, Context())
+    assert [found.rules(name)[0].threshold for name in "ab"] == [2**60 + 2, 0.5]
+    both = rs.allocate({"a": {"m": whole, "n": ThresholdCounts([0.5, 0.25], [4, 0], [3, 3])}})
+    assert both.rules("a")[0][1:] == ("m", 2**60 + 2)
+    assert both.predict({"m": large, "n": large * 0.0}, segment=["a"] * 4).tolist() == [False] * 3 + [True]
+    weighted = rs.allocate({1: whole, 2: ThresholdCounts([0.5, 0.25], [0.3, 0.1], [0.1, 0.5])})
+    assert [rule.threshold for name in (1, 2) for rule in weighted.rules(name)] == [2**60 + 2, 0.5]
+
+
 def test_costs_of_any_size_and_groups_of_one_class():
     groups = {"no": ThresholdCounts([2, 1], [0, 0], [3, 4]), "yes": ThresholdCounts([1], [5], [0]), "both": NORTH}
     for scale in (1e-200, 1.0, 1e200):

@@ -145,7 +145,7 @@ class Allocation(Result):
                 yield GroupRule(self._parts.share[i], points.models[0], np.inf)
                 continue
             all_cases = points.tp[point] == points.n_pos[group] and points.fp[point] == points.n_neg[group]
-            threshold = -np.inf if all_cases else points.score[point].item()
+            threshold = -np.inf if all_cases else points.score[point : point + 1].tolist()[0]
             yield GroupRule(self._parts.share[i], points.models[points.model[point]], threshold)
 
     def _share(self, group: int) -> Fraction:

@@ -1,6 +1,6 @@
 """The hulls of all groups at once: which levels of which model can be best in each, one group after the other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -136,12 +136,9 @@ def _by_model(groups: Mapping[Any, Any], *, all_levels: bool) -> tuple[dict[str,
             raise PairingError(f"segments[{name!r}]", expected=f"the models {models}", got=f"{list(each)}")
     names = np.empty(len(samples), object)
     names[:] = list(samples)
-    names = np.array(names.tolist()) if len({type(name) for name in samples}) == 1 and not _is_odd(samples) else names
+    if {type(name) for name in samples} in ({str}, {int}, {float}):
+        names = np.array(names.tolist())
     return {model: [_known(each[model].points, all_levels) for each in samples.values()] for model in models}, names
-
-
-def _is_odd(names: Any) -> bool:
-    return not isinstance(next(iter(names)), str | int | float)
 
 
 def _known(points: Any, all_levels: bool) -> Any:
@@ -154,12 +151,19 @@ def _points(names: Array, model: str, grouped: Any, *, all_levels: bool) -> Outl
     if levels is None:
         counts = grouped if isinstance(grouped, list) else [_known(each, all_levels) for each in grouped.values()]
         start = np.cumsum([0, *(len(each) for each in counts)])
-        score, tp, fp = (np.concatenate(column) for column in zip(*map(_columns, counts), strict=True))
+        scores, *cumulative = zip(*map(_columns, counts), strict=True)
+        score, (tp, fp) = _together(scores), map(np.concatenate, cumulative)
         n_pos, n_neg = (np.array(axis) for axis in zip(*((each.n_pos, each.n_neg) for each in counts), strict=True))
     else:
         start, score, tp, fp = levels.start, levels.threshold, levels.tp, levels.fp
         n_pos, n_neg = levels.n_pos, levels.n_neg
     return Outlines(names, [model], start, score, np.zeros(tp.size, np.intp), tp, fp, n_pos, n_neg)
+
+
+def _together(columns: Sequence[Array]) -> Array:
+    """Return all entries of columns; as they are, where no type holds those of all of them."""
+    several = len({column.dtype for column in columns}) > 1
+    return np.concatenate([column.astype(object) for column in columns] if several else columns)
 
 
 def _columns(counts: Any) -> tuple[Array, Array, Array]:
@@ -174,7 +178,8 @@ def _joined(models: list[str], found: list[Outlines]) -> Outlines:
             expected = f"as many positives and negatives in each group as {models[0]!r} has"
             raise PairingError(f"segments of {model!r}", expected=expected, got="others")
     order = np.argsort(np.concatenate([each.group for each in found]), kind="stable")
-    score, tp, fp = (np.concatenate([getattr(each, name) for each in found])[order] for name in ("score", "tp", "fp"))
+    score = _together([each.score for each in found])[order]
+    tp, fp = (np.concatenate([getattr(each, name) for each in found])[order] for name in ("tp", "fp"))
     model = np.repeat(np.arange(len(found)), [each.tp.size for each in found])[order]
     start = sum(each.start for each in found)
     return Outlines(first.names, models, start, score, model, tp, fp, first.n_pos, first.n_neg)
