@@ -1,6 +1,5 @@
 """Bounds on how far groups may differ: a linear program over the points that can be best in each group."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -117,8 +116,7 @@ def bounded(
         value = np.concatenate([rate[known], np.full(own.size, -1.0)])
         program.at_most(column, value, row, np.full(own.size, differences[name]))
         program.at_most(column, -value, row, np.zeros(own.size))
-    largest = max(float(max(hit.max(), alarm.max())), sys.float_info.min)  # so that the solver sees no tiny costs
-    cost = np.concatenate([(alarm / largest * neg * fp - hit / largest * pos * tp) / cases, np.zeros(len(names))])
+    cost = np.concatenate([(alarm * neg * fp - hit * pos * tp) / cases, np.zeros(len(names))])
     each = coo_array((np.ones(size), (group, np.arange(size))), shape=(groups, cost.size))
     solved = linprog(cost, **program.bounds, A_eq=each, b_eq=np.ones(groups), method="highs")
     if solved.x is None:
@@ -157,12 +155,12 @@ def _both(points: Outlines) -> tuple[Outlines, Array]:
     inner = np.ones(number.size, bool)
     inner[upper.tp.size - 1 + lower.start[1:]] = False
     order = np.flatnonzero(inner)[np.argsort(number[inner], kind="stable")]
-    columns = (
+    start = np.concatenate([[0], np.cumsum(np.bincount(number[order], minlength=points.n_pos.size))])
+    score, model, tp, fp = (
         np.concatenate([getattr(each, name) for each in (upper, lower)])[order]
         for name in ("score", "model", "tp", "fp")
     )
-    start = np.concatenate([[0], np.cumsum(np.bincount(number[order], minlength=points.n_pos.size))])
-    outline = Outlines(points.names, points.models, start, *columns, points.n_pos, points.n_neg)
+    outline = Outlines(points.names, points.models, start, score, model, tp, fp, points.n_pos, points.n_neg)
     return outline, outline.tp.size + np.arange(points.n_pos.size)
 
 

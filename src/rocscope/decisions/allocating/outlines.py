@@ -181,5 +181,5 @@ def _joined(models: list[str], found: list[Outlines]) -> Outlines:
     score = _together([each.score for each in found])[order]
     tp, fp = (np.concatenate([getattr(each, name) for each in found])[order] for name in ("tp", "fp"))
     model = np.repeat(np.arange(len(found)), [each.tp.size for each in found])[order]
-    start = sum(each.start for each in found)
+    start = np.sum([each.start for each in found], axis=0)
     return Outlines(first.names, models, start, score, model, tp, fp, first.n_pos, first.n_neg)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._types import Array
+from rocscope.core.context import nearest
 from rocscope.decisions.allocating.outlines import Outlines
 from rocscope.decisions.allocating.terms import Terms
 
@@ -60,39 +61,36 @@ class _Steps:
         """What is worth less may be worth nothing."""
 
     def spread(self, limit: Fraction | None) -> HullSteps:
+        """Take the steps that are surely worth it, and of those that are about the last the best."""
         order = np.argsort(-self.worth, kind="stable")
         order = order[self.worth[order] >= -self.none]
-        worth = self.worth[order]
-        if limit is None:
-            return self._taken(self.worth > self.none, order[worth <= self.none], None)
+        worth, known = self.worth[order], self.worth > self.none
+        if limit is None or not worth.size:
+            return self._taken(known, order[worth <= self.none], None)[0]
         end = int(np.searchsorted(np.cumsum(self.takes[order]), float(limit)))
-        high, low = (worth[min(max(each, 0), worth.size - 1)] if worth.size else 0.0 for each in (end - 1, end + 1))
-        high, low = high + _NEAR * abs(high), low - _NEAR * abs(low)
-        sure = self.worth > max(high, self.none)
-        found = self._taken(sure, order[(worth >= low) & ~sure[order] | (np.abs(worth) <= self.none)], limit)
-        return found or self._taken(np.zeros(sure.size, bool), order, limit) or self._nothing()
+        high, low = (worth[min(max(each, 0), worth.size - 1)] for each in (end - 1, end + 1))
+        sure = self.worth > max(high + _NEAR * abs(high), self.none)
+        near = (worth >= low - _NEAR * abs(low)) | (worth <= self.none)
+        found, complete = self._taken(sure, order[near & ~sure[order]], limit)
+        return found if complete else self._taken(np.zeros(sure.size, bool), order, limit)[0]
 
-    def _taken(self, sure: NDArray[np.bool_], doubtful: Array, limit: Fraction | None) -> HullSteps | None:
-        """Take what is sure, and of what is doubtful the best; None if that is too much, or not all that there is."""
+    def _taken(self, sure: NDArray[np.bool_], doubtful: Array, limit: Fraction | None) -> tuple[HullSteps, bool]:
+        """Take what is sure and the best of what is doubtful; say whether that is neither too much nor too little."""
         room = None if limit is None else limit - self._use(np.flatnonzero(sure))
-        if room is not None and room < 0:
-            return None
-        taken, drawn, share, marginal = sure.copy(), -1, Fraction(0), 0.0
+        taken, drawn, share, marginal = sure.copy(), -1, Fraction(0), Fraction(0)
         ranked = sorted(((self._worth(i), i) for i in doubtful.tolist()), key=lambda each: -each[0])
         for worth, i in (each for each in ranked if each[0] > 0):
             use = self._use(np.array([i]))
             if room is not None and use > room:
-                drawn, share, marginal = (int(self.hulls.group[i]) if room else -1), room / use, float(worth)
+                drawn, share, marginal = (int(self.hulls.group[i]) if room else -1), room / use, worth
                 break
             taken[i] = True
             room = None if room is None else room - use
-        if limit is not None and not marginal and np.any(~taken & (self.worth > self.none)):
-            return None
+        complete = not (room is not None and room < 0) and bool(
+            marginal or not np.any(~taken & (self.worth > self.none))
+        )
         steps = np.add.reduceat(taken, self.hulls.start[:-1], dtype=np.int64)
-        return HullSteps(steps, drawn, share, marginal)
-
-    def _nothing(self) -> HullSteps:
-        return HullSteps(np.zeros(self.hulls.n_pos.size, np.int64), -1, Fraction(0), 0.0)
+        return HullSteps(steps, drawn, share, nearest(marginal)), complete
 
     def _use(self, index: Array) -> Fraction:
         return self.terms.total("taken", self.hulls.group[index], self.up[index], self.right[index])

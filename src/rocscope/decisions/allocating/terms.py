@@ -76,9 +76,15 @@ class Terms:
     kind: NDArray[np.intp]
     fixed: Fraction = Fraction(0)
 
+    @cached_property
+    def largest(self) -> Fraction:
+        """The largest of all gains and losses, in units of which floats hold them whatever their size."""
+        return max(max(abs(term.hit), abs(term.alarm)) for term in self.every) or _ONE
+
     def column(self, name: str, group: Array) -> Array:
-        """Return one of their numbers for each of some entries of groups, as floats."""
-        return np.array([float(getattr(term, name)) for term in self.every])[self.kind[group]]
+        """Return one of their numbers for each of some entries of groups, as floats; gains and losses in `largest`."""
+        unit = self.largest if name in ("hit", "alarm") else _ONE
+        return np.array([float(getattr(term, name) / unit) for term in self.every])[self.kind[group]]
 
     def of(self, group: int) -> Term:
         """Return the terms of a group."""
