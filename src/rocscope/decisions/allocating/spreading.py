@@ -78,9 +78,8 @@ class _Steps:
         """Take what is sure and the best of what is doubtful; say whether that is neither too much nor too little."""
         room = None if limit is None else limit - self._use(np.flatnonzero(sure))
         taken, drawn, share, marginal = sure.copy(), -1, Fraction(0), Fraction(0)
-        ranked = sorted(((self._worth(i), i) for i in doubtful.tolist()), key=lambda each: -each[0])
-        for worth, i in (each for each in ranked if each[0] > 0):
-            use = self._use(np.array([i]))
+        ranked = sorted(((*self._step(i), i) for i in doubtful.tolist()), key=lambda each: -each[1])
+        for use, worth, i in (each for each in ranked if each[1] > 0):
             if room is not None and use > room:
                 drawn, share, marginal = (int(self.hulls.group[i]) if room else -1), room / use, worth
                 break
@@ -95,7 +94,9 @@ class _Steps:
     def _use(self, index: Array) -> Fraction:
         return self.terms.total("taken", self.hulls.group[index], self.up[index], self.right[index])
 
-    def _worth(self, i: int) -> Fraction:
+    def _step(self, i: int) -> tuple[Fraction, Fraction]:
+        """Return what a step takes, and what it gains for each unit of that."""
         term = self.terms.of(int(self.hulls.group[i]))
         up, right = (Fraction(axis[i].item()) for axis in (self.up, self.right))
-        return term.gain(up, right) / term.taken(up, right)
+        use = term.taken(up, right)
+        return use, term.gain(up, right) / use

@@ -94,7 +94,14 @@ class Terms:
         """Return the exact sum over counts in groups of what a method of a term makes of them."""
         kind, most = self.kind[group], len(self.every)
         sums = [_by_kind(axis, kind, most) for axis in (tp, fp)]
-        return sum((getattr(term, name)(*counts) for term, *counts in zip(self.every, *sums, strict=True)), Fraction(0))
+        return _sum([getattr(term, name)(*counts) for term, *counts in zip(self.every, *sums, strict=True)])
+
+
+def _sum(parts: list[Fraction]) -> Fraction:
+    """Return an exact sum, in pairs: common denominators grow late."""
+    while len(parts) > 1:
+        parts = [sum(parts[i : i + 2], Fraction(0)) for i in range(0, len(parts), 2)]
+    return parts[0]
 
 
 def _by_kind(axis: Array, kind: Array, kinds: int) -> list[Any]:
