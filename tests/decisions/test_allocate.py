@@ -238,6 +238,19 @@ def test_what_costs_nothing_and_what_is_never_worth_it():
     assert rs.allocate(BRANCHES, Campaign(2000, 5, 1), budget=300).profit == 0
 
 
+@pytest.mark.parametrize(
+    "names", [["x", 1], np.array(["2020-01-01", "2020-01-02"], "M8[ns]"), [(1, 2), (1, 3)], [True, False]]
+)
+def test_groups_may_be_called_anything(names):
+    segment = np.empty(4, object) if isinstance(names, list) else np.empty(4, names.dtype)
+    segment[:] = [names[0], names[0], names[1], names[1]]
+    rows = Predictions([1, 0, 1, 0], [2, 1, 2, 3], segment=segment)
+    found = rs.allocate(rows, dict.fromkeys(names, Context()), capacity=1)
+    assert found.rules(names[0])[0].threshold == 2
+    assert found.predict(rows).tolist() == [True, False, False, False]
+    assert len(found.to_dict()["groups"]) == len(found.to_frame()) == 2
+
+
 def test_scores_of_any_type_are_compared_as_they_are():
     """Whole numbers that float64 would round stand beside floats, in another group and of another model."""
     large = 2**60 + np.arange(4)

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._parts import numbered
 from rocscope._types import Array
 from rocscope.core.frame import frame_of
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable, number
 from rocscope.decisions.allocating.bounding import Parts, rate_of
-from rocscope.decisions.allocating.outlines import Outlines
+from rocscope.decisions.allocating.outlines import Outlines, listed
 from rocscope.decisions.allocating.terms import Terms
 from rocscope.decisions.lots.drawing import lots
 from rocscope.decisions.models import predict, scores_of, size_of
@@ -125,18 +126,14 @@ class Allocation(Result):
         return float(np.nanmax(found) - np.nanmin(found))
 
     @cached_property
-    def _position(self) -> dict[Hashable, int]:
-        return {name: i for i, name in enumerate(self.names.tolist())}
-
-    @cached_property
     def _begin(self) -> NDArray[np.intp]:
         return self._parts.group.searchsorted(np.arange(self.names.size + 1))
 
     def rules(self, name: Hashable) -> tuple[GroupRule, ...]:
         """Return which thresholds decide which share of the cases of a group; one decides all unless lots are drawn."""
-        if name not in self._position:
+        if name not in self._points.keys:
             raise InputError("name", expected="that of a group that was allocated to", got=check.shown(name))
-        return tuple(self._rules(self._position[name]))
+        return tuple(self._rules(self._points.keys[name]))
 
     def _rules(self, group: int) -> Iterator[GroupRule]:
         for i in range(self._begin[group], self._begin[group + 1]):
@@ -188,11 +185,12 @@ class Allocation(Result):
             raise InputError("segment", expected="the group of each case", got="none")
         size = size_of(scores)
         column = check.check_column(column, "segment", size)
-        named, code = np.unique(column, return_inverse=True)
-        unknown = [name for name in named.tolist() if name not in self._position]
+        named, code = numbered("segment", column)
+        known = self._points.keys
+        unknown = [name for name in listed(named) if name not in known]
         if unknown:
             raise InputError("segment", expected="groups that were allocated to", got=check.listing(unknown))
-        groups = [self._position[name] for name in named.tolist()]
+        groups = [known[name] for name in listed(named)]
         columns = scores_of(self._models(groups), scores)
         lot = lots(np.arange(size) if ids is None else ids, size, check.seed_of(random_state))
         order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=named.size))

@@ -1,6 +1,6 @@
 """The hulls of all groups at once: which levels of which model can be best in each, one group after the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,6 +41,11 @@ class Outlines:
     fp: Array
     n_pos: Array
     n_neg: Array
+
+    @cached_property
+    def keys(self) -> dict[Hashable, int]:
+        """The number of each group, by its name."""
+        return {name: i for i, name in enumerate(listed(self.names))}
 
     @cached_property
     def group(self) -> NDArray[np.intp]:
@@ -99,6 +104,11 @@ def _without_dents(up: Array, right: Array, group: Array) -> NDArray[np.intp]:
         vertex = (y - below) * (beyond - x) > (above - y) * (x - left)
         kept = kept[vertex | np.append(first[1:], True)]
     return kept
+
+
+def listed(names: Array) -> list[Hashable]:
+    """Return names as they are looked up: dates as they are, all else as Python has it."""
+    return list(names) if names.dtype.kind in "mM" else names.tolist()
 
 
 def outlines_of(groups: Any, *, all_levels: bool) -> Outlines:

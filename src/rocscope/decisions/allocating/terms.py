@@ -140,7 +140,7 @@ class Given:
         share = _ONE
         if self.population is not None:
             share = decimal(self.population) / sum(_totals(hulls.n_pos, hulls.n_neg))
-        for group, name in enumerate(hulls.names.tolist()):
+        for name, group in hulls.keys.items():
             totals = _totals(hulls.n_pos[group], hulls.n_neg[group])
             found.append(self._term(self._own(name), *totals, budget=budget, share=share))
         return Terms([term for term, _ in found], np.arange(groups), sum((fixed for _, fixed in found), Fraction(0)))
