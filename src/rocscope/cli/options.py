@@ -32,6 +32,12 @@ File = Annotated[
         help="CSV, TSV, JSON lines, Parquet or Arrow; a pattern such as 'part-*.parquet'; - for stdin.",
     ),
 ]
+SavedDecision = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True, validator=_refuse_option, help="File that 'rocscope choose -o' or the report wrote."
+    ),
+]
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]

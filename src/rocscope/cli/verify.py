@@ -7,7 +7,7 @@ FAILED = 1
 
 
 def verify(
-    decision: opt.File,
+    decision: opt.SavedDecision,
     file: opt.File,
     /,
     *,
@@ -19,11 +19,6 @@ def verify(
     Name all the models that it was chosen among. Exits with code 1 where a claim is refuted.
 
     Example: rocscope verify decision.json scores.csv --label y --score a --score b
-
-    Parameters
-    ----------
-    decision
-        File that `rocscope choose -o` wrote.
     """
     rows.require(file)
     import rocscope as rs
