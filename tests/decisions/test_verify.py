@@ -202,6 +202,11 @@ def test_files_of_the_report_have_their_own_words():
     )
     assert not by_hand.verify(PREDS).holds
     assert replace(by_hand, subject_to=("at most 999 of 1000 cases",)).verify(PREDS).holds
+    kept = replace(at(PLAIN, 5), notes=("of the thresholds kept in the report: at most 0.01 per case from the best",))
+    assert kept.verify(PREDS).left_open == (f"that it is best: {kept.notes[0]}",)
+    tied = rs.choose({"a": PREDS.counts("a"), "c": PREDS.counts("a")}, Context(cost_fn=4))
+    unnamed = replace(tied, tied=()).verify({"a": PREDS.counts("a"), "c": PREDS.counts("a")})
+    assert (unnamed.holds, unnamed.left_open) == (True, ("that none is as good: a at 4, c, c at 4",))
 
 
 def test_of_ranges_of_the_score_the_bounds_are_verified():
@@ -212,7 +217,7 @@ def test_of_ranges_of_the_score_the_bounds_are_verified():
     rows = Predictions(Y, A + np.arange(Y.size) % 7 / 7)
     verified = decision.verify(rows)
     assert verified.holds
-    assert verified.left_open == ("that it is best: only ends of score ranges were compared",)
+    assert verified.left_open == (f"that it is best: {decision.notes[0]}",)
     with pytest.raises(InexactCountsError):
         decision.verify(binned)
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rocscope.decisions.lots.reviewing import Reviewing
 
 _CLOSE = 1e-9
-_BY_HAND, _OF_RANGES = "chosen by hand", "only ends of score ranges were compared"
+_BY_HAND = "chosen by hand"
+_OF_SOME = ("only ends of score ranges were compared", "of the thresholds kept in the report")
 _EVEN = ("youden", "ks", "balanced_accuracy", "macro_average")
 _LOW_IS_GOOD = ("fnr", "fpr", "error", "lr_negative", "closest_topleft")
 _LONG = 2**62
@@ -241,8 +242,8 @@ class _Claims:
         allowed = [(rule, self.measured.admitted(self.bounds, rule)) for rule in self.options]
         broken = [text for text, bound in zip(decision.subject_to, self.bounds, strict=True) if not self._keeps(bound)]
         found.holds("subject_to", not broken, f"not so: {' and '.join(broken)}")
-        if any(note.startswith(_OF_RANGES) for note in decision.notes):
-            found.left_open.append(f"that it is best: {_OF_RANGES}")
+        if said := [note for note in decision.notes if note.startswith(_OF_SOME)]:
+            found.left_open.append(f"that it is best: {said[0]}")
             return
         if self.aim is not None:
             self._cheapest(self.aim, [(rule, mask) for rule, mask in allowed if mask.any()])
@@ -281,6 +282,9 @@ class _Claims:
         fewer = any(self._depth(rule, CountsAt(int(rule.tp[i]), int(rule.fp[i]))) < depth for rule, i in equal)
         found.holds("none that is as good predicts fewer positive", not fewer, "one does")
         names = {self._as_good(rule, i) for rule, i in equal} - {""}
+        if names and not decision.tied:  # which the report does not name
+            found.left_open.append(f"that none is as good: {', '.join(sorted(names))}")
+            return
         found.holds("tied", names == set(decision.tied), f"as good are {sorted(names)}, not {sorted(decision.tied)}")
 
     @staticmethod
