@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -220,6 +221,25 @@ def test_of_ranges_of_the_score_the_bounds_are_verified():
     assert verified.left_open == (f"that it is best: {decision.notes[0]}",)
     with pytest.raises(InexactCountsError):
         decision.verify(binned)
+
+
+@pytest.mark.parametrize(
+    ("score", "weight"),
+    [
+        (2**60 + np.arange(6), None),
+        (np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], np.float32), None),
+        (np.array([0, 1, 1, 2, 3, 3], np.uint8), [1e-300, 1, 2, 1e300, 3, 1e10]),
+        (np.array([-0.0, 0.0, 1, 1, 2, 3]), [0.1, 0.2, 0, 0.3, 0.3, 0]),
+    ],
+)
+def test_scores_and_weights_of_any_size(score, weight):
+    rows = Predictions([0, 1, 0, 1, 1, 0], score, sample_weight=weight)
+    for context in (Context(), Context(cost_fn=3), Context(0.01, cost_fp=1e-200, cost_fn=1e-199)):
+        decision = rs.choose(rows, context)
+        assert decision.verify(rows).holds, decision.verify(rows)
+        if math.isfinite(decision.threshold):
+            moved = replace(decision, point=replace(decision.point, threshold=score.max().item()))
+            assert decision.threshold == score.max() or not moved.verify(rows).holds
 
 
 def test_a_campaign_is_a_context_too():

@@ -1,6 +1,7 @@
 """The claims of a decision, one by one, held against data in which every threshold is counted anew."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -90,6 +91,18 @@ class _Findings:
 
 def _close(said: float, found: float) -> bool:
     return said == found or math.isclose(said, found, rel_tol=_CLOSE, abs_tol=SLACK)
+
+
+def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction) -> float:
+    """Return the largest, or the smallest, of some slopes; of sums of weights as a fraction, of any size."""
+    if up.dtype != object:
+        slopes = up / right
+        return float(slopes.max() if pick is max else slopes.min()) * float(scale)
+    found = pick(Fraction(a, b) for a, b in zip(up.tolist(), right.tolist(), strict=True)) * scale
+    try:
+        return float(found)
+    except OverflowError:
+        return math.inf
 
 
 def verify(decision: "Decision", data: Models) -> Verification:
@@ -321,12 +334,11 @@ class _Claims:
             if max(n_pos * own_pos, n_neg * own_neg) >= _LONG:
                 up, right = up.astype(object), right.astype(object)
             up, right = up * own_pos - at.tp * n_pos, right * own_neg - at.fp * n_neg
-            scale = float(Fraction(n_neg * own_neg, n_pos * own_pos))
-            for side in (right > 0, right < 0):
+            scale = Fraction(n_neg * own_neg, n_pos * own_pos)
+            for side, pick in ((right > 0, max), (right < 0, min)):
                 if side.any():
-                    slopes = (up[side] / right[side]).astype(np.float64) * scale
-                    ahead = bool(right[side][0] > 0)
-                    low, high = (max(low, slopes.max()), high) if ahead else (low, min(high, slopes.min()))
+                    slope = _extreme(pick, up[side], right[side], scale)
+                    low, high = (max(low, slope), high) if pick is max else (low, min(high, slope))
         return low, high
 
     def drawn(self, mixture: "Mixture") -> None:
