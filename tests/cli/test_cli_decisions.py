@@ -291,3 +291,37 @@ def test_a_campaign_whose_responses_bring_a_column(run, payments, tmp_path):
     assert all(f" {profit} " in out for profit in (483, 587)), "of four and of all eight"
     code, _, err = run(*arguments, "--unit-benefit", "margin")
     assert (code, "columns of" in err) == (2, True)
+
+
+def test_campaign_is_spread_over_segments(run, clients, tmp_path):
+    path, score = clients
+    lines = path.read_text().splitlines()
+    rows = [f"{line},{'north' if i % 3 else 'south'}" for i, line in enumerate(lines[1:])]
+    (tmp_path / "branches.csv").write_text("\n".join([f"{lines[0]},branch", *rows]) + "\n")
+    columns = ("--label", "y", "--score", "score", "--segment", "branch")
+    arguments = ("campaign", "branches.csv", *columns, *MAILING)
+    code, out, err = run(*arguments, "--id", "client", "--select", "out.csv")
+    assert code == 0
+    assert err.splitlines()[0].startswith("Contact 300 customers: profit ")
+    assert err.splitlines()[1] == "300 customers: out.csv"
+    assert "│ north   │ " in out
+    chosen = (tmp_path / "out.csv").read_text().replace('"', "").split()[1:]
+    assert len(set(chosen)) == 300
+    assert all(score[each] >= 4 for each in chosen)
+    code, out, _ = run(*arguments, "--max-difference", "depth=0", "--json", "--memory", "1 GB")
+    content = json.loads(out)
+    assert (code, content["max_difference"]) == (0, {"depth": 0.0})
+    assert [each["depth"] for each in content["groups"]] == pytest.approx([0.3, 0.3])
+    _, _, err = run(*arguments, "--max-difference", "depth=0")
+    assert "; without bounds on differences " in err
+    for wrong, message in (
+        (("--max-difference", "depth"), "--max-difference: expected a rate and a number"),
+        (("--max-difference", "size=1"), "--max-difference: expected "),
+        (("--budget", "5"), "--budget: expected none beside a capacity"),
+        (("--plot", "x.svg"), "--plot: expected none with --segment"),
+    ):
+        code, _, err = run(*arguments, *wrong)
+        assert (code, err.count("\n")) == (2, 1)
+        assert message in err, err
+    code, _, err = run("campaign", path, "--label", "y", "--score", "score", *MAILING, "--budget", "5")
+    assert (code, err) == (2, "rocscope: --budget, --max-difference: expected --segment too, got none\n")

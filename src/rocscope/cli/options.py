@@ -32,6 +32,12 @@ File = Annotated[
         help="CSV, TSV, JSON lines, Parquet or Arrow; a pattern such as 'part-*.parquet'; - for stdin.",
     ),
 ]
+SavedDecision = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True, validator=_refuse_option, help="File that 'rocscope choose -o' or the report wrote."
+    ),
+]
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
@@ -121,16 +127,16 @@ class CountOptions(SampleOptions):
 
     memory: Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)] = None
 
-    def sample(self, file: str) -> Any:
+    def sample(self, file: str, **columns: Any) -> Any:
         """Read the predictions; of a large file, only their counts, which are exact too."""
         from rocscope.engines.sources.size import is_large
 
         if self.memory is None and not is_large(file, format=self.format):
-            return self.predictions(file)
+            return self.predictions(file, **columns)
         from rocscope.engines import read_counts
 
         options = {"pos_label": self.pos_label, "memory": self.memory}
-        return self._told(read_counts(file, scores=self.score, **options, **self.arguments))
+        return self._told(read_counts(file, scores=self.score, **options, **self.arguments, **columns))
 
 
 @Parameter(name="*", group=COLUMNS)

@@ -1,3 +1,5 @@
+from .allocating.allocating import allocate as allocate
+from .allocating.allocation import Allocation as Allocation
 from .campaign import plan_campaign as plan_campaign
 from .choosing import choose as choose
 from .constraints import Constraint as Constraint

@@ -72,6 +72,10 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         n_pos, n_neg = self._rows.totals
         return check.read_only(n_pos), check.read_only(n_neg)
 
+    def sorted_levels(self) -> GroupLevels | None:
+        """Return the levels of all groups at once, where their rows were sorted at once."""
+        return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups) else None
+
     @property
     def n_pos(self) -> Array:
         """Positives of each group (sums of their weights)."""
