@@ -11,6 +11,8 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.admissible import Admissible, admissible
+from rocscope.decisions.certainty.grounds import as_given, grounds_of, limit_of
+from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
@@ -51,6 +53,7 @@ def choose(
         ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence.
     subject_to : constraints
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
+        ``"tpr >= .9 at 95 %"`` asks that the confidence limit of the rate keep the bound.
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
     randomized : bool
@@ -86,7 +89,8 @@ def choose(
     Where costs make one action right whatever the scores, a note says so.
 
     Without constraints the cost is that of the hulls; a criterion that is not linear, or a constraint, looks at every
-    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases.
+    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases, of which
+    `Decision.interval` says what they will cost.
 
     References
     ----------
@@ -113,12 +117,21 @@ def choose(
     certain, notes = _certain(context, across)
     rule = criterion_of(("accuracy" if context is None else "min_cost") if criterion is None else criterion)
     constraints = constraints_of(subject_to)
-    task = _Task(across, certain, rule, constraints, population)
+    if any(each.level is not None for each in constraints):
+        _require_independent(across)
+    task = _Task(across, certain, rule, constraints, population, randomized)
     if review is not None:
         if not isinstance(review, Review):
             raise InputError("review", expected="a Review", got=check.shown(review))
         return task.decision(task.with_review(review, criterion in (None, "min_cost") and not randomized), notes)
     return task.decision(task.by_lot() if randomized else task.choose(), (*notes, *task.left_open()))
+
+
+def _require_independent(across: Hull) -> None:
+    rows = [across.samples.rows, *(sample.rows for sample in across.samples.values())]
+    if any(each is not None and (each.grouped or each.repeated) for each in rows):
+        hint = "leave the level out, or the groups if each row stands for itself"
+        raise InputError("constraint with a level", expected="independent rows", got="rows in groups", hint=hint)
 
 
 def _certain(context: Context | Campaign | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
@@ -155,6 +168,7 @@ class _Task:
     criterion: Criterion
     constraints: tuple[Constraint, ...]
     population: float | None
+    randomized: bool = False
 
     def choose(self) -> _Choice:
         """Return the best threshold of all models: of all there are, or of those that satisfy the constraints."""
@@ -228,6 +242,15 @@ class _Task:
         limits = {"cases": depth * cases, "depth": depth}
         filled = (limits.get(each.quantity) == decimal(each.bound) for each in self.constraints)
         return depth if any(filled) else None
+
+    def _grounds(self, choice: _Choice) -> Grounds | AsGiven:
+        """Return what tells how sure the choice is."""
+        limit, constraints = (None, self.constraints)
+        if self.randomized:
+            limit, constraints = limit_of(constraints, self._mix[1])
+        if choice.review or (choice.lot and limit is None):
+            return as_given(self.context, choice.point, choice.review)
+        return grounds_of(self.hull, self.criterion, self.context, constraints, self.population, limit)
 
     def lot_cost(self, cost: float) -> float | None:
         """Return what the best rule by lot would cost, where that is less than the cost of the best threshold."""
@@ -317,6 +340,7 @@ class _Task:
             lot=choice.lot,
             review=choice.review,
             lot_cost=None if choice.lot or own <= least else self.lot_cost(own),
+            grounds=self._grounds(choice),
         )
 
 

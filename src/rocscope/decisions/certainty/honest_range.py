@@ -1,0 +1,226 @@
+"""The honest range of a choice: judged on cases that it was not made on, with the error that the choosing adds."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rocscope import _validation as check
+from rocscope._progress import Progress
+from rocscope._types import Array
+from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
+from rocscope.decisions.certainty.drawing_again import InSample, Redrawn, drawn_again, in_sample
+from rocscope.decisions.certainty.folding import FOLDS, HeldOut, held_out
+from rocscope.decisions.certainty.options import Option, Options, design_of_all
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.resampling.draws import Design
+from rocscope.sample import Samples
+
+_DRAWS = 20_000
+_PRIOR = 0.5
+_OF_FOLDS = 1.05
+_ERROR_OF_CHOICE = 0.5
+_OF_MODELS = 0.75
+_JAGGED = 0.25
+_FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a choice was made on: the data of all models, and what was chosen among by which rule."""
+
+    samples: Samples
+    options: Options
+
+    def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:
+        """Return the cost of the choice, in the unit of its options, on cases that it was not made on."""
+        check.check_level(level)
+        check.check_whole(replicates, "replicates")
+        for name, counts in self.samples.points().items():
+            counts.require_both_classes(f"interval with {name!r}")
+        seed = check.seed_of(random_state)
+        design = design_of_all(self.samples, seed)
+        sample = in_sample(design, self.options)
+        judged = held_out(design, self.options, seed)
+        drawn = drawn_again(design, self.options, sample, replicates, seed, progress)
+        return _Found(design, self.options, sample, judged, drawn, level, seed).estimate()
+
+
+@dataclass(frozen=True)
+class AsGiven:
+    """A rule that is not chosen anew: what cases of each class it gives each of several actions, and what they cost.
+
+    Attributes
+    ----------
+    classes : two pairs of tuples
+        Counts of positives by action and what each of them costs; the same of negatives.
+    target_prevalence : float or None
+    why : str
+        Why it is not chosen anew.
+    """
+
+    classes: tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[tuple[float, ...], tuple[float, ...]]]
+    target_prevalence: float | None
+    why: str
+
+    def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:  # noqa: ARG002
+        """Return the cost of the rule, in `replicates` times ten draws from Jeffreys' posterior."""
+        check.check_level(level)
+        rng = np.random.default_rng([check.seed_of(random_state), 3])
+        draws = 10 * check.check_whole(replicates, "replicates")
+        n_pos, n_neg = (float(sum(counts)) for counts, _ in self.classes)
+        prevalence = rng.beta(n_pos + _PRIOR, n_neg + _PRIOR, draws)
+        prevalence = prevalence if self.target_prevalence is None else self.target_prevalence
+        own = n_pos / (n_pos + n_neg) if self.target_prevalence is None else self.target_prevalence
+        drawn, means = [], []
+        for counts, costs in self.classes:
+            drawn.append(rng.dirichlet(np.array(counts) + _PRIOR, draws) @ np.array(costs))
+            means.append(float(np.dot(counts, costs) / sum(counts)))
+        values = prevalence * drawn[0] + (1 - prevalence) * drawn[1]
+        value = own * means[0] + (1 - own) * means[1]
+        idle = prevalence * self.classes[0][1][-1] + (1 - prevalence) * self.classes[1][1][-1]
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        return ChosenEstimate(
+            value,
+            float(low),
+            float(high),
+            level,
+            "Jeffreys, as given",
+            n_pos + n_neg,
+            float(values.std()),
+            self.why,
+            apparent=value,
+            acting=float((values < idle).mean()),
+        )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the parts say, put together."""
+
+    design: Design
+    options: Options
+    sample: InSample
+    judged: HeldOut
+    drawn: Redrawn
+    level: float
+    seed: int
+
+    def estimate(self) -> ChosenEstimate:
+        """Return the cost of the choice with all that is said of it."""
+        number, values = self.sample.option, self._values()
+        low, high = np.quantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
+        models = self._models()
+        often = f"{self.judged.repeats} times" if self.judged.repeats > 1 else "once"
+        method = f"chosen anew in {FOLDS} folds, {often}, and {len(self.drawn.cost)} replicates"
+        return ChosenEstimate(
+            self._value,
+            float(low),
+            float(high),
+            self.level,
+            ", ".join(part for part in (method, self.design.note) if part),
+            self.design.n,
+            float(values.std()),
+            self._doubt(),
+            apparent=float(self.sample.cost[number]),
+            regret=self._regret(),
+            models=models,
+            acting=sum(models.values()),
+        )
+
+    @cached_property
+    def _judged_cost(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            return np.array(
+                [option.cost(*cells) for option, cells in zip(self.options.each, self.judged.chosen, strict=True)]
+            )
+
+    @property
+    def _optimism(self) -> Array:
+        return np.maximum(self._judged_cost - self.sample.cost, 0)
+
+    @property
+    def _value(self) -> float:
+        return float(self._judged_cost[self.sample.option]) + _OF_MODELS * self._luck
+
+    @cached_property
+    def _luck(self) -> float:
+        """How much less the best of several models costs in replicates than in the sample that they are drawn from."""
+        goodness = self.options.sign * self.drawn.acting
+        goodness = np.where(np.isnan(goodness), -np.inf, goodness)
+        best = goodness.argmax(axis=1)[:, None]
+        moved = self.drawn.cost - self.drawn.cost.mean(axis=0)
+        return max(-float(np.nanmean(np.take_along_axis(moved, best, axis=1))), 0.0)
+
+    def _values(self) -> Array:
+        """Return costs of the choice in proportion to how well they agree with the held-out cases.
+
+        The error of choosing counts as information that is missing.
+        """
+        number = self.sample.option
+        option, cells = self.options.each[number], self.judged.chosen[number]
+        rng = np.random.default_rng([self.seed, 3])
+        plain = _posterior(rng, option, cells, 1.0)
+        variance = float(plain.var())
+        wanted = _OF_FOLDS * variance * self._effect_of_design
+        wanted += (_ERROR_OF_CHOICE * self._optimism[number]) ** 2 + self._luck**2 + float(self._beyond.var())
+        values = _posterior(rng, option, cells, variance / wanted) if variance else plain
+        return values + _OF_MODELS * self._luck
+
+    @property
+    def _effect_of_design(self) -> float:
+        """By how much groups and weights make the cost of one threshold vary more than as many rows would."""
+        tallies = self.design.tallies.values()
+        if self.design.one_row_a_unit and not any(each.rows and each.rows.weight is not None for each in tallies):
+            return 1.0
+        number = self.sample.option
+        rng = np.random.default_rng([self.seed, 4])
+        plain = float(_posterior(rng, self.options.each[number], self.sample.cells[number], 1.0).var())
+        return float(self.drawn.cost[:, number].var()) / plain if plain else 1.0
+
+    @cached_property
+    def _beyond(self) -> Array:
+        """What the choice costs more than the best of each replicate, less what that one owes to the replicate."""
+        number = self.sample.option
+        beyond = self.drawn.cost[:, number] - self.drawn.least
+        beyond = beyond[np.isfinite(beyond)] - _JAGGED * self._optimism[number] - _OF_MODELS * self._luck
+        return np.maximum(beyond, 0) if beyond.size else np.zeros(1)
+
+    def _regret(self) -> Estimate | None:
+        rule = self.options.each[0].rule
+        if rule.criterion.name != "min_cost" or rule.constraints or rule.limit is not None:
+            return None
+        low, high = np.quantile(self._beyond, [(1 - self.level) / 2, (1 + self.level) / 2])
+        method = f"bootstrap, {self._beyond.size} replicates"
+        return Estimate(float(self._beyond.mean()), float(low), float(high), self.level, method, self.design.n)
+
+    def _models(self) -> dict[str, float]:
+        """Return how often each option is the best in replicates, at its own threshold and with its own optimism."""
+        sign = self.options.sign
+        with np.errstate(invalid="ignore"):
+            honest = [option.worth(*cells) for option, cells in zip(self.options.each, self.judged.acting, strict=True)]
+        goodness = sign * (self.drawn.acting + (np.array(honest) - self.sample.worth_of_acting))
+        goodness = np.where(np.isnan(goodness), -np.inf, goodness)
+        nobody = np.nan_to_num(sign * self.drawn.nobody, nan=-np.inf)
+        best = np.where(goodness.max(axis=1) > nobody, goodness.argmax(axis=1), -1)
+        return {option.label: float((best == n).mean()) for n, option in enumerate(self.options.each)}
+
+    def _doubt(self) -> str:
+        few, failed = self.design.smallest_class, self.judged.failed[self.sample.option]
+        if few < _FEWEST:
+            return f"a class has {few:g} rows only, fewer than {_FEWEST}"
+        return f"nothing could be chosen in {failed:.0%} of the folds" if failed else ""
+
+
+def _posterior(rng: np.random.Generator, option: Option, cells: Array, information: float) -> Array:
+    """Return costs drawn from Jeffreys' posterior of prevalence and rates, of so much information in each case."""
+    tp, fp, n_pos, n_neg = (information * cell for cell in cells)
+    sure = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # nobody or everybody, whatever the scores
+
+    def share(count: float, of: float) -> Any:
+        return count / of if sure else rng.beta(count + _PRIOR, max(of - count, 0.0) + _PRIOR, _DRAWS)
+
+    tpr, fpr = share(tp, n_pos), share(fp, n_neg)
+    prevalence = rng.beta(n_pos + _PRIOR, n_neg + _PRIOR, _DRAWS)
+    return option.cost(prevalence * tpr, (1 - prevalence) * fpr, prevalence, 1 - prevalence)
