@@ -91,9 +91,9 @@ def test_rows_do_not_travel():
 # Budgets: what is mailed must stay small.
 
 
-def test_the_client_is_at_most_90_kb():
+def test_the_client_is_at_most_110_kb():
     assert {path.name for path in DIST.iterdir()} == {"report.js", "report.css", "THIRD_PARTY.txt", "bom.cdx.json"}
-    assert sum((DIST / name).stat().st_size for name in ("report.js", "report.css")) <= 90_000
+    assert sum((DIST / name).stat().st_size for name in ("report.js", "report.css")) <= 110_000
 
 
 @pytest.mark.parametrize(("models", "rows"), [(2, 300), (20, 20_000), (3, 300_000)])
