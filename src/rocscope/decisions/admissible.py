@@ -74,7 +74,7 @@ def admissible(
     for choices in every:
         allowed = np.ones(choices.index.size, dtype=bool)
         for constraint in constraints:
-            allowed &= constraint.holds(value(constraint, choices))
+            allowed &= constraint.admits(choices.cells, target_prevalence, population, len(every))
         if allowed.all():
             kept.append(choices)
         elif allowed.any():

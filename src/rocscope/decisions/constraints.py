@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+from scipy import special
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -144,15 +145,30 @@ class Constraint:
         return count if population is None else count * (population / total)
 
     def _limit(self, cells: FourCells, level: float) -> Array:
-        """Return the one-sided confidence limit that has to keep the bound."""
-        counted, n = share_of(self.quantity, *cells)
+        """Return the one-sided confidence limit that has to keep the bound; of nobody and everybody, the rate."""
+        counted, n = self._counted(cells)
+        limit = of_share(counted, n, "clopper-pearson", 2 * level - 1)[self.relation == "<="]
+        return np.where(_sure(cells), counted / n, limit)
+
+    def _counted(self, cells: FourCells) -> tuple[Array, Array]:
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = "weighted cases are not binomial trials; leave the level out"
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
-        limit = of_share(counted, n, "clopper-pearson", 2 * level - 1)[self.relation == "<="]
-        tp, fp, fn, tn = cells
-        sure = (tp + fp == 0) | (fn + tn == 0)  # of nobody and of everybody the rates are known
-        return np.where(sure, counted / n, limit)
+        return share_of(self.quantity, *cells)
+
+    def admits(
+        self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
+    ) -> Array:
+        """Return where the bound is kept; a limit keeps it where so many cases would be rare at the bound."""
+        if self.level is None:
+            return self.holds(self.value(cells, target_prevalence, population))
+        (counted, n), bound = self._counted(cells), min(max(self.bound, 0.0), 1.0)
+        most = self.relation == "<="
+        counted, share = (n - counted, 1 - bound) if most else (counted, bound)
+        with np.errstate(invalid="ignore"):
+            chance = special.betainc(counted, n - counted + 1, share)  # of as many, or more
+            kept = np.where(counted > 0, chance <= (1 - self.level) / at_once, share <= 0)
+            return np.where(_sure(cells), counted >= share * n, kept)
 
     def holds(self, value: Array) -> Array:
         """Return where the bound is kept; never where the quantity is not defined."""
@@ -201,6 +217,12 @@ class Constraint:
 
     def __repr__(self) -> str:
         return f"Constraint({str(self)!r})"
+
+
+def _sure(cells: FourCells) -> Array:
+    """Return where nobody or everybody is positive, of which the rates are known."""
+    tp, fp, fn, tn = cells
+    return (tp + fp == 0) | (fn + tn == 0)
 
 
 def _number(number: str | None, percent: str) -> float | None:

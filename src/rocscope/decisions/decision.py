@@ -146,8 +146,9 @@ class Decision(Result):
         threshold (the best of a replicate is too good by 0.19 of it, by the cube-root law of docs/price-of-choosing.md)
         and what was taken off for the model. It is given where cost alone decides.
 
-        Probabilities: how often, in replicates, each model at its own threshold costs least, and less than to act on
-        nobody; with its own optimism added, so that a model of many thresholds has no advantage.
+        Probabilities of models: how often, in replicates, each costs least at the threshold chosen for it, its own
+        optimism and an error of half of that added, so that a model of many thresholds has no advantage. To act: how
+        often a cost from which the interval is made is below that of nobody.
 
         COVERAGE
 

@@ -22,9 +22,9 @@ class ChosenEstimate(Estimate):
         By how much the choice is worse than the truly best one of all models; None where it is chosen by something else
         than cost alone.
     models : mapping from model to float
-        The probability that it, at its own best threshold, is the best action of all.
+        The probability that it, at the threshold chosen for it, is the best of them.
     acting : float
-        The probability that to act on anybody at all is better than to act on nobody: the sum of `models`.
+        The probability that to act is better than to act on nobody.
     """
 
     apparent: float = nan
@@ -44,7 +44,7 @@ class ChosenEstimate(Estimate):
         return f"{value}, {100 * self.level:g} % interval {low} to {high}"
 
     def __repr__(self) -> str:
-        best = f", best: {self.shares}" if self.models else ""
+        best = f", best: {self.shares}" if len(self.models) > 1 else ""
         facts = f"{self.method}, n={self.n:g}{best}, acting {self.acting:.0%}"
         return f"{type(self).__name__}({self.words}, {facts}{self.doubt})"
 

@@ -47,15 +47,12 @@ class Redrawn:
         Of the threshold of each option that is chosen in the sample.
     acting : array of replicates × m
         Worth of the best that predicts somebody positive.
-    nobody : array of replicates
-        Worth of predicting nobody positive.
     least : array of replicates
         Cost of what is chosen anew.
     """
 
     cost: Array
     acting: Array
-    nobody: Array
     least: Array
 
 
@@ -100,16 +97,14 @@ def drawn_again(
             acting.append(option.worth(*_cells(points, np.repeat(sample.acting[number], many))))
             here = (again.model == number) & np.isfinite(again.worth)
             least[here] = option.cost(*_cells((points[0][here], points[1][here]), again.point[here]))
-        nobody = options.each[0].worth(*_cells(drawn[0], np.zeros(many, np.intp)))
-        nobody = nobody if options.idle is None else np.full(many, options.idle)
-        return np.column_stack([*costs, *acting, nobody, least])
+        return np.column_stack([*costs, *acting, least])
 
     threads = None if compiled else 1
     found = in_chunks(work, replicates, design.chunk, seed=seed, threads=threads, progress=progress)
     found = found[np.isfinite(found[:, sample.option])]
     if not found.size:
         raise InputError("replicates", expected="some with both classes", got=f"none of {replicates}")
-    return Redrawn(found[:, :size], found[:, size : 2 * size], found[:, -2], found[:, -1])
+    return Redrawn(found[:, :size], found[:, size : 2 * size], found[:, -1])
 
 
 def _cells(points: Points, point: Array) -> Array:

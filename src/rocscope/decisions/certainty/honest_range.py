@@ -111,7 +111,6 @@ class _Found:
         """Return the cost of the choice with all that is said of it."""
         number, values = self.sample.option, self._values()
         low, high = np.quantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
-        models = self._models()
         often = f"{self.judged.repeats} times" if self.judged.repeats > 1 else "once"
         method = f"chosen anew in {FOLDS} folds, {often}, and {len(self.drawn.cost)} replicates"
         return ChosenEstimate(
@@ -125,8 +124,8 @@ class _Found:
             self._doubt(),
             apparent=float(self.sample.cost[number]),
             regret=self._regret(),
-            models=models,
-            acting=sum(models.values()),
+            models=self._models(),
+            acting=self._acting(),
         )
 
     @cached_property
@@ -147,26 +146,33 @@ class _Found:
     @cached_property
     def _luck(self) -> float:
         """How much less the best of several models costs in replicates than in the sample that they are drawn from."""
-        goodness = self.options.sign * self.drawn.acting
-        goodness = np.where(np.isnan(goodness), -np.inf, goodness)
-        best = goodness.argmax(axis=1)[:, None]
+        best = self._first(self.drawn.acting)[:, None]
         moved = self.drawn.cost - self.drawn.cost.mean(axis=0)
         return max(-float(np.nanmean(np.take_along_axis(moved, best, axis=1))), 0.0)
 
     def _values(self) -> Array:
-        """Return costs of the choice in proportion to how well they agree with the held-out cases.
-
-        The error of choosing counts as information that is missing.
-        """
+        """Return costs of the choice in proportion to how well they agree with the held-out cases."""
         number = self.sample.option
-        option, cells = self.options.each[number], self.judged.chosen[number]
-        rng = np.random.default_rng([self.seed, 3])
-        plain = _posterior(rng, option, cells, 1.0)
+        values, _ = self._posterior(number, self.judged.chosen[number])
+        return values + _OF_MODELS * self._luck
+
+    def _acting(self) -> float:
+        """Return the probability that the choice costs less than nobody does, or else the best that acts."""
+        number = self.sample.option
+        if not self.sample.cells[number, :2].any():
+            number = self._first(self._honest)
+        values, nobody = self._posterior(number, self.judged.acting[number])
+        idle = nobody if self.options.idle is None else self.options.idle
+        return float((values + _OF_MODELS * self._luck < idle).mean())
+
+    def _posterior(self, number: int, cells: Array) -> tuple[Array, Array]:
+        """Return costs of an option and of nobody; the error of choosing counts as information that is missing."""
+        option = self.options.each[number]
+        plain, _ = _posterior(np.random.default_rng([self.seed, 3]), option, cells, 1.0)
         variance = float(plain.var())
         wanted = _OF_FOLDS * variance * self._effect_of_design
         wanted += (_ERROR_OF_CHOICE * self._optimism[number]) ** 2 + self._luck**2 + float(self._beyond.var())
-        values = _posterior(rng, option, cells, variance / wanted) if variance else plain
-        return values + _OF_MODELS * self._luck
+        return _posterior(np.random.default_rng([self.seed, 4]), option, cells, variance / wanted if variance else 1.0)
 
     @property
     def _effect_of_design(self) -> float:
@@ -175,9 +181,10 @@ class _Found:
         if self.design.one_row_a_unit and not any(each.rows and each.rows.weight is not None for each in tallies):
             return 1.0
         number = self.sample.option
-        rng = np.random.default_rng([self.seed, 4])
-        plain = float(_posterior(rng, self.options.each[number], self.sample.cells[number], 1.0).var())
-        return float(self.drawn.cost[:, number].var()) / plain if plain else 1.0
+        rng = np.random.default_rng([self.seed, 5])
+        plain, _ = _posterior(rng, self.options.each[number], self.sample.cells[number], 1.0)
+        variance = float(plain.var())
+        return float(self.drawn.cost[:, number].var()) / variance if variance else 1.0
 
     @cached_property
     def _beyond(self) -> Array:
@@ -195,15 +202,24 @@ class _Found:
         method = f"bootstrap, {self._beyond.size} replicates"
         return Estimate(float(self._beyond.mean()), float(low), float(high), self.level, method, self.design.n)
 
+    @cached_property
+    def _honest(self) -> Array:
+        """Worth of the best of each option that acts, where it was not chosen."""
+        with np.errstate(invalid="ignore"):
+            return np.array(
+                [each.worth(*cells) for each, cells in zip(self.options.each, self.judged.acting, strict=True)]
+            )
+
+    def _first(self, worth: Array) -> Any:
+        """Return which option is best, along the last axis; one that cannot act never is."""
+        goodness = self.options.sign * worth
+        return np.where(np.isnan(goodness), -np.inf, goodness).argmax(axis=-1)
+
     def _models(self) -> dict[str, float]:
         """Return how often each option is the best in replicates, at its own threshold and with its own optimism."""
-        sign = self.options.sign
-        with np.errstate(invalid="ignore"):
-            honest = [option.worth(*cells) for option, cells in zip(self.options.each, self.judged.acting, strict=True)]
-        goodness = sign * (self.drawn.acting + (np.array(honest) - self.sample.worth_of_acting))
-        goodness = np.where(np.isnan(goodness), -np.inf, goodness)
-        nobody = np.nan_to_num(sign * self.drawn.nobody, nan=-np.inf)
-        best = np.where(goodness.max(axis=1) > nobody, goodness.argmax(axis=1), -1)
+        optimism = self._honest - self.sample.worth_of_acting
+        error = np.random.default_rng([self.seed, 6]).standard_normal(self.drawn.acting.shape)
+        best = self._first(self.drawn.acting + optimism * (1 + _ERROR_OF_CHOICE * error))
         return {option.label: float((best == n).mean()) for n, option in enumerate(self.options.each)}
 
     def _doubt(self) -> str:
@@ -213,8 +229,11 @@ class _Found:
         return f"nothing could be chosen in {failed:.0%} of the folds" if failed else ""
 
 
-def _posterior(rng: np.random.Generator, option: Option, cells: Array, information: float) -> Array:
-    """Return costs drawn from Jeffreys' posterior of prevalence and rates, of so much information in each case."""
+def _posterior(rng: np.random.Generator, option: Option, cells: Array, information: float) -> tuple[Array, Array]:
+    """Return costs, of an option and of nobody, drawn from Jeffreys' posterior of prevalence and rates.
+
+    Each case has so much information.
+    """
     tp, fp, n_pos, n_neg = (information * cell for cell in cells)
     sure = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # nobody or everybody, whatever the scores
 
@@ -223,4 +242,8 @@ def _posterior(rng: np.random.Generator, option: Option, cells: Array, informati
 
     tpr, fpr = share(tp, n_pos), share(fp, n_neg)
     prevalence = rng.beta(n_pos + _PRIOR, n_neg + _PRIOR, _DRAWS)
-    return option.cost(prevalence * tpr, (1 - prevalence) * fpr, prevalence, 1 - prevalence)
+    nothing = np.zeros(_DRAWS)
+    return (
+        option.cost(prevalence * tpr, (1 - prevalence) * fpr, prevalence, 1 - prevalence),
+        option.cost(nothing, nothing, prevalence, 1 - prevalence),
+    )

@@ -102,8 +102,7 @@ class Rule:
     def _admits(self, constraint: Constraint, tp: Array, fp: Array) -> Array:
         cells = (tp, fp, tp[..., -1:] - tp, fp[..., -1:] - fp)
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = constraint.value(cells, self.context.target_prevalence, self.population, self.models)
-        return constraint.holds(value)
+            return constraint.admits(cells, self.context.target_prevalence, self.population, self.models)
 
     def _within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
         """Return the best point that predicts no more than a share positive, be it between two levels."""
