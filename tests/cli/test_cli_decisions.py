@@ -31,9 +31,12 @@ def test_choose_prints_decision_counts_and_costs(run, scores):
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
     assert ["model", "a"] in rows
     assert ["positive iff", "score >= 0.4"] in rows
-    assert ["false positives", "2", "333.333", "200"] in rows
-    assert ["this decision", "0.333333", "+0", "200"] in rows
+    assert ["false positives", "2", "333", "200"] in rows
+    assert ["this decision", "0.3333", "+0", "200"] in rows
     assert ["nobody positive", "5", "+4.667", "3,000"] in rows
+    assert ["on the rows it was chosen on", "0.3333"] in rows
+    assert ["not reliable", "a class has 3 rows only, fewer than 10"] in rows
+    assert any(row[0] == "expected cost per case" and "95 % interval" in row[1] for row in rows)
 
 
 def test_choose_json_is_the_decision(run, scores):
@@ -46,6 +49,8 @@ def test_choose_json_is_the_decision(run, scores):
         ["fpr <= 0.4"],
     )
     assert (content["model"], content["threshold"]) == ("a", 0.6)
+    assert content["interval"]["low"] <= content["interval"]["value"] <= content["interval"]["high"]
+    assert set(content["interval"]["models"]) == {"a", "b"}
 
 
 def test_the_saved_decision_predicts(run, scores, tmp_path):
@@ -105,6 +110,7 @@ def test_campaign_prints_the_table_of_the_paper(run, customers):
     assert code == 0
     assert "0.1 │ 30.0% │      30.0% │ 3.000 │   100,000 │      3,000 │  97,000 │   15,000" in out
     assert "-570,000" in out
+    assert "probability that acting pays │ 6" in out
     assert err == (
         "Contact the 100,000 customers (10.00%) that score scores 10 or more: 3,000 responders, profit 15,000.\n"
     )
@@ -116,6 +122,7 @@ def test_campaign_of_several_models(run, scores, tmp_path):
     content = json.loads(out)
     assert [offer["model"] for offer in content["offers"]] == ["a", "b"]
     assert (code, content["best"]["best"]["profit"], len(content["table"])) == (0, 70, 4)
+    assert content["interval"]["apparent"] == 70
     assert (tmp_path / "profit.svg").read_text().startswith("<svg")
     _, out, _ = run("campaign", scores, *COLUMNS, *arguments)
     assert "of a perfect model" in out

@@ -10,6 +10,7 @@ from rocscope._output import write_file
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.files import check_figure, table_bytes, write_figure
+from rocscope.cli.sureness import as_json, interval_of, print_interval
 from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
@@ -110,13 +111,16 @@ def campaign(
 
 def _print(plan: Any, steps: int, *, json: bool) -> None:
     if json:
-        print_json("campaign", plan.to_dict(steps))
+        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan)))
     else:
         if len(plan.offers) > 1:
             print_rows("Models", _HEADINGS, map(_offer, plan.offers))
         print_rows(
             f"{plan.best.model}: profit by depth", _BY_DEPTH, map(_step, plan.curve.table(steps)), left=("model",)
         )
+        from rocscope.core.result import about
+
+        print_interval(interval_of(plan), "profit", about(plan.best.best.profit))
         note(plan.verdict)
 
 
@@ -157,16 +161,20 @@ def _write(path: str, name: str | None, ids: Any, *, force: bool) -> Path:
 
 
 def _offer(offer: Any) -> list[str]:
+    from rocscope.core.result import about
+
     row = offer.best
     profits = (row.profit, offer.random_profit, offer.perfect_profit)
-    numbers = (f"{row.size:,.10g}", f"{row.depth:.2%}", f"{row.threshold:.6g}")
-    return [offer.model, *numbers, *(f"{profit:,.10g}" for profit in profits)]
+    numbers = (about(row.size), f"{row.depth:.2%}", f"{row.threshold:.6g}")
+    return [offer.model, *numbers, *map(about, profits)]
 
 
 def _step(row: Any) -> list[str]:
+    from rocscope.core.result import about
+
     shares = (f"{row.depth:.4g}", f"{row.gain:.1%}", f"{row.cumulative_gain:.1%}", f"{row.lift:.3f}")
     counts = (row.size, row.responders, row.non_responders, row.profit)
-    return [*shares, *(f"{count:,.10g}" for count in counts)]
+    return [*shares, *map(about, counts)]
 
 
 def _draw(ax: Any, plan: Any) -> None:

@@ -12,6 +12,9 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.admissible import Admissible, admissible
+from rocscope.decisions.certainty.grounds import as_given, grounds_of, limit_of
+from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
+from rocscope.decisions.choice_notes import as_good, constant, described, trivial
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
@@ -54,6 +57,7 @@ def choose(
         ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence.
     subject_to : constraints
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
+        ``"tpr >= .9 at 95 %"`` asks that the confidence limit of the rate keep the bound.
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
     randomized : bool
@@ -93,7 +97,8 @@ def choose(
     of rows, and neither lots nor reviews are looked for.
 
     Without constraints the cost is that of the hulls; a criterion that is not linear, or a constraint, looks at every
-    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases.
+    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases, of which
+    `Decision.interval` says what they will cost.
 
     References
     ----------
@@ -124,12 +129,21 @@ def choose(
         notes = priced.notes
     rule = criterion_of(("accuracy" if context is None else "min_cost") if criterion is None else criterion)
     constraints = constraints_of(subject_to)
-    task = _Task(across, certain, rule, constraints, population, priced)
+    if any(each.level is not None for each in constraints):
+        _require_independent(across)
+    task = _Task(across, certain, rule, constraints, population, priced, randomized)
     if review is not None:
         if not isinstance(review, Review):
             raise InputError("review", expected="a Review", got=check.shown(review))
         return task.decision(task.with_review(review, criterion in (None, "min_cost") and not randomized), notes)
     return task.decision(task.by_lot() if randomized else task.choose(), (*notes, *task.left_open()))
+
+
+def _require_independent(across: Hull) -> None:
+    rows = [across.samples.rows, *(sample.rows for sample in across.samples.values())]
+    if any(each is not None and (each.grouped or each.repeated) for each in rows):
+        hint = "leave the level out, or the groups if each row stands for itself"
+        raise InputError("constraint with a level", expected="independent rows", got="rows in groups", hint=hint)
 
 
 def _certain(context: Context | Campaign | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
@@ -179,6 +193,7 @@ class _Task:
     constraints: tuple[Constraint, ...]
     population: float | None
     priced: PricedRows | None
+    randomized: bool
 
     def choose(self) -> _Choice:
         """Return the best threshold of all models: of all there are, or of those that satisfy the constraints."""
@@ -186,7 +201,7 @@ class _Task:
             return self._highest(self._admissible())
         if self.priced and self.criterion.name == "min_cost":
             touch = self.priced.cheapest(self._admissible().choices) if self.constraints else self._cheapest_of_rows
-            return _Choice(touch.choices.model, touch.point, None, math.nan, tied=_all_tied(touch))
+            return _Choice(touch.choices.model, touch.point, None, math.nan, tied=as_good(touch))
         context = self.criterion.equivalent(self.context)
         if not self.constraints:
             return self._cheapest(context, self.hull.touching(context), self.hull.zones)
@@ -256,6 +271,15 @@ class _Task:
         filled = (limits.get(each.quantity) == decimal(each.bound) for each in self.constraints)
         return depth if any(filled) else None
 
+    def _grounds(self, choice: _Choice) -> Grounds | AsGiven:
+        """Return what tells how sure the choice is."""
+        limit, constraints = (None, self.constraints)
+        if self.randomized:
+            limit, constraints = limit_of(constraints, self._mix[1])
+        if choice.review or (choice.lot and limit is None):
+            return as_given(self.context, choice.point, choice.review)
+        return grounds_of(self.hull, self.criterion, self.context, constraints, self.population, limit)
+
     def lot_cost(self, cost: float) -> float | None:
         """Return what the best rule by lot would cost, where that is less than the cost of the best threshold."""
         if not self.constraints:
@@ -285,15 +309,15 @@ class _Task:
             slopes=(vertex.slope_low, vertex.slope_high) if vertex else None,
             value=self._value(point),
             negated=chosen.negated,
-            tied=_all_tied(touch),
-            notes=_trivial(context, touch),
+            tied=as_good(touch),
+            notes=trivial(context, touch),
         )
 
     def _highest(self, options: Admissible) -> _Choice:
         (first, *others) = options.highest(self.criterion, self.context.target_prevalence)
         vertex = options.zones.find(first.model, first.point, first.negated)
         slopes = (vertex.slope_low, vertex.slope_high) if vertex else None
-        tied = tuple(_described(other.label, other.point) for other in others)
+        tied = tuple(described(other.label, other.point) for other in others)
         return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)
 
     def left_open(self) -> tuple[str, ...]:
@@ -352,11 +376,12 @@ class _Task:
             subject_to=tuple(map(str, self.constraints)),
             population=self.population,
             tied=choice.tied,
-            notes=(*choice.notes, *_constant(choice.model, counts), *notes),
+            notes=(*choice.notes, *constant(choice.model, counts), *notes),
             best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
             lot=choice.lot,
             review=choice.review,
             lot_cost=None if choice.lot or self.priced or own <= least else self.lot_cost(own),
+            grounds=None if self.priced else self._grounds(choice),
         )
 
 
@@ -367,29 +392,3 @@ def _default_point(counts: CumulativeCounts) -> OperatingPoint:
     except InexactCountsError:
         above = counts.threshold[counts.threshold > DEFAULT_THRESHOLD]
         return counts.at(above[-1].item() if above.size else math.inf)
-
-
-def _constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
-    one_level = len(counts) == 1 and counts.holds_levels
-    return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
-
-
-def _trivial(context: Context, touch: Touch) -> tuple[str, ...]:
-    """Return the note that one action is right whatever the scores, or would be if it were admissible."""
-    always = context.always_right
-    if not always:
-        return ()
-    right = 1 if always == "all positive" else 0
-    stakes = (context.miss_cost, context.false_alarm_cost)
-    if any(stake and rate != right for stake, rate in zip(stakes, touch.rates, strict=True)):
-        return (f"at these costs {always} would be right, but is not admissible",)
-    return (f"trivial: at these costs {always} is right whatever the scores",)
-
-
-def _all_tied(touch: Touch) -> tuple[str, ...]:
-    labels = ((other, other.choices.label) for other in touch.tied)
-    return tuple(name if other.rates == touch.rates else _described(name, other.point) for other, name in labels)
-
-
-def _described(model: str, point: OperatingPoint) -> str:
-    return f"{model} at {point.threshold:.6g}"
