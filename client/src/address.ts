@@ -47,11 +47,11 @@ function fields(state: State): Field[] {
     const inner = field(key, source, parse);
     return { ...inner, write: (text) => inner.write(text === "none" ? null : text) };
   };
-  const slices = state.report.slices.length;
+  const parts = state.report.parts.length;
   return [
     required("slice", state.slice, (text) => {
       const value = finite(text);
-      return value !== undefined && Number.isInteger(value) && value >= 0 && value < slices ? value : undefined;
+      return value !== undefined && Number.isInteger(value) && value >= 0 && value < parts ? value : undefined;
     }),
     required("fp", state.costFp, atLeastZero),
     required("fn", state.costFn, atLeastZero),
@@ -107,7 +107,7 @@ export interface Address {
 const PAUSE = 400;
 
 /** Keep the page's address and the history of states in step with the state. */
-export function bindAddress(state: State, onHistory: (canUndo: boolean) => void): Address {
+export function bindAddress(state: State, onHistory: (canUndo: boolean) => void, gone: AbortSignal): Address {
   const all = fields(state);
   const write = (hash: string): void => {
     const wanted = new URLSearchParams(hash.replace(/^#/, ""));
@@ -134,12 +134,17 @@ export function bindAddress(state: State, onHistory: (canUndo: boolean) => void)
   };
   write(location.hash);
   settled = read();
-  effect(() => {
+  const forget = effect(() => {
     latest = read();
     clearTimeout(timer);
     timer = window.setTimeout(settle, PAUSE);
   });
-  addEventListener("hashchange", () => write(location.hash));
+  addEventListener("hashchange", () => write(location.hash), { signal: gone });
+  gone.addEventListener("abort", () => {
+    forget();
+    clearTimeout(timer);
+    show("");
+  });
   return {
     undo: () => {
       settle();

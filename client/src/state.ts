@@ -1,8 +1,9 @@
 /** What the reader has chosen, and what follows from it. Everything on the page is a function of this. */
 
-import { batch, computed, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
+import { batch, computed, effect, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
 
 import type { Model, Report, Slice } from "./data";
+import type { Source } from "./source";
 import { type Context, prevalenceOf, rewardsErrors } from "./math/context";
 import { bestLevel, bestWithin, cheapest, type Choice } from "./math/hull";
 import { levelAt, type Rates, rates, ratesAt, samplePrevalence } from "./math/levels";
@@ -45,8 +46,10 @@ export interface State {
   readonly looks: Signal<ReadonlyMap<string, Look>>;
   readonly sortBy: Signal<string>;
 
-  /** The rows that are shown. */
+  /** The rows that are shown; those before, while others are counted. */
   readonly rows: ReadonlySignal<Slice>;
+  /** What is said while rows are counted, or where they cannot be. */
+  readonly waiting: ReadonlySignal<string>;
   readonly models: ReadonlySignal<readonly Model[]>;
   readonly context: ReadonlySignal<Context>;
   readonly campaign: ReadonlySignal<Campaign>;
@@ -66,7 +69,8 @@ export interface State {
   readonly styles: ReadonlySignal<readonly Style[]>;
 }
 
-export function createState(report: Report): State {
+export function createState(source: Source, first: Slice): State {
+  const { report } = source;
   const start = report.context;
   const inputs = {
     slice: signal(0),
@@ -90,7 +94,7 @@ export function createState(report: Report): State {
     looks: signal<ReadonlyMap<string, Look>>(new Map()),
     sortBy: signal("cost"),
   };
-  const rows = computed(() => report.slices[inputs.slice.value]!);
+  const { rows, waiting } = counted(source, inputs.slice, first);
   const models = computed(() => rows.value.models);
   const context = computed<Context>(() => ({
     prevalence: inputs.prevalence.value,
@@ -128,6 +132,7 @@ export function createState(report: Report): State {
     report,
     ...inputs,
     rows,
+    waiting,
     models,
     context,
     campaign,
@@ -147,6 +152,34 @@ export function createState(report: Report): State {
     }),
     invalid: computed(() => rewardsErrors(context.value)),
   };
+}
+
+/** The rows of the part that is asked for: the newest request wins, and an older answer is dropped. */
+function counted(source: Source, part: Signal<number>, first: Slice): { rows: Signal<Slice>; waiting: Signal<string> } {
+  const rows = signal(first);
+  const waiting = signal("");
+  let newest = new AbortController();
+  effect(() => {
+    newest.abort();
+    const { signal: given } = (newest = new AbortController());
+    const asked = { part: part.value };
+    const failed = (error: unknown): void => {
+      if (!given.aborted) waiting.value = error instanceof Error ? error.message : String(error);
+    };
+    const show = (slice: Slice): void => {
+      if (given.aborted) return;
+      batch(() => ([rows.value, waiting.value] = [slice, ""]));
+      source.sureness?.(asked, given).then(({ auc, comparisons }) => {
+        const models = slice.models.map((model, i) => ({ ...model, auc: auc[i] ?? model.auc }));
+        if (!given.aborted) rows.value = { ...slice, models, comparisons };
+      }, failed);
+    };
+    const found = source.counts(asked, given);
+    if (!(found instanceof Promise)) return show(found);
+    waiting.value = "Counting …";
+    found.then(show, failed);
+  });
+  return { rows, waiting };
 }
 
 /** How a model is drawn: its place among the coloured ones, or null where it is grey. */
@@ -178,7 +211,7 @@ function stylesOf(
 export function pickSlice(state: State, slice: number): void {
   batch(() => {
     state.slice.value = slice;
-    if (state.rows.value.kind !== "class") return;
+    if (state.report.parts[slice]?.kind !== "class") return;
     state.prevalence.value = null;
     state.pinned.value = null;
   });

@@ -30,17 +30,8 @@ def render(data: ReportData | MulticlassData) -> str:
     InputError
         If it is larger than 5 MB.
     """
-    script, style = client("report.js"), client("report.css")
-    page = template("report.html.j2").render(
-        data=data,
-        payload=raw(page_json(data)),
-        tables=_tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data),
-        script=raw(script),
-        style=raw(style),
-        script_hash=digest(script),
-        style_hash=digest(style),
-        notices=raw(client("THIRD_PARTY.txt")),
-    )
+    tables = _tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data)
+    page = _page(data=data, payload=raw(page_json(data)), tables=tables)
     if (size := len(page.encode())) > MOST_BYTES:
         raise InputError(
             "report",
@@ -49,6 +40,21 @@ def render(data: ReportData | MulticlassData) -> str:
             hint=_what_to_drop(data),
         )
     return page
+
+
+def shell() -> str:
+    """Return the page of any report, with names such as @@payload@@ where its contents go."""
+    place = {name: raw(f"@@{name}@@") for name in ("title", "verdict", "models", "payload", "script", "style")}
+    data = {name: place[name] for name in ("title", "verdict")} | {"notes": ""}
+    parts = {name: place[name] for name in ("payload", "models", "script", "style")}
+    return _page(data=data, tables={}, **parts)
+
+
+def _page(**contents: Any) -> str:
+    script, style = client("report.js"), client("report.css")
+    fixed = {"script": raw(script), "style": raw(style), "models": "", "notices": raw(client("THIRD_PARTY.txt"))}
+    hashes = {"script_hash": digest(script), "style_hash": digest(style)}
+    return template("report.html.j2").render(fixed | hashes | contents)
 
 
 def _tables(data: ReportData) -> dict[str, Table]:
