@@ -13,13 +13,17 @@ import { strokeOf } from "./palette";
 
 export type Look = "show" | "ghost" | "hide";
 export type ThresholdBy = "score" | "depth" | "tpr" | "fpr";
-export type GainView = "gain" | "lift" | "pr";
+export type GainView = "gain" | "count" | "lift" | "pr";
+export type FoldsView = "none" | "each" | "vertical" | "threshold";
 export type MoneyView = "profit" | "benefit";
 export type CalibrationView = "bins" | "smooth" | "pav";
 export type Base = "thousand" | "population" | "sample";
 
 /** More models than this, and those off the hull are grey until they are chosen. */
 export const MOST_COLOURED = 7;
+
+/** Costs and sizes beyond this are taken for slips: sums of their products would overflow. */
+export const MOST_AMOUNT = 1e12;
 
 export interface State {
   readonly report: Report;
@@ -39,6 +43,9 @@ export interface State {
   readonly calibrationView: Signal<CalibrationView>;
   readonly base: Signal<Base>;
   readonly band: Signal<boolean>;
+  /** Whether each model's own hull is drawn. */
+  readonly hulls: Signal<boolean>;
+  readonly foldsView: Signal<FoldsView>;
   readonly population: Signal<number>;
   readonly fixedCost: Signal<number>;
   readonly capacity: Signal<number | null>;
@@ -50,6 +57,8 @@ export interface State {
   readonly rows: ReadonlySignal<Slice>;
   /** What is said while rows are counted, or where they cannot be. */
   readonly waiting: ReadonlySignal<string>;
+  /** Each fold, where these are wanted and there are any. */
+  readonly folds: ReadonlySignal<readonly Slice[]>;
   readonly models: ReadonlySignal<readonly Model[]>;
   readonly context: ReadonlySignal<Context>;
   readonly campaign: ReadonlySignal<Campaign>;
@@ -87,6 +96,8 @@ export function createState(source: Source, first: Slice): State {
     calibrationView: signal<CalibrationView>("bins"),
     base: signal<Base>("thousand"),
     band: signal(false),
+    hulls: signal(false),
+    foldsView: signal<FoldsView>("none"),
     population: signal(1000),
     fixedCost: signal(0),
     capacity: signal<number | null>(null),
@@ -133,6 +144,7 @@ export function createState(source: Source, first: Slice): State {
     ...inputs,
     rows,
     waiting,
+    folds: foldsOf(source, inputs.foldsView),
     models,
     context,
     campaign,
@@ -180,6 +192,21 @@ function counted(source: Source, part: Signal<number>, first: Slice): { rows: Si
     found.then(show, failed);
   });
   return { rows, waiting };
+}
+
+/** The folds, counted when they are asked for first. */
+function foldsOf(source: Source, view: Signal<FoldsView>): Signal<readonly Slice[]> {
+  const folds = signal<readonly Slice[]>([]);
+  const places = source.report.parts.flatMap(({ kind }, part) => (kind === "fold" ? [part] : []));
+  const stop = effect(() => {
+    if (view.value === "none" || !places.length) return;
+    const { signal: never } = new AbortController();
+    void Promise.all(places.map((part) => source.counts({ part }, never))).then((found) => {
+      folds.value = found;
+      stop();
+    });
+  });
+  return folds;
 }
 
 /** How a model is drawn: its place among the coloured ones, or null where it is grey. */

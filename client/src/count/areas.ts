@@ -55,7 +55,7 @@ export function areaSample(
 
 function variance(stratum: Stratum, model: number): number {
   const moves = stratum.moves[model]!;
-  return scale(stratum) * total((i) => moves[i]! ** 2, stratum);
+  return scale(stratum) * total((i) => moves[i]! * moves[i]!, stratum);
 }
 
 /** An area that is as sure as a share of `trials` trials. */
@@ -90,8 +90,8 @@ function effectiveSize({ auc: areas, strata }: AreaSample, model: number): Effec
 function knownOf(stratum: Stratum, auc: number, model: number): number {
   if (freedom(stratum) <= 0) return 0;
   const moves = stratum.moves[model]!;
-  const second = total((i) => moves[i]! ** 2, stratum);
-  const fourth = total((i) => moves[i]! ** 4, stratum);
+  const second = total((i) => moves[i]! * moves[i]!, stratum);
+  const fourth = total((i) => (moves[i]! * moves[i]!) ** 2, stratum);
   let byKurtosis = 0;
   if (second > ROUNDING ** 2) {
     const kurtosis = (fourth * stratum.n) / second ** 2;

@@ -89,49 +89,67 @@ function rug({ threshold, pos, neg, type }: Ranked): Calibration["rug"] {
 const NOT_KNOWN = { intercept: null, slope: null };
 
 /** Intercept and slope of logistic recalibration; null where it does not exist. */
-function cox({ score, pos, total }: Outcomes): { intercept: number | null; slope: number | null } {
-  const rows: [at: number, pos: number, total: number][] = [];
-  for (let i = 0; i < score.length; i++) {
-    const p = score[i]!;
-    if (p > 0 && p < 1) rows.push([Math.log(p / (1 - p)), pos[i]!, total[i]!]);
-    else if (p <= 0 ? pos[i]! > 0 : total[i]! > pos[i]!) return NOT_KNOWN;
-  }
-  const ends = (has: (row: (typeof rows)[number]) => boolean): [number, number] => {
-    const places = rows.flatMap((row, i) => (has(row) ? [i] : []));
-    return [places[0] ?? -1, places[places.length - 1] ?? -1];
+function cox(sample: Outcomes): { intercept: number | null; slope: number | null } {
+  const { score, pos, total } = sample;
+  const size = score.length;
+  let [first, end] = [0, size];
+  while (first < size && score[first]! <= 0) if (pos[first++]! > 0) return NOT_KNOWN; // what was impossible happened
+  while (end > first && score[end - 1]! >= 1) if (total[--end]! > pos[end]!) return NOT_KNOWN;
+  const kept = { ...sample, score: score.subarray(first, end), pos: pos.subarray(first, end), total: total.subarray(first, end) };
+  if (!overlap(kept)) return NOT_KNOWN;
+  const groups = pooled(kept);
+  const rough = fitted(groups, [0, 0], 100);
+  const found = rough && groups !== kept ? fitted(kept, rough, 2) : rough; // groups are near: each step squares the error
+  return found ? { intercept: found[0], slope: found[1] } : NOT_KNOWN;
+}
+
+/** Whether neither class has all its probabilities above those of the other. */
+function overlap({ pos, total }: Outcomes): boolean {
+  const last = total.length - 1;
+  const ends = (cases: (i: number) => number): [number, number] => {
+    let [low, high] = [0, last];
+    while (low <= last && !cases(low)) low++;
+    while (high >= 0 && !cases(high)) high--;
+    return [low, high];
   };
-  const [firstPos, lastPos] = ends((row) => row[1] > 0);
-  const [firstNeg, lastNeg] = ends((row) => row[2] > row[1]);
-  if (firstPos < 0 || firstNeg < 0 || firstPos >= lastNeg || lastPos <= firstNeg) return NOT_KNOWN;
-  let [a, b] = [0, 0];
+  const [firstPos, lastPos] = ends((i) => pos[i]!);
+  const [firstNeg, lastNeg] = ends((i) => total[i]! - pos[i]!);
+  return firstPos <= last && firstNeg <= last && firstPos < lastNeg && lastPos > firstNeg;
+}
+
+/** Newton's method for the log-odds a + b logit(p); null where it does not come to rest. */
+function fitted({ score, pos, total }: Outcomes, start: readonly [number, number], most: number): [number, number] | null {
+  const at = score.map((p) => Math.log(p / (1 - p)));
   const likelihood = (u: number, v: number): number => {
     let value = 0;
-    for (const [at, hits, n] of rows) {
-      const linear = u + v * at;
-      value += hits * linear - n * (linear > 0 ? linear + Math.log1p(Math.exp(-linear)) : Math.log1p(Math.exp(linear)));
+    for (let i = 0; i < at.length; i++) {
+      const linear = u + v * at[i]!;
+      value += pos[i]! * linear - total[i]! * (Math.max(linear, 0) + Math.log1p(Math.exp(-Math.abs(linear))));
     }
     return value;
   };
-  for (let step = 0; step < 100; step++) {
+  let [a, b] = start;
+  for (let step = 0; step < most; step++) {
     let [ga, gb, haa, hab, hbb] = [0, 0, 0, 0, 0];
-    for (const [at, hits, n] of rows) {
-      const chance = 1 / (1 + Math.exp(-(a + b * at)));
-      const [left, weight] = [hits - n * chance, n * chance * (1 - chance)];
+    for (let i = 0; i < at.length; i++) {
+      const x = at[i]!;
+      const chance = 1 / (1 + Math.exp(-(a + b * x)));
+      const [left, weight] = [pos[i]! - total[i]! * chance, total[i]! * chance * (1 - chance)];
       ga += left;
-      gb += left * at;
+      gb += left * x;
       haa += weight;
-      hab += weight * at;
-      hbb += weight * at * at;
+      hab += weight * x;
+      hbb += weight * x * x;
     }
     const det = haa * hbb - hab * hab;
     let [da, db] = [(hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det];
-    if (!Number.isFinite(da + db)) return NOT_KNOWN;
+    if (!Number.isFinite(da + db)) return null;
     const gain = ga * da + gb * db;
-    if (gain > 1e-9) for (const now = likelihood(a, b); likelihood(a + da, b + db) < now && Math.abs(da) + Math.abs(db) > 1e-12; ) [da, db] = [da / 2, db / 2];
+    if (gain > 1e-9 && most > 2) for (const now = likelihood(a, b); likelihood(a + da, b + db) < now && Math.abs(da) + Math.abs(db) > 1e-12; ) [da, db] = [da / 2, db / 2];
     [a, b] = [a + da, b + db];
-    if (gain <= 1e-11 * sum(rows.map((row) => row[1]))) break;
+    if (gain <= 1e-12) break;
   }
-  return { intercept: a, slope: b };
+  return [a, b];
 }
 
 /** Local lines over windows of two thirds of the rows, as R's lowess without iterations, at evenly spaced probabilities. */

@@ -1,7 +1,7 @@
 /** CSV, field by field from its bytes: the reading rules of docs/files.md. */
 
 import { Refused } from "./errors";
-import { type Sink, textOf } from "./sinks";
+import type { Sink } from "./sinks";
 
 const [LF, CR, QUOTE] = [10, 13, 34];
 const CANDIDATES = ",;\t|";
@@ -13,17 +13,39 @@ export interface Dialect {
 
 /** Columns and delimiter by the first row: of the delimiters the one that splits it into most columns. */
 export function dialectOf(head: Uint8Array, decimal: string, delimiter: string | null): Dialect {
-  const from = afterMark(head);
-  const marks = delimiter ?? CANDIDATES.replace(decimal, "");
+  const text = new TextDecoder().decode(head); // which a letter cut in two at its end does not trouble
   let best: Dialect | null = null;
-  for (const mark of marks) {
-    const columns: string[] = [];
-    const code = mark.charCodeAt(0);
-    record(head, from, code, (bytes, start, stop) => columns.push(textOf(bytes, start, stop)));
-    if (!best || columns.length > best.columns.length) best = { delimiter: code, columns };
+  for (const mark of delimiter ?? CANDIDATES.replace(decimal, "")) {
+    const columns = firstRow(text, mark);
+    if (!best || columns.length > best.columns.length) best = { delimiter: mark.charCodeAt(0), columns };
   }
   if (!best || best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty one" });
+  if (best.columns.some((name) => name.includes("\ufffd"))) throw new Refused("the file", { expected: "UTF-8 text", got: "other bytes", hint: "name its encoding" });
   return best;
+}
+
+/** The fields of the first row, whatever follows the quote that ends one: so a wrong delimiter makes few of them. */
+function firstRow(text: string, delimiter: string): string[] {
+  const fields = [""];
+  let [inside, start] = [false, true];
+  for (let i = 0; i < text.length; i++) {
+    const sign = text[i]!;
+    if (inside) {
+      if (sign === '"' && text[i + 1] !== '"') inside = false;
+      else {
+        fields[fields.length - 1] += sign;
+        if (sign === '"') i++;
+      }
+    } else if (sign === '"' && start) inside = true;
+    else if (sign === "\n" || sign === "\r") break;
+    else if (sign === delimiter) {
+      fields.push("");
+      start = true;
+      continue;
+    } else fields[fields.length - 1] += sign;
+    start = false;
+  }
+  return fields;
 }
 
 /** Where the text begins after a byte order mark. */

@@ -28,7 +28,9 @@ export function positives({ classes, codes, kind }: Names, positive: string | nu
     }
   }
   const is = classes.map((label) => (isPositive(label) ? 1 : 0));
-  return Uint8Array.from(codes, (code) => is[code]!);
+  const marks = new Uint8Array(codes.length);
+  for (let row = 0; row < codes.length; row++) marks[row] = is[codes[row]!]!;
+  return marks;
 }
 
 /** Whether a label is what a text stands for among labels of its kind. */

@@ -24,7 +24,7 @@ export const isFloat = (type: NumberType): boolean => type.startsWith("f");
 /** Values as floats, which those of 64 bits may round. */
 export function floats(values: Values): Float64Array {
   if (values instanceof Float64Array) return values;
-  return isBig(values) ? Float64Array.from(values, Number) : Float64Array.from(values);
+  return isBig(values) ? Float64Array.from(values, Number) : new Float64Array(values);
 }
 
 /** The rows of a column that are kept. */
@@ -34,10 +34,23 @@ export function keep<T extends Values | Int32Array>(values: T, rows: Uint32Array
   return kept;
 }
 
+/** Whole numbers as those of 64 bits, which takes a float apart sooner than BigInt does. */
+export function asInt64(whole: Float64Array): BigInt64Array {
+  const wide = new BigInt64Array(whole.length);
+  const words = new Int32Array(wide.buffer);
+  for (let i = 0; i < whole.length; i++) {
+    const high = Math.floor(whole[i]! / 2 ** 32);
+    words[2 * i] = whole[i]! - high * 2 ** 32;
+    words[2 * i + 1] = high;
+  }
+  return wide;
+}
+
 /** Rows in the order of their values, from the lowest up; equal ones as they come. -0 equals 0. */
 export function increasing(values: Values): Uint32Array {
   const [high, low] = keys(values);
-  let from = Uint32Array.from({ length: values.length }, (_, row) => row);
+  let from = new Uint32Array(values.length);
+  for (let row = 0; row < from.length; row++) from[row] = row;
   let to = new Uint32Array(values.length);
   for (const [word, shift] of [[low, 0], [low, 16], [high, 0], [high, 16]] as const) {
     const places = starts(word, shift);

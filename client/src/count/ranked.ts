@@ -1,6 +1,6 @@
 /** Counts of positives and negatives by distinct score, and what follows from them: the twin of Python's ThresholdCounts. */
 
-import { floats, increasing, isBig, isFloat, type Numbers, type NumberType, type Values } from "./numbers";
+import { asInt64, floats, increasing, isBig, isFloat, type Numbers, type NumberType, type Values } from "./numbers";
 
 export interface Ranked {
   readonly type: NumberType;
@@ -35,13 +35,16 @@ export function rank({ type, values }: Pick<Numbers, "type" | "values">, positiv
   const [up, right]: [bigint[], bigint[]] = [[], []];
   const level = withLevels ? new Int32Array(order.length).fill(-1) : null;
   let size = 0;
+  let before: number | bigint | undefined;
   for (let i = used.length - 1; i >= 0; i--) {
     const row = used[i]!;
-    if (size === 0 || values[row] !== values[first[size - 1]!]) first[size++] = row;
+    const score = values[row]!;
+    if (score !== before) first[size++] = row;
+    before = score;
     const weight = weights ? weights.values[row]! : 1;
     if (level) level[row] = size - 1;
-    const column = positive[row] ? pos : neg;
-    column[size - 1]! += weight;
+    if (positive[row]) pos[size - 1]! += weight;
+    else neg[size - 1]! += weight;
     if (units) {
       const [here, there] = positive[row] ? [up, right] : [right, up];
       here[size - 1] = (here[size - 1] ?? 0n) + units(weight);
@@ -193,11 +196,11 @@ export async function fingerprint(models: ReadonlyMap<string, Ranked>, wholeCoun
   for (const [name, { type, threshold, pos, neg }] of models) {
     text(name);
     text(type);
-    const own = isBig(threshold) || !type.endsWith("64") || isFloat(type) ? threshold : type === "int64" ? BigInt64Array.from(floats(threshold), BigInt) : BigUint64Array.from(floats(threshold), BigInt);
+    const own = isBig(threshold) || !type.endsWith("64") || isFloat(type) ? threshold : type === "int64" ? asInt64(floats(threshold)) : BigUint64Array.from(floats(threshold), BigInt);
     parts.push(new Uint8Array(own.buffer, own.byteOffset, own.byteLength));
     for (const column of [pos, neg]) {
       text(wholeCounts ? "int64" : "float64");
-      const counts = wholeCounts ? BigInt64Array.from(column, BigInt) : column;
+      const counts = wholeCounts ? asInt64(column) : column;
       parts.push(new Uint8Array(counts.buffer, counts.byteOffset, counts.byteLength));
     }
   }

@@ -154,7 +154,7 @@ export class CountedRows {
     const at = (i: number): number => (rows ? rows[i]! : i);
     const levels = ranked.map(({ level }) => level!);
     const sides: [number[], number[]] = [[], []];
-    levels[0]!.forEach((level, i) => void (level >= 0 && sides[this.positive[at(i)] ? 0 : 1].push(i)));
+    for (let i = 0; i < levels[0]!.length; i++) if (levels[0]![i]! >= 0) sides[this.positive[at(i)] ? 0 : 1].push(i);
     const placed = ranked.map((one, m) => placements(one, levels[m]!, sides));
     const times = (side: readonly number[]): Float64Array | null => (this.weights ? Float64Array.from(side, (i) => this.weights!.values[at(i)]!) : null);
     const sample = areaSample(areas, placed, [times(sides[0]), times(sides[1])]);
@@ -261,9 +261,16 @@ function ofLevels(ranked: Ranked): ReturnType<typeof areaInterval> {
 }
 
 /** The share of the other class that rows, positive and negative ones, are ranked right against; a tie counts one half. */
-function placements({ pos, neg, tp, fp, nPos, nNeg }: Ranked, levels: Int32Array, sides: readonly (readonly number[])[]): [Float64Array, Float64Array] {
+function placements({ pos, neg, tp, fp, nPos, nNeg }: Ranked, levels: Int32Array, sides: readonly ArrayLike<number>[]): [Float64Array, Float64Array] {
   const [positive = [], negative = []] = sides;
-  const above = (level: number): number => (2 * (nNeg - fp[level]!) + neg[level]!) / (2 * nNeg);
-  const below = (level: number): number => (2 * (tp[level]! - pos[level]!) + pos[level]!) / (2 * nPos);
-  return [Float64Array.from(positive, (row) => above(levels[row]!)), Float64Array.from(negative, (row) => below(levels[row]!))];
+  const [above, below] = [new Float64Array(positive.length), new Float64Array(negative.length)];
+  for (let i = 0; i < positive.length; i++) {
+    const level = levels[positive[i]!]!;
+    above[i] = (2 * (nNeg - fp[level]!) + neg[level]!) / (2 * nNeg);
+  }
+  for (let i = 0; i < negative.length; i++) {
+    const level = levels[negative[i]!]!;
+    below[i] = (2 * (tp[level]! - pos[level]!) + pos[level]!) / (2 * nPos);
+  }
+  return [above, below];
 }

@@ -59,7 +59,7 @@ def _page(**contents: Any) -> str:
 
 def _tables(data: ReportData) -> dict[str, Table]:
     return {
-        "Models": Table([_row(model) for model in data.models], data.decision.model),
+        "Models": Table([_row(model, data.decision.prevalence) for model in data.models], data.decision.model),
         **{heading: Table(lines) for heading, lines in data.validation.items()},
     }
 
@@ -114,8 +114,10 @@ def template(name: str) -> Any:
     return environment.get_template(name)
 
 
-def _row(model: ModelSummary) -> dict[str, str]:
+def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
+    """Return a row of text; accuracy is that at the prevalence which the verdict speaks of."""
     best = model.best
+    accuracy = [point.at_prevalence(prevalence).accuracy for point in (best, model.default)]
     return {
         "model": model.name,
         "AUC": f"{model.auc['half']:.4f}",
@@ -124,7 +126,7 @@ def _row(model: ModelSummary) -> dict[str, str]:
         "FP": f"{best.fp:,g}",
         "FN": f"{best.fn:,g}",
         "TN": f"{best.tn:,g}",
-        "accuracy": f"{best.accuracy:.2%}",
+        "accuracy": f"{accuracy[0]:.2%}",
         "cost per case": f"{model.best_cost:.4g}",
-        "accuracy at 0.5": model.at_half_cell,
+        "accuracy at 0.5": "" if model.at_half is None else f"{accuracy[1]:.2%}",
     }
