@@ -64,9 +64,11 @@ function notices(paths) {
   for (const path of paths) {
     const { copyright, text } = licenseOf(path);
     const name = `${path.slice("node_modules/".length)} ${lock[path].version}`;
-    byText.set(text, [...(byText.get(text) ?? []), [name, ...copyright].join(", ")]);
+    const words = text.replace(/\s+/g, " ").replace(/^(The )?MIT License (\(MIT\) )?/i, ""); // whatever the lines
+    const alike = byText.get(words) ?? { text, names: [] };
+    byText.set(words, { text: alike.text, names: [...alike.names, [name, ...copyright].join(", ")] });
   }
-  const parts = [...byText].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`);
+  const parts = [...byText.values()].map(({ text, names }) => `${names.join("\n")}\n\n${text}\n`);
   const all = ["The pages of rocscope contain parts of other works, under these terms.\n", ...parts].join("\n");
   if (all.includes("--")) throw new Error("a notice holds --, which would end the comment that it is in the report");
   return all;

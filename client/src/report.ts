@@ -18,7 +18,7 @@ import { about, validationCard } from "./panels/about";
 import { campaignCard, decilesCard } from "./panels/campaign";
 import { classesCard, overviewCard } from "./panels/classes";
 import { confusion } from "./panels/confusion";
-import { controls } from "./panels/controls";
+import { controls, rightCosts } from "./panels/controls";
 import { modelsTable } from "./panels/models";
 import { verdict } from "./panels/verdict";
 import type { Source } from "./source";
@@ -43,6 +43,7 @@ export async function start(
     "main",
     {},
     heading(state, [
+      rightCosts(state),
       undo,
       button("Reset", () => address.reset()),
       copyLink(address.link),

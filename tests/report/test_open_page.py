@@ -10,7 +10,7 @@ import rocscope as rs
 from open_cases import make_case
 from report_browser import Opened, chromium, predictions  # noqa: F401
 from report_open import count_in, write_page
-from rocscope.errors import RocscopeError
+from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import fingerprint, report_data
 from rocscope.report.open_page import open_page
 from rocscope.report.pack import payload
@@ -54,7 +54,9 @@ def difference(page, case):
     if case.kinds[-1] != "fractions" or "levels" not in found:
         return "" if found["provenance"]["hash"] == fingerprint(counts) or "levels" not in found else "other counts"
     for model, levels in zip(found["levels"], counts.values(), strict=True):
-        if list(map(float, model["threshold"])) != levels.threshold.tolist():
+        if [
+            int(score) if isinstance(score, str) else score for score in model["threshold"]
+        ] != levels.threshold.tolist():
             return "other thresholds"
         hull = rs.roc(levels).hull().counts
         for mine, own, vertices in ((model["tp"], levels.tp, hull.tp), (model["fp"], levels.fp, hull.fp)):
@@ -100,10 +102,13 @@ def test_intervals_and_tests_are_those_of_python(page, tmp_path, rows, models, d
     path = write(tmp_path / "s.csv", {"y": preds.y_true.astype(int)} | {m: s.tolist() for m, s in preds.scores.items()})
     found = count_in(page.page, path, roles(*preds.models), LAYOUT, sureness=True)["sure"]
     for model, mine in zip(preds.models, found["auc"], strict=True):
-        own = rs.auc_interval(preds, model=model)
+        with heard():
+            own = rs.auc_interval(preds, model=model)
         assert [mine["value"], mine["low"], mine["high"]] == pytest.approx([own.value, own.low, own.high], abs=1e-10)
         assert mine["method"] == own.method
-    for mine, own in zip(found["comparisons"]["rows"], rs.compare(preds), strict=True):
+    with heard():
+        pairs = rs.compare(preds)
+    for mine, own in zip(found["comparisons"]["rows"], pairs, strict=True):
         ends = [own.difference.value, own.difference.low, own.difference.high, own.p_value, own.adjusted_p_value]
         assert mine[2:] == pytest.approx(ends, abs=1e-10)
     assert found["comparisons"]["method"].startswith("Welch t of placements")
@@ -135,7 +140,8 @@ def test_calibration_is_that_of_python(page, tmp_path, rows, decimals):
     assert mine["smooth"]["y"] == pytest.approx(own["smooth"]["y"], abs=6e-4)
     assert mine["rug"] == own["rug"]
     for name in ("brier", "slope", "intercept", "ece"):
-        assert mine["numbers"][name] == pytest.approx(own["numbers"][name], rel=1e-3)
+        number = np.nan if mine["numbers"][name] is None else mine["numbers"][name]
+        assert number == pytest.approx(own["numbers"][name], rel=1e-3, nan_ok=True)
 
 
 def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path):
@@ -162,7 +168,7 @@ def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path)
         ("y,s\n1,\n0,\n", {}, "bad.csv: expected a row without missing or infinite values, got none of 2"),
         ("y,s\n", {}, "bad.csv: expected at least one row, got none"),
         ("y,s,w\n1,1,-1\n0,2,1\n", {"weight": "w"}, "got 1 negative, missing or infinite, the first in row 0"),
-        ("y,s\n1,18446744073709551617\n0,0.5\n", {}, "got 18446744073709551617 in row 0"),
+        ("y,s\n1,18446744073709551617\n0,0.5\n", {}, "64 bits, or that float64 holds too, got 18446744073709551617"),
         ("y,s,s\n1,1,2\n", {}, "expected one column named 's', got 2"),
         ("y,t\n1,1\n", {}, "expected one of 'y', 't', got 's'"),
     ],
@@ -219,7 +225,13 @@ def test_what_columns_are_for_is_guessed_and_can_be_changed(page, scores):
 
 def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
     report_of(page, scores)
-    asked = {"label": "outcome", "scores": ["logit", "tree"], "pos_label": "bought", "segment": "region", "fold": "fold"}
+    asked = {
+        "label": "outcome",
+        "scores": ["logit", "tree"],
+        "pos_label": "bought",
+        "segment": "region",
+        "fold": "fold",
+    }
     preds = rs.read(scores, missing="drop", **asked)
     data = report_data(preds, title="scores.csv")
     best = rs.choose(preds)
@@ -227,7 +239,11 @@ def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
     assert "1 row is left out" in page.page.text_content(".notes")
     assert data.provenance["hash"] in page.page.text_content(".provenance")
     decision = rs.Decision.load(page.download("text=Save decision"))
-    assert (decision.model, decision.threshold, decision.expected_cost) == (best.model, best.threshold, best.expected_cost)
+    assert (decision.model, decision.threshold, decision.expected_cost) == (
+        best.model,
+        best.threshold,
+        best.expected_cost,
+    )
     page.set(cost_fn=5)
     saved = tmp_path / "saved.html"
     saved.write_bytes(page.download("text=Save report").read_bytes())

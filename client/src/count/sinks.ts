@@ -23,7 +23,7 @@ const NA_WORDS = new Set(["", "NA", "N/A", "#N/A", "NULL", "null", "None", "."])
 const SPECIAL = /^[+-]?(?:nan|inf(?:inity)?)$/i;
 const MOST_DIGITS = 15;
 const POWERS = Array.from({ length: 23 }, (_, i) => 10 ** i);
-const WHOLE_OF_64_BITS = "whole numbers from -2^63 to 2^64 - 1, or floats";
+const WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too";
 const TEXT = new TextDecoder("utf-8", { fatal: true });
 
 export function textOf(bytes: Uint8Array, start: number, end: number): string {

@@ -50,9 +50,8 @@ function control(options: ControlOptions): HTMLElement {
 
 const COST = { min: -2, max: 4 };
 
-function costControl(id: string, label: string, cost: { value: number }, beside?: HTMLElement): HTMLElement {
+function costControl(id: string, label: string, cost: { value: number }): HTMLElement {
   return control({
-    ...(beside ? { beside } : {}),
     id,
     label,
     slider: { min: COST.min, max: () => COST.max, step: 0.02 },
@@ -131,7 +130,7 @@ function thresholdControl(state: State): HTMLElement {
 }
 
 /** Costs of right decisions, which most have at 0. */
-function rightCosts(state: State): HTMLElement {
+export function rightCosts(state: State): HTMLElement {
   const entry = (id: string, label: string, cost: { value: number }): HTMLElement[] => {
     const field = h("input", { type: "number", id, step: "any", autocomplete: "off" });
     field.addEventListener("input", () => {
@@ -157,7 +156,7 @@ export function controls(state: State): HTMLElement {
   return h(
     "div",
     { class: "controls", role: "group", "aria-label": "Context" },
-    costControl("cost-fp", "Cost of a false positive", state.costFp, rightCosts(state)),
+    costControl("cost-fp", "Cost of a false positive", state.costFp),
     costControl("cost-fn", "Cost of a false negative", state.costFn),
     prevalenceControl(state),
     thresholdControl(state),

@@ -76,7 +76,9 @@ def make_case(number: int, folder: Path) -> Case:
     weight = rng.choice((None, None, "weight of a row"))
     if weight:
         kinds.append(rng.choice(("whole", "fractions")))
-        table[weight] = [rng.randint(0, 4) if kinds[-1] == "whole" else rng.choice((0.1, 0.5, 1.7)) for _ in range(rows)]
+        table[weight] = [
+            rng.randint(0, 4) if kinds[-1] == "whole" else rng.choice((0.1, 0.5, 1.7)) for _ in range(rows)
+        ]
     for column in table.values():
         if rng.random() < 0.2 and rows > 2:
             column[rng.randrange(rows)] = None
@@ -107,7 +109,10 @@ def _write_text(rng: random.Random, case: Case, table: dict[str, list[Any]]) -> 
         plain = text == '""' or not (set(text) & {delimiter, '"', "\n", "\r"} or always)
         return text if plain else '"' + text.replace('"', '""') + '"'
 
-    rows = [list(table), *zip(*([_cell(rng, value, case.decimal) for value in column] for column in table.values()), strict=True)]
+    rows = [
+        list(table),
+        *zip(*([_cell(rng, value, case.decimal) for value in column] for column in table.values()), strict=True),
+    ]
     text = end.join(delimiter.join(map(field_of, row)) for row in rows) + rng.choice((end, ""))
     _write(rng, case, (codecs.BOM_UTF8 if rng.random() < 0.2 else b"") + text.encode())
 
