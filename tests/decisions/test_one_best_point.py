@@ -67,7 +67,7 @@ prevalences = st.sampled_from([None, None, 0.005, 0.3, 0.5])
 contexts = st.builds(rs.Context, prevalences, errors, errors, hits, hits).filter(at_most_one_reward)
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=500 if settings().derandomize else 2_000)
 @given(preds=cases(), context=contexts)
 def test_every_function_names_what_trying_every_threshold_finds(preds, context):
     choices = list(every_choice(preds, context))

@@ -162,7 +162,7 @@ def hang(_signal, _frame):
     raise TimeoutError("more than 10 s")
 
 
-@pytest.mark.parametrize("number", [4_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [1_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_mutants_load_as_something_sound_or_are_refused(tmp_path, number):
     """Byte flips, cuts, swaps, nested JSON, huge numbers, with the old checksum and with one that fits."""
     found, bad = Counter(), {}

@@ -1,5 +1,7 @@
 """Adjusted p-values against statsmodels."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,14 @@ from rocscope.errors import InputError
 
 NAMES = {"holm": "holm", "bh": "fdr_bh"}
 p_values = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.02, 0.5, 1.0])), min_size=1, max_size=12)
+
+
+@pytest.fixture(autouse=True)
+def spared():
+    """Spare statsmodels, which collects garbage in every call, all that the tests before left behind."""
+    gc.freeze()
+
+
 methods = pytest.mark.parametrize("method", NAMES)
 
 

@@ -112,6 +112,13 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         (array([0.5, 0. ]), array([1., 0.]))
         """
         check.check_choice("ties", ties, ("half", "lower", "upper"))
+        return self._auc.copy() if ties == "half" else self._area(ties)
+
+    @cached_property
+    def _auc(self) -> Array:
+        return self._area("half")
+
+    def _area(self, ties: Ties) -> Array:
         credit = {"lower": 0, "half": 1, "upper": 2}[ties]
 
         def of_levels(levels: GroupLevels) -> Array:
@@ -230,7 +237,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
             check.check_choice("weight", weight, ("n", "n_pos"))
         check.check_level(level)
         weights = None if weight is None else getattr(self, weight)
-        return mean_over_groups(self.auc()[self._has_both], self._has_both, weight, weights, level)
+        return mean_over_groups(self._auc[self._has_both], self._has_both, weight, weights, level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with a row for each group: n_pos, n_neg, prevalence, auc, ks, average_precision.
