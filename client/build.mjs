@@ -55,18 +55,20 @@ function licenseOf(path) {
   const file = readdirSync(path).find((name) => /^licen[cs]e(\.|$)/i.test(name));
   if (!file) throw new Error(`${path}: no licence file, without which it must not be copied`);
   const lines = readFileSync(join(path, file), "utf8").replace(/\r\n/g, "\n").trim().split("\n");
+  const { author } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
   const copyright = lines.filter((line) => /^copyright /i.test(line));
-  return { copyright, text: lines.filter((line) => !copyright.includes(line)).join("\n").trim() };
+  const owners = copyright.length ? copyright : [`by ${author?.name ?? author}`];
+  return { owners, text: lines.filter((line) => !copyright.includes(line)).join("\n").trim() };
 }
 
 function notices(paths) {
   const byText = new Map();
   for (const path of paths) {
-    const { copyright, text } = licenseOf(path);
+    const { owners, text } = licenseOf(path);
     const name = `${path.slice("node_modules/".length)} ${lock[path].version}`;
     const words = text.replace(/\s+/g, " ").replace(/^(The )?MIT License (\(MIT\) )?/i, ""); // whatever the lines
     const alike = byText.get(words) ?? { text, names: [] };
-    byText.set(words, { text: alike.text, names: [...alike.names, [name, ...copyright].join(", ")] });
+    byText.set(words, { text: alike.text, names: [...alike.names, [name, ...owners].join(", ")] });
   }
   const parts = [...byText.values()].map(({ text, names }) => `${names.join("\n")}\n\n${text}\n`);
   const all = ["The pages of rocscope contain parts of other works, under these terms.\n", ...parts].join("\n");

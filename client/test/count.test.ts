@@ -49,7 +49,7 @@ test("functions of probability theory have the values that SciPy has", () => {
   near(ndtr(-1.959963984540054), 0.025);
   near(ndtr(-10) / 7.619853024160527e-24, 1, 1e-12);
   near(studentQuantile(10, 0.025), 2.228138851986275);
-  near(studentQuantile(2.5, 0.025), 3.5605858264, 1e-6);
+  near(studentQuantile(2.5, 0.025), 3.5746548420036808);
   near(studentQuantile(1e6, 0.025), 1.9599663568, 1e-8);
   near(betainc(2, 3, 0.2), 0.1808);
 });

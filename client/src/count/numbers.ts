@@ -49,10 +49,16 @@ export function asInt64(whole: Float64Array): BigInt64Array {
 /** Rows in the order of their values, from the lowest up; equal ones as they come. -0 equals 0. */
 export function increasing(values: Values): Uint32Array {
   const [high, low] = keys(values);
-  let from = new Uint32Array(values.length);
-  for (let row = 0; row < from.length; row++) from[row] = row;
-  let to = new Uint32Array(values.length);
-  for (const [word, shift] of [[low, 0], [low, 16], [high, 0], [high, 16]] as const) {
+  const rows = new Uint32Array(values.length);
+  for (let row = 0; row < rows.length; row++) rows[row] = row;
+  const nearly = sorted(rows, [[high, 0], [high, 16]]);
+  return settled(nearly, high, low) ? nearly : sorted(sorted(rows, [[low, 0], [low, 16]]), [[high, 0], [high, 16]]);
+}
+
+/** Rows by digits of sixteen bits, the last digit given counting most; equal ones as they were. */
+function sorted(rows: Uint32Array, digits: readonly (readonly [word: Uint32Array, shift: number])[]): Uint32Array {
+  let [from, to] = [rows.slice(), new Uint32Array(rows.length)];
+  for (const [word, shift] of digits) {
     const places = starts(word, shift);
     if (!places) continue;
     for (let i = 0; i < from.length; i++) {
@@ -63,6 +69,27 @@ export function increasing(values: Values): Uint32Array {
     [from, to] = [to, from];
   }
   return from;
+}
+
+const LONG = 64;
+
+/** Order rows of one high word by their low ones, where that is little work, and say whether it was. */
+function settled(rows: Uint32Array, high: Uint32Array, low: Uint32Array): boolean {
+  for (let start = 0, end = 0; start < rows.length; start = end) {
+    const word = high[rows[start]!]!;
+    for (end = start + 1; end < rows.length && high[rows[end]!] === word; end++);
+    const many = end - start > LONG;
+    for (let i = start + 1; i < end; i++) {
+      const row = rows[i]!;
+      let at = i;
+      for (; at > start && low[rows[at - 1]!]! > low[row]!; at--) {
+        if (many) return false;
+        rows[at] = rows[at - 1]!;
+      }
+      rows[at] = row;
+    }
+  }
+  return true;
 }
 
 /** Where each digit begins among sorted ones; null where all are the same. */
