@@ -96,7 +96,7 @@ def root(tmp_path_factory):
     rs.calibration.recalibrate(predictions, "platt").recalibrators["a"].save(given / "platt.json")
     (root / "before").mkdir()
     (root / "before" / "old.html").write_text("old")
-    (root / "before" / "old.state").write_text(json.dumps(rs.monitor(decision).to_dict()))
+    rs.monitor(decision).save(root / "before" / "old.state")
     return root
 
 
