@@ -36,8 +36,7 @@ KINDS = {
     "SIGINT": (4, signal.SIGINT),
     "SIGTERM": (4, signal.SIGTERM),
 }
-MOST = {"memory": 60, "SIGINT": 60, "SIGTERM": 60}
-"""Of thousands, so many that lie evenly spread; of calls all are tried."""
+MOST_ALLOCATIONS = 60  # of a thousand or more, spread evenly; of calls of the system all are tried
 MORTAL = ("_duckdb", "libllvmlite", "libscipy_openblas")
 FILE = "../in/scores"
 COMMANDS = {
@@ -171,7 +170,7 @@ def test_some_faults_end_in_one_line_and_leave_nothing_over(drivers, root, kind)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_fault_ends_in_one_line_and_leaves_nothing_over(drivers, root, command, kind):
-    check(drivers(*PRELOADED), root, command, kind, MOST.get(kind, 10_000))
+    check(drivers(*PRELOADED), root, command, kind, MOST_ALLOCATIONS if kind == "memory" else 10_000)
 
 
 @pytest.mark.slow
