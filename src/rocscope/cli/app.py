@@ -36,7 +36,7 @@ def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), expected="valid TOML", got=str(error)) from error
 

@@ -10,6 +10,7 @@ from rocscope._output import write_file
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.files import check_figure, table_bytes, write_figure
+from rocscope.cli.sureness import as_json, interval_of, print_interval
 from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
@@ -25,7 +26,7 @@ def campaign(
     rows: opt.CountOptions = opt.COUNTS,
     population: Annotated[float, CAMPAIGN],
     unit_cost: Annotated[float, CAMPAIGN],
-    unit_benefit: Annotated[float, CAMPAIGN],
+    unit_benefit: Annotated[float | str, CAMPAIGN],
     fixed_cost: Annotated[float, CAMPAIGN] = 0,
     response_rate: Annotated[float | None, CAMPAIGN] = None,
     capacity: Annotated[float | None, CAMPAIGN] = None,
@@ -53,7 +54,7 @@ def campaign(
     unit_cost
         Cost of one contact.
     unit_benefit
-        What one response brings.
+        What one response brings, or the column that holds it.
     fixed_cost
         Cost of holding the campaign.
     response_rate
@@ -83,13 +84,18 @@ def campaign(
         raise InputError("--budget, --max-difference", expected="--segment too", got="none")
     if segment is not None and plot is not None:
         raise InputError("--plot", expected="none with --segment", got=plot)
+    if segment is not None and isinstance(unit_benefit, str):
+        raise InputError("--unit-benefit", expected="a number with --segment", got=repr(unit_benefit))
     rows.require(file)
     from rocscope.curves.campaign import Campaign
     from rocscope.decisions import plan_campaign
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
+    columns: dict[str, Any] = {"groups": id} if select else {}
+    if planned.context.columns:
+        columns["columns"] = planned.context.columns
     shared = {} if segment is None else {"segment": segment}
-    sample = rows.predictions(file, groups=id, **shared) if select else rows.sample(file, **shared)
+    sample = rows.predictions(file, **columns, **shared) if columns else rows.sample(file, **shared)
     if segment is not None:
         plan: Any = _spread(sample, planned, budget, max_difference or [], json=json)
     else:
@@ -105,13 +111,16 @@ def campaign(
 
 def _print(plan: Any, steps: int, *, json: bool) -> None:
     if json:
-        print_json("campaign", plan.to_dict(steps))
+        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan)))
     else:
         if len(plan.offers) > 1:
             print_rows("Models", _HEADINGS, map(_offer, plan.offers))
         print_rows(
             f"{plan.best.model}: profit by depth", _BY_DEPTH, map(_step, plan.curve.table(steps)), left=("model",)
         )
+        from rocscope.core.result import about
+
+        print_interval(interval_of(plan), "profit", about(plan.best.best.profit))
         note(plan.verdict)
 
 
@@ -152,16 +161,20 @@ def _write(path: str, name: str | None, ids: Any, *, force: bool) -> Path:
 
 
 def _offer(offer: Any) -> list[str]:
+    from rocscope.core.result import about
+
     row = offer.best
     profits = (row.profit, offer.random_profit, offer.perfect_profit)
-    numbers = (f"{row.size:,.10g}", f"{row.depth:.2%}", f"{row.threshold:.6g}")
-    return [offer.model, *numbers, *(f"{profit:,.10g}" for profit in profits)]
+    numbers = (about(row.size), f"{row.depth:.2%}", f"{row.threshold:.6g}")
+    return [offer.model, *numbers, *map(about, profits)]
 
 
 def _step(row: Any) -> list[str]:
+    from rocscope.core.result import about
+
     shares = (f"{row.depth:.4g}", f"{row.gain:.1%}", f"{row.cumulative_gain:.1%}", f"{row.lift:.3f}")
     counts = (row.size, row.responders, row.non_responders, row.profit)
-    return [*shares, *(f"{count:,.10g}" for count in counts)]
+    return [*shares, *map(about, counts)]
 
 
 def _draw(ax: Any, plan: Any) -> None:

@@ -177,22 +177,27 @@ class ClassOptions(CountOptions):
 class CostOptions:
     """What errors cost, and how many positives there will be."""
 
-    cost_fp: float = 1
-    """Cost of a false positive."""
-    cost_fn: float = 1
-    """Cost of a false negative."""
-    cost_tp: float = 0
-    """Cost of a true positive; a gain is negative."""
-    cost_tn: float = 0
-    """Cost of a true negative; a gain is negative."""
+    cost_fp: float | str = 1
+    """Cost of a false positive; of choose also the column that holds it."""
+    cost_fn: float | str = 1
+    """Cost of a false negative; likewise."""
+    cost_tp: float | str = 0
+    """Cost of a true positive, likewise; a gain is negative."""
+    cost_tn: float | str = 0
+    """Cost of a true negative, likewise; a gain is negative."""
     target_prevalence: float | None = None
     """Share of positives where the classifier will be used; the sample's own by default."""
 
-    def context(self) -> Any:
-        """Return the Context that they describe."""
+    def context(self, *, of_rows: bool = False) -> Any:
+        """Return the Context that they describe; of costs that differ from row to row, if the command takes them."""
         from rocscope.core.context import Context
 
-        return Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
+        context = Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
+        if context.columns and not of_rows:
+            name = next(name for name, cost in asdict(self).items() if isinstance(cost, str))
+            hint = "rocscope choose, and compare --at-context, take columns too"
+            raise InputError(name, expected="a number", got=repr(context.columns[0]), hint=hint)
+        return context
 
 
 ROWS, SAMPLE, COUNTS, CLASSES, COSTS = RowOptions(), SampleOptions(), CountOptions(), ClassOptions(), CostOptions()

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._frame import frame_of
 from rocscope._parts import numbered
 from rocscope._types import Array
-from rocscope.core.frame import frame_of
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable, number
 from rocscope.decisions.allocating.bounding import Parts, rate_of

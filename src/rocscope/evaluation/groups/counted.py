@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._frame import frame_of
 from rocscope._parts import Named
 from rocscope._types import Array, Ties
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.frame import frame_of
 from rocscope.core.levels import least_from
 from rocscope.core.provenance import Provenance
 from rocscope.core.result import Result, number
