@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate")
-OF_A_FILE = COMMANDS[1:]
+COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate", "page")
+OF_A_FILE = COMMANDS[1:-1]
 CAMPAIGN = ("--population", "9", "--unit-cost", "1", "--unit-benefit", "2")
 LIBRARIES = {"numpy", "pyarrow", "duckdb", "scipy", "sklearn", "matplotlib", "narwhals"}
 SCRIPT = """
@@ -124,6 +124,11 @@ def test_settings_that_are_no_toml_are_named(run, scores, tmp_path):
     code, _, err = run("summary", scores)
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("rocscope: rocscope.toml: expected valid TOML, got ")
+
+
+def test_settings_may_begin_with_a_mark_of_their_encoding_as_editors_of_windows_set_it(run, scores, tmp_path):
+    (tmp_path / "rocscope.toml").write_bytes(b'\xef\xbb\xbflabel = "y"\r\nscore = ["a"]\r\n')
+    assert run("summary", scores, "--json")[0] == 0
 
 
 def test_settings_for_two_classes_may_stay_where_there_are_more(run, tmp_path):

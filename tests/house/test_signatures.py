@@ -58,6 +58,7 @@ ALSO_REQUIRED = {
     "train_prevalence": "a sample with labels tells it",
     "prevalence": "needed by what is computed at one",
     "what": "the words of a message",
+    "context": "rows are priced in one; what else takes one has accuracy",
     "by": "a table is of all rows unless parts are asked for; a shift is by something",
     "positive": "checked labels, or the class of a matrix",
 }

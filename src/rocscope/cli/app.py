@@ -15,9 +15,11 @@ from rocscope.cli.compare import compare
 from rocscope.cli.demo import demo
 from rocscope.cli.monitor import monitor
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
+from rocscope.cli.page import page
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
 from rocscope.cli.validate import validate
+from rocscope.cli.verify import verify
 from rocscope.errors import InputError
 
 
@@ -35,7 +37,7 @@ def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), expected="valid TOML", got=str(error)) from error
 
@@ -57,7 +59,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (demo, validate, summary, report, choose, campaign, compare, calibrate, monitor):
+for command in (demo, validate, summary, report, page, choose, verify, campaign, compare, calibrate, monitor):
     app.command(command)
 
 

@@ -103,12 +103,18 @@ def choose(
     from rocscope.decisions import choose as decide
     from rocscope.sample import samples_of
 
-    context = costs.context()
+    context = costs.context(of_rows=True)
+    if context.columns and (negate or rows.memory):
+        name = "--negate" if negate else "--memory"
+        raise InputError(name, expected="costs that are the same in every row", got=f"{list(context.columns)}")
     constraints = [Constraint.parse(text) for text in subject_to or []]
     if at_most is not None:
         constraints.append(Constraint.capacity(at_most))
-    predictions = rows.sample(file)
-    across = hull(predictions, negate=negate)
+    if context.columns:
+        across = predictions = rows.predictions(file, columns=context.columns)
+    else:
+        predictions = rows.sample(file)
+        across = hull(predictions, negate=negate)
     aims: dict[str, Any] = {"criterion": criterion, "subject_to": constraints, "population": population}
     aims["review"] = None if review_cost is None else Review(review_cost, review_capacity)
     decision = decide(across, context, **aims, randomized=randomized)
@@ -153,7 +159,8 @@ def _print(decision: Any, *, with_half: bool) -> None:
 
 def _print_choice(decision: Any) -> None:
     rule = decision.rule.replace("threshold", repr(decision.threshold))
-    never = "" if decision.notes or decision.lot or decision.review else "none: it is never the cheapest"
+    unasked = decision.notes or decision.lot or decision.review or decision.context.columns
+    never = "" if unasked else "none: it is never the cheapest"
     rows = {
         "model": "" if decision.trivial else decision.model,
         "positive iff": decision.trivial or rule,
@@ -208,8 +215,9 @@ def _print_costs(decision: Any, *, with_half: bool) -> None:
 def _draw(ax: Any, predictions: Any, decision: Any) -> None:
     from rocscope.plotting import plot_roc
 
-    if decision.criterion == "min_cost" and not decision.subject_to:
-        plot_roc(predictions, context=decision.context, ax=ax)
+    context = None if decision.context.columns else decision.context
+    if context and decision.criterion == "min_cost" and not decision.subject_to:
+        plot_roc(predictions, context=context, ax=ax)
         return
     marked = [decision.threshold] if math.isfinite(decision.threshold) else []
-    plot_roc(predictions, models=[decision.model], context=decision.context, thresholds=marked, ax=ax)
+    plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, ax=ax)

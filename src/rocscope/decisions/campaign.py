@@ -14,6 +14,7 @@ from rocscope._types import Array
 from rocscope.core.result import Result, about, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
+from rocscope.curves.row_profit import RowProfitCurve
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
 from rocscope.decisions.certainty.honest_range import Grounds
 from rocscope.decisions.certainty.options import Option, Options
@@ -22,7 +23,7 @@ from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError
-from rocscope.sample import Models, Samples, samples_of
+from rocscope.sample import Models, Sample, Samples, samples_of
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class CampaignPlan(Result):
     def rule(self) -> Mixture:
         """Whom the best offer contacts: the customers of one threshold, or between two of them by lot."""
         rule = self.curve.rule
-        first, second = (HullVertex(self.best.model, end.point) for end in (rule.first, rule.second))
+        first, second = (HullVertex(self.best.model, self.curve.end(end)) for end in (rule.first, rule.second))
         return Mixture(first, second, rule.share)
 
     def select(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Array:
@@ -202,6 +203,7 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign], 
     ----------
     models : data of one or several models
         In any form; see `rocscope.sample`.
+        Rows, in Predictions with its column, where a campaign names one as its unit_benefit.
     campaigns : Campaign, or mapping from a name to one
     level : float
         Confidence level of `CampaignPlan.profit`.
@@ -233,11 +235,16 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign], 
     check.check_level(level)
     samples = samples_of(models)
     curves = {
-        (model, name): ProfitCurve(counts, campaign)
-        for model, counts in samples.counts().items()
-        for name, campaign in named.items()
+        (model, name): _curve(sample, campaign) for model, sample in samples.items() for name, campaign in named.items()
     }
     return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()), samples, level)
+
+
+def _curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
+    if not isinstance(campaign.unit_benefit, str):
+        return ProfitCurve(sample.counts, campaign)
+    rows = sample.require_rows("models")
+    return RowProfitCurve(rows, rows.models[0], campaign)
 
 
 def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:

@@ -21,8 +21,10 @@ from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.lots.reviewing import Reviewing
 from rocscope.decisions.models import predict, scores_of, size_of
+from rocscope.decisions.proof.verifying import Verification, verify
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError
+from rocscope.sample import Models
 
 Interval = tuple[float, float]
 
@@ -50,7 +52,8 @@ class Decision(Result):
     criterion, criterion_value : str, float
         What was optimised, and its value; for ``"min_cost"`` the expected cost.
     slope_interval : (low, high) or None
-        Slopes of the iso-performance line for which no admissible choice is better; None where there is none.
+        Slopes of the iso-performance line for which no admissible choice is better; None where there is none, or where
+        costs differ from row to row.
     negated : bool
         Whether the model's decisions are reversed: positive iff ``score < threshold``.
     subject_to : tuple of str
@@ -249,8 +252,7 @@ class Decision(Result):
         From π = r/(r + m) for the cost ratio r and the ends m of `slope_interval`. Constraints are held to admit what
         they admit at the present prevalence.
         """
-        ratio = self.context.cost_ratio
-        if self.slope_interval is None or not 0 < ratio < math.inf:
+        if self.slope_interval is None or not 0 < (ratio := self.context.cost_ratio) < math.inf:
             return None
         low, high = self.slope_interval
         return (ratio / (ratio + high), ratio / (ratio + low))
@@ -316,6 +318,41 @@ class Decision(Result):
         vertex = HullVertex(self.model, self.point, negated=self.negated)
         return Mixture(vertex, vertex, Fraction(1))
 
+    def verify(self, data: Models) -> Verification:
+        """Hold what it says of itself against data: the rows it was chosen on, or counts of them.
+
+        Parameters
+        ----------
+        data : data of one or several models
+            All those among which it was chosen, in any form; see `rocscope.sample`.
+
+        Raises
+        ------
+        ColumnError
+            If its model is not among the data.
+        InexactCountsError
+            If ranges of the score leave levels open.
+
+        Notes
+        -----
+        Nothing is shared with what chooses. The rows are counted anew at every threshold of every model: so are the
+        four counts wherever they stand, all costs (in whole numbers), that no threshold within the constraints is
+        better, what is as good, and the slopes for which that stays so. Rules by lot are held against a linear program,
+        and those with reviews against a bound by duality, to 9 digits. In a file of another sample most is refuted.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> from rocscope import Context, ThresholdCounts, choose
+        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2])
+        >>> decision = choose(counts, Context(cost_fn=2))
+        >>> decision.verify(counts).holds
+        True
+        >>> replace(decision, hull_cost=0.25).verify(counts).refuted
+        ('hull_cost: 0.428571429 was found, not 0.25',)
+        """
+        return verify(self, data)
+
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the decision as JSON; an existing file is kept unless `force` is set."""
         return write_file(path, self.to_json(), force=force)
@@ -350,7 +387,8 @@ class Decision(Result):
         return jsonable({name: getattr(self, name) for name in (*names.split(), *interval, "context")})
 
     def __repr__(self) -> str:
-        shown = {"expected_cost": self.expected_cost, "accuracy": self.per_thousand.accuracy}
+        shown = {"expected_cost": self.expected_cost}
+        shown |= {"depth": self.point.depth} if self.context.columns else {"accuracy": self.per_thousand.accuracy}
         if self.criterion not in ("min_cost", "accuracy"):
             shown = {self.criterion: self.criterion_value} | shown
         rule = f"model={self.model!r}, threshold={self.threshold:.6g}"

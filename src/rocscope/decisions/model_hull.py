@@ -185,7 +185,10 @@ class Hull(Curve):
         return tuple(
             choice
             for name, counts in self.counts.items()
-            for choice in (all_choices(name, counts), *([negation(name, counts)] if self.negate else []))
+            for choice in (
+                all_choices(name, counts),
+                *([negation(name, counts)] if self.negate and len(counts) > 1 else []),
+            )
         )
 
     def regions(self) -> tuple[HullVertex, ...]:
@@ -348,4 +351,6 @@ def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choice
     """Return the hull of one model, and that of its negation if wanted."""
     counts.require_both_classes(f"hull of {model!r}")
     pooled = all_choices(model, pool(counts.attained))
-    return (pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))) if negate else (pooled,)
+    if not negate or len(counts) < 2:  # of a constant score the negation is everybody and nobody, as it is itself
+        return (pooled,)
+    return pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))

@@ -65,10 +65,10 @@ class Rule:
 
     def _cost(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array, share: Any) -> Array:
         """Return the expected cost per case as a line in tp and fp, which takes the fewest passes over large arrays."""
-        context = self.context
-        cost = tp * (share * (context.cost_tp - context.cost_fn) / n_pos)
-        cost += fp * ((1 - share) * (context.cost_fp - context.cost_tn) / n_neg)
-        cost += share * context.cost_fn + (1 - share) * context.cost_tn
+        of = self.context.costs
+        cost = tp * (share * (of["tp"] - of["fn"]) / n_pos)
+        cost += fp * ((1 - share) * (of["fp"] - of["tn"]) / n_neg)
+        cost += share * of["fn"] + (1 - share) * of["tn"]
         return cost
 
     def worth_of_points(self, tp: Array, fp: Array) -> Array:
