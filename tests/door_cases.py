@@ -132,6 +132,8 @@ OF_ROWS = {
     "inference.mcnemar": lambda data: inference.mcnemar(data, 0.5),
     "inference.compare_costs": inference.compare_costs,
     "calibration.recalibrate": calibration.recalibrate,
+    "decisions.in_money": lambda data: decisions.in_money(data, rs.Context(cost_fn=5)),
+    "decisions.compare_row_rule": lambda data: decisions.compare_row_rule(data, rs.Context(cost_fn=5), model="a"),
     "evaluation.optimism": lambda data: evaluation.optimism(data, replicates=5),
     "evaluation.average_curve": evaluation.average_curve,
 }
@@ -179,8 +181,15 @@ WITHOUT_DATA = {
     *("monitor", "decisions.monitor"),  # of a decision, whose rows come later
     *(f"engines.{name}" for name in ("read", "read_counts", "read_sketch", "describe")),  # make data of a source
     *(f"evaluation.{name}" for name in ("evaluate", "from_estimator", "learning_curve", "bootstrap_632")),  # of models
+    *("allocate", "decisions.allocate"),  # of groups: rows with segments, or a mapping from group to data
     "decisions.partial_lift_chart",  # some labels are not known: nothing but columns says so
-    *("decisions.mixture", "decisions.correct_probabilities", "inference.adjust_p_values", "multiclass.shift_prior"),
+    *(
+        "decisions.mixture",
+        "decisions.correct_probabilities",
+        "decisions.act_by_row",
+        "inference.adjust_p_values",
+        "multiclass.shift_prior",
+    ),
     *("calibration.recalibrator", "calibration.load_recalibrator"),
     *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
     *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc")),  # draw results
@@ -270,6 +279,8 @@ REQUIRED = {
     "bootstrap": {"statistic": rs.auc},
     "inference.estimate_of": {"statistic": rs.inference.statistics.area()},
     "decisions.reweight": {"target_prevalence": 0.3},
+    "decisions.in_money": {"context": rs.Context(cost_fn=5)},
+    "decisions.compare_row_rule": {"context": rs.Context(cost_fn=5), "model": "a"},
 }
 FEW = {"replicates": 5, "draws": 5}
 

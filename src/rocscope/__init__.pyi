@@ -28,6 +28,7 @@ from .curves.precision_recall_curve import precision_recall as precision_recall
 from .curves.profit_curve import profit as profit
 from .curves.roc_curve import auc as auc
 from .curves.roc_curve import roc as roc
+from .decisions.allocating.allocating import allocate as allocate
 from .decisions.campaign import plan_campaign as plan_campaign
 from .decisions.choosing import choose as choose
 from .decisions.decision import Decision as Decision

@@ -11,6 +11,7 @@ from rocscope.errors import InputError
 
 _LONGEST_NAME = 255
 _SHOWN = 60
+_FORBIDDEN = ":" if os.name == "nt" else ""  # what follows it would be a stream of another file, which nobody sees
 _UNFINISHED: set[Path] = set()
 
 
@@ -35,6 +36,8 @@ def _checked(target: Path, *, force: bool) -> Path:
     if len(os.fsencode(target.name)) > _LONGEST_NAME:
         got = f"one of {len(os.fsencode(target.name))}"
         raise InputError(f"{str(target)[:_SHOWN]}…", expected=f"a name of at most {_LONGEST_NAME} bytes", got=got)
+    if set(target.name) & set(_FORBIDDEN):
+        raise InputError(str(target), expected=f"a name without {_FORBIDDEN!r}", got=target.name)
     if target.exists() and not target.is_file():
         got = "a folder" if target.is_dir() else "a device or a pipe"
         raise InputError(str(target), expected="the name of a file", got=got, hint="add a file name")
@@ -90,7 +93,10 @@ def remove_unfinished() -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
+    for _ in range(2):  # a call of the system that fails once may succeed
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        if not os.path.lexists(path):
+            return

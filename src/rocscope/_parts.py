@@ -124,6 +124,8 @@ def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, l
     for chunk in chunks:
         there[chunk.astype(wide, copy=False) - wide.type(low)] = True
     names = (np.flatnonzero(there).astype(wide) + wide.type(low)).astype(kind)
+    if names.size > spread:  # none is missing
+        return names, [chunk.astype(wide, copy=False) - wide.type(low) if low else chunk for chunk in chunks]
     place = np.cumsum(there, dtype=np.int64 if names.size > _MOST_SHORT else np.int32) - 1
     return names, [place[chunk.astype(wide, copy=False) - wide.type(low)] for chunk in chunks]
 

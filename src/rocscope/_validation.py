@@ -314,9 +314,9 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def check_numbers(values: Any, name: str) -> NDArray[np.float64]:
-    """Return a column of finite numbers as float64."""
-    numbers = check_column(values, name)
+def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
+    """Return a column of finite numbers, `n` of them when `n` is given, as float64."""
+    numbers = check_column(values, name, n)
     if numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise InputError(name, expected="finite numbers", got=shown(values))
     return numbers.astype(np.float64)
@@ -359,7 +359,7 @@ def check_share(value: Any, name: str) -> float:
 def is_frame(values: Any) -> bool:
     """Whether values are a data frame of any library: something with named columns."""
     columns = getattr(values, "columns", None)
-    return hasattr(values, "column_names") or (columns is not None and not callable(columns))
+    return hasattr(values, "column_names") or not (columns is None or callable(columns) or isinstance(columns, Mapping))
 
 
 def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:

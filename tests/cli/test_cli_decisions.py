@@ -31,9 +31,12 @@ def test_choose_prints_decision_counts_and_costs(run, scores):
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
     assert ["model", "a"] in rows
     assert ["positive iff", "score >= 0.4"] in rows
-    assert ["false positives", "2", "333.333", "200"] in rows
-    assert ["this decision", "0.333333", "+0", "200"] in rows
+    assert ["false positives", "2", "333", "200"] in rows
+    assert ["this decision", "0.3333", "+0", "200"] in rows
     assert ["nobody positive", "5", "+4.667", "3,000"] in rows
+    assert ["on the rows it was chosen on", "0.3333"] in rows
+    assert ["not reliable", "a class has 3 rows only, fewer than 10"] in rows
+    assert any(row[0] == "expected cost per case" and "95 % interval" in row[1] for row in rows)
 
 
 def test_choose_json_is_the_decision(run, scores):
@@ -46,6 +49,8 @@ def test_choose_json_is_the_decision(run, scores):
         ["fpr <= 0.4"],
     )
     assert (content["model"], content["threshold"]) == ("a", 0.6)
+    assert content["interval"]["low"] <= content["interval"]["value"] <= content["interval"]["high"]
+    assert set(content["interval"]["models"]) == {"a", "b"}
 
 
 def test_the_saved_decision_predicts(run, scores, tmp_path):
@@ -86,7 +91,7 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--subject-to", "tpr >= 2"), "no threshold of any model satisfies tpr >= 2; the highest tpr is 1 (a at 0.4)"),
         (("--subject-to", "lots"), "constraint: expected a text such as 'tpr >= 0.9', got 'lots'"),
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
-        (("--cost-fn", "nan"), "--cost-fn: expected a finite number, got nan"),
+        (("--cost-fn", "nan"), "--cost-fn: expected a finite number, or the name of a column of the rows, got nan"),
         (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
         (("--criterion", "fun"), "criterion: expected one of 'min_cost', "),
         (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, got roc.gif"),
@@ -105,6 +110,7 @@ def test_campaign_prints_the_table_of_the_paper(run, customers):
     assert code == 0
     assert "0.1 │ 30.0% │      30.0% │ 3.000 │   100,000 │      3,000 │  97,000 │   15,000" in out
     assert "-570,000" in out
+    assert "probability that acting pays │ 6" in out
     assert err == (
         "Contact the 100,000 customers (10.00%) that score scores 10 or more: 3,000 responders, profit 15,000.\n"
     )
@@ -116,6 +122,7 @@ def test_campaign_of_several_models(run, scores, tmp_path):
     content = json.loads(out)
     assert [offer["model"] for offer in content["offers"]] == ["a", "b"]
     assert (code, content["best"]["best"]["profit"], len(content["table"])) == (0, 70, 4)
+    assert content["interval"]["apparent"] == 70
     assert (tmp_path / "profit.svg").read_text().startswith("<svg")
     _, out, _ = run("campaign", scores, *COLUMNS, *arguments)
     assert "of a perfect model" in out
@@ -235,3 +242,93 @@ def test_an_area_below_one_half_has_a_hint_and_is_not_turned(run, tmp_path):
         "auc=0.111111 (below 1/2: do lower scores mean positive?))"
     )
     assert "below" not in repr(rs.roc([1, 0], [0.9, 0.1]))
+
+
+@pytest.fixture
+def payments(tmp_path):
+    path = tmp_path / "payments.csv"
+    amount = [500, 3, 40, 7, 120.5, 60, 8, 3.5]
+    rows = zip([1, 1, 0, 0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2], amount, strict=True)
+    path.write_text("y,s,amount\n" + "".join(f"{y},{s},{a}\n" for y, s, a in rows))
+    return path
+
+
+def test_costs_that_are_columns(run, payments, tmp_path):
+    columns = ("choose", payments, "--label", "y", "--score", "s", "--cost-fn", "amount", "--cost-fp", "5")
+    code, out, err = run(*columns, "--cost-tp", "5", "-o", "d.json", "--plot", "roc.svg")
+    assert (code, err) == (0, "Decision: d.json\nFigure: roc.svg\n")
+    rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
+    assert ["positive iff", "score >= 0.5"] in rows
+    assert ["this decision", "3.5625", "+0"] in rows, "five are stopped, and 3.5 is lost"
+    assert ["note", "in 2 of 8 rows acting on a positive loses"] in rows
+    assert Decision.load(tmp_path / "d.json").context.cost_fn == "amount"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("choose", "--cost-fn", "amont"), "payments.csv: expected one of 'y', 's', 'amount' (closest"),
+        (("choose", "--cost-fn", "amount", "--negate"), "--negate: expected costs that are the same in every row"),
+        (("choose", "--cost-fn", "amount", "--memory", "1 GB"), "--memory: expected costs that are the same"),
+        (("choose", "--cost-fn", "amount", "--randomized"), "--randomized: expected costs that are the same"),
+        (("report", "--cost-fn", "amount"), "--cost-fn: expected a number, got 'amount'; rocscope choose, and compare"),
+        (
+            ("summary", "--cost-tp", "amount"),
+            "--cost-tp: expected a number, got 'amount'; rocscope choose, and compare",
+        ),
+        (
+            ("compare", "--cost-fn", "amount"),
+            "--cost-fn: expected a number, got 'amount'; rocscope choose, and compare",
+        ),
+    ],
+)
+def test_costs_that_are_columns_are_refused_where_they_cannot_be_taken(run, payments, arguments, words):
+    command, *options = arguments
+    code, out, err = run(command, payments, "--label", "y", "--score", "s", *options)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_a_campaign_whose_responses_bring_a_column(run, payments, tmp_path):
+    arguments = ("campaign", payments, "--label", "y", "--score", "s", "--population", "8", "--unit-cost", "5")
+    code, out, err = run(*arguments, "--unit-benefit", "amount", "--select", "out.csv", "--id", "s", "--steps", "2")
+    assert code == 0, "five are contacted for 25; three of them bring 500, 3 and 120.5"
+    assert "that s scores 0.5 or more: 3 responders, profit 598." in err
+    assert (tmp_path / "out.csv").read_text().split() == ['"s"', "0.9", "0.8", "0.7", "0.6", "0.5"]
+    assert all(f" {profit} " in out for profit in (483, 587)), "of four and of all eight"
+    code, _, err = run(*arguments, "--unit-benefit", "margin")
+    assert (code, "columns of" in err) == (2, True)
+
+
+def test_campaign_is_spread_over_segments(run, clients, tmp_path):
+    path, score = clients
+    lines = path.read_text().splitlines()
+    rows = [f"{line},{'north' if i % 3 else 'south'}" for i, line in enumerate(lines[1:])]
+    (tmp_path / "branches.csv").write_text("\n".join([f"{lines[0]},branch", *rows]) + "\n")
+    columns = ("--label", "y", "--score", "score", "--segment", "branch")
+    arguments = ("campaign", "branches.csv", *columns, *MAILING)
+    code, out, err = run(*arguments, "--id", "client", "--select", "out.csv")
+    assert code == 0
+    assert err.splitlines()[0].startswith("Contact 300 customers: profit ")
+    assert err.splitlines()[1] == "300 customers: out.csv"
+    assert "│ north   │ " in out
+    chosen = (tmp_path / "out.csv").read_text().replace('"', "").split()[1:]
+    assert len(set(chosen)) == 300
+    assert all(score[each] >= 4 for each in chosen)
+    code, out, _ = run(*arguments, "--max-difference", "depth=0", "--json", "--memory", "1 GB")
+    content = json.loads(out)
+    assert (code, content["max_difference"]) == (0, {"depth": 0.0})
+    assert [each["depth"] for each in content["groups"]] == pytest.approx([0.3, 0.3])
+    _, _, err = run(*arguments, "--max-difference", "depth=0")
+    assert "; without bounds on differences " in err
+    for wrong, message in (
+        (("--max-difference", "depth"), "--max-difference: expected a rate and a number"),
+        (("--max-difference", "size=1"), "--max-difference: expected "),
+        (("--budget", "5"), "--budget: expected none beside a capacity"),
+        (("--plot", "x.svg"), "--plot: expected none with --segment"),
+    ):
+        code, _, err = run(*arguments, *wrong)
+        assert (code, err.count("\n")) == (2, 1)
+        assert message in err, err
+    code, _, err = run("campaign", path, "--label", "y", "--score", "score", *MAILING, "--budget", "5")
+    assert (code, err) == (2, "rocscope: --budget, --max-difference: expected --segment too, got none\n")

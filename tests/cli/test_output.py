@@ -1,5 +1,6 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all; and the parts that Windows has otherwise, as far as Linux can try them."""
 
+import ast
 import errno
 import os
 import re
@@ -7,11 +8,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import rocscope
+from readers import WRITERS
+from rocscope import _output, cli
 from rocscope._output import check_writable, remove_unfinished, unfinished, write_file
+from rocscope.cli import console
 from rocscope.errors import InputError
+
+PACKAGE = Path(rocscope.__file__).parent
+ON_UNIX_ONLY = {
+    "fcntl", "grp", "posix", "pwd", "resource", "termios", "tty",
+    "os.fork", "os.geteuid", "os.getuid", "os.killpg", "os.mkfifo", "os.pread", "os.pwrite", "os.sched_getaffinity",
+    "os.sysconf", "os.uname", "signal.SIGHUP", "signal.SIGKILL", "signal.SIGALRM", "signal.alarm",
+}  # fmt: skip
 
 
 def test_writes_text_and_bytes_and_leaves_nothing_else(tmp_path):
@@ -81,12 +93,133 @@ def test_what_is_unfinished_goes_when_the_process_is_told_to_end(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_unfinished_goes_though_a_call_fails_on_the_way(tmp_path, monkeypatch):
+    real, failed = os.open, []
+
+    def fail_once(*arguments, **options):
+        if failed:
+            return real(*arguments, **options)
+        failed.append(arguments)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with unfinished(tmp_path / "folder") as folder:
+        folder.mkdir()
+        (folder / "stream").touch()
+        monkeypatch.setattr("os.open", fail_once)
+    assert failed
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_else_writes_files():
-    package = Path(rocscope.__file__).parent
     writes = re.compile(r"""\.write_(text|bytes)\(|open\([^)]*["'][wax]""")
     found = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
         if writes.search(path.read_text(encoding="utf-8"))
     }
     assert found == {"_output.py", "engines/sources/files.py"}  # the second spools a stream to a temporary file
+
+
+def nodes():
+    """Yield every node of the package's syntax, with the file it is in."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            yield path.relative_to(PACKAGE).as_posix(), node
+
+
+def test_nothing_is_asked_of_unix_alone():
+    found = set()
+    for path, node in nodes():
+        imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        imported += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        used = [ast.unparse(node)] if isinstance(node, ast.Attribute) else []
+        found |= {(path, name) for name in (*imported, *used) if name in ON_UNIX_ONLY}
+    assert found == {("engines/stream/memory.py", "os.sysconf")}  # which has an answer where it is not known
+
+
+def test_text_is_read_in_an_encoding_that_is_named():
+    """Without one it would be that of the country."""
+    found = set()
+    for path, node in nodes():
+        name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+        if name in ("read_text", "write_text") and not any(key.arg == "encoding" for key in node.keywords):
+            found.add((path, ast.unparse(node.func.value)))
+    system = {"facts", "Path('/sys/fs/cgroup/memory.max')", "Path('/sys/fs/cgroup/memory.current')"}
+    assert found == {("engines/stream/memory.py", place) for place in system}  # which is ASCII, and on Linux
+
+
+def test_a_stream_of_another_file_is_no_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(_output, "_FORBIDDEN", ":")
+    with pytest.raises(InputError, match=r"expected a name without ':', got a\.txt:b\.json"):
+        check_writable(tmp_path / "a.txt:b.json")
+
+
+class Left:
+    """A stdout whose flush fails."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def flush(self):
+        raise OSError(self.number, os.strerror(self.number))
+
+
+def test_a_reader_that_leaves_is_no_fault_there_either(monkeypatch):
+    monkeypatch.setattr(console, "READER_HAS_LEFT", (errno.EPIPE, errno.EINVAL))
+    for number in (errno.EPIPE, errno.EINVAL):
+        monkeypatch.setattr("sys.stdout", Left(number))
+        with console.written():
+            pass
+    monkeypatch.setattr("sys.stdout", Left(errno.ENOSPC))
+    with pytest.raises(InputError, match="stdout could not be written: got No space left"), console.written():
+        pass
+
+
+def holders(path):
+    """Return by what this process has a file open, or one in a folder: descriptors, and mappings into memory."""
+    held = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    held += [
+        Path(line[5]) for line in map(str.split, Path("/proc/self/maps").read_text().splitlines()) if len(line) > 5
+    ]
+    return [place for place in held if place.is_relative_to(path.resolve())]
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Return what was open as it was replaced or removed, which Windows refuses; and how often that was looked at."""
+    replace, remove, found = Path.replace, _output._remove, []
+
+    def watched_replace(self, target):
+        found.append([*holders(self), *holders(target)])
+        return replace(self, target)
+
+    def watched_remove(path):
+        found.append(holders(path))
+        remove(path)
+
+    monkeypatch.setattr(Path, "replace", watched_replace)
+    monkeypatch.setattr(_output, "_remove", watched_remove)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is open is asked of Linux")
+@pytest.mark.parametrize("name", WRITERS)
+def test_nothing_is_open_when_it_is_replaced_or_removed(tmp_path, watched, name):
+    table = pa.table({"y": [1, 0, 1, 0] * 50, "s": [0.9, 0.5, 0.4, 0.1] * 50})
+    path = tmp_path / name
+    WRITERS[name](table, path)
+    format = {".csv": "csv", ".tsv": "tsv", ".json": "jsonl", ".jsonl": "jsonl", ".parquet": "parquet"}
+    format = next((format[suffix] for suffix in path.suffixes if suffix in format), "arrow")
+    columns = {"label": "y", "scores": ["s"], "format": format}
+    with path.open("rb") as stream:
+        predictions = rocscope.read(stream, **columns)
+    with path.open("rb") as stream:
+        rocscope.read_counts(stream, **columns)
+    rocscope.calibration.recalibrate(predictions, "platt").recalibrators["s"].save(tmp_path / "platt.json")
+    if format in ("csv", "tsv", "jsonl"):
+        rocscope.read(path, **columns, encoding="latin-1")
+    arguments = ["calibrate", path, "--format", format, "-s", "s", "--apply", tmp_path / "platt.json"]
+    out = path if format in ("csv", "parquet") and path.suffix in (".csv", ".parquet") else tmp_path / "out.csv"
+    assert cli.run([*map(str, arguments), "-o", str(out), "--force"]) == 0
+    assert len(watched) >= 6
+    assert watched == [[]] * len(watched)

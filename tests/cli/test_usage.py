@@ -126,6 +126,11 @@ def test_settings_that_are_no_toml_are_named(run, scores, tmp_path):
     assert err.startswith("rocscope: rocscope.toml: expected valid TOML, got ")
 
 
+def test_settings_may_begin_with_a_mark_of_their_encoding_as_editors_of_windows_set_it(run, scores, tmp_path):
+    (tmp_path / "rocscope.toml").write_bytes(b'\xef\xbb\xbflabel = "y"\r\nscore = ["a"]\r\n')
+    assert run("summary", scores, "--json")[0] == 0
+
+
 def test_settings_for_two_classes_may_stay_where_there_are_more(run, tmp_path):
     (tmp_path / "rows.csv").write_text("y,p_a,p_b,p_c\na,.6,.2,.2\nb,.2,.6,.2\nc,.3,.3,.4\na,.5,.4,.1\n")
     (tmp_path / "rocscope.toml").write_text("cost_fn = 5\nscore = ['s']\n")

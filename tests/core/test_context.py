@@ -90,7 +90,9 @@ def test_misses_that_cost_nothing():
 @pytest.mark.parametrize("name", ["cost_fp", "cost_fn", "cost_tp", "cost_tn"])
 @pytest.mark.parametrize("cost", [nan, inf, -inf, "1", None])
 def test_costs_refused(name, cost):
-    with pytest.raises(InputError, match=rf"^{name}: expected a finite number, got "):
+    with pytest.raises(
+        InputError, match=rf"^{name}: expected a finite number, or the name of a column of the rows, got "
+    ):
         Context(**{name: cost})
 
 

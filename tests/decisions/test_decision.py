@@ -246,3 +246,19 @@ def test_what_is_no_decision_at_all(tmp_path, text):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
     with pytest.raises(StoredError, match="got not UTF-8 text"):
         Decision.load(tmp_path / "binary.json")
+
+
+def test_acting_on_a_part_of_everybody_by_lot_is_loaded_again(tmp_path):
+    counts = ThresholdCounts([2, 1], [3, 4], [1, 4])
+    decision = choose(counts, Context(cost_fp=9, cost_fn=9, cost_tp=-1), review=Review(1, 3))
+    looked = choose(ThresholdCounts([1], [6], [4]), Context(cost_fp=3, cost_fn=9), review=Review(0.5, 3))
+    assert looked.threshold == -math.inf
+    for each in (decision, looked):
+        path = each.save(tmp_path / "decision.json", force=True)
+        assert Decision.load(path).to_dict() == each.to_dict()
+
+
+def test_a_constant_score_that_might_be_negated_is_no_fault():
+    both = rs.hull({"a": ThresholdCounts([1], [3], [7]), "b": ThresholdCounts([2, 1], [2, 1], [1, 6])}, negate=True)
+    assert choose(both, Context(cost_fn=3), subject_to="tpr >= 0.5").model == "b"
+    assert choose(both, Context(cost_fp=-1, cost_fn=0)).threshold == -math.inf

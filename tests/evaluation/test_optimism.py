@@ -14,10 +14,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import rocscope as rs
 from optimism_cases import Population, study
+from rocscope.decisions.certainty.threshold_choice import Rule
 from rocscope.decisions.criteria import criterion_of
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.evaluation.choice.replicates import Observed, draw
-from rocscope.evaluation.choice.threshold_choice import Rule
 from rocscope.inference.resampling.bootstrap import design_of
 from rocscope.metrics import METRICS
 from strategies import samples, whole_weights

@@ -3,12 +3,13 @@
 import json
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.errors import ColumnError, InputError
+from rocscope.errors import ColumnError, InputError, RocscopeError, RocscopeWarning
 from rocscope.evaluation.summary.guidance import DOMAINS, MEASURES
 
 
@@ -131,3 +132,43 @@ def test_tables_words_and_frames(found):
     assert frame.shape == (6 * len(MEASURES), 8)
     assert json.dumps(summary.to_dict(), allow_nan=False)
     assert summary._repr_html_().count("<table>") == len(DOMAINS)
+
+
+SCORES = {
+    "sharp": lambda y, rng: 1 / (1 + np.exp(-20 * (rng.normal(size=y.size) + y))),
+    "nearly perfect": lambda y, rng: np.where(y == 1, 1 - 1e-12 * rng.random(y.size), 1e-12 * rng.random(y.size)),
+    "perfect": lambda y, _: y * 1.0,
+    "tiny": lambda y, rng: rng.random(y.size) * 1e-300,
+    "logits": lambda y, rng: 3 * rng.normal(size=y.size) + y,
+    "one": lambda y, _: np.full(y.size, 0.3),
+}
+WEIGHTS = {
+    "none": lambda y, _: None,
+    "usual": lambda y, rng: rng.random(y.size) + 0.5,
+    "any": lambda y, rng: 10.0 ** rng.uniform(-100, 100, y.size),
+    "decay": lambda y, _: 0.5 ** (10 * np.arange(y.size)),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("scores", SCORES)
+def test_scores_and_weights_of_any_size_raise_nothing_of_numpy(scores, weights):
+    """Not even where its user has it raise whatever is rounded to 0."""
+    rng = np.random.default_rng(0)
+    for n in (4, 40):
+        y = np.arange(n) % 2
+        weight = WEIGHTS[weights](y, rng)
+        with np.errstate(all="raise"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RocscopeWarning)
+            try:
+                summary = rs.summary(rs.Predictions(y, SCORES[scores](y, rng), sample_weight=weight))
+            except RocscopeError:
+                continue
+            json.dumps(summary.to_dict(), allow_nan=False)
+
+
+def test_scaled_brier_next_to_1_keeps_its_interval():
+    """The value rounds to 1, what it lacks to that does not."""
+    y, score = np.array([1, 1, 0, 0, 1, 0]), np.array([1, 1, 1e-12, 2e-12, 1, 3e-12])
+    estimate = rs.summary(rs.Predictions(y, score))[0].estimates["scaled_brier"]
+    assert 0.999 < estimate.low <= estimate.value == estimate.high == 1

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -19,27 +20,36 @@
 enum { CALLS = 1, FULL_DISK = 2, MEMORY = 3, SIGNALS = 4 };
 enum { LARGE = 1 << 16 };
 
-static atomic_long *seen; /* shared with the processes forked from the one that called `prepare` */
+struct log {
+    atomic_long seen;
+    char asked[256]; /* the library that asked for the memory that was refused */
+};
+static struct log *shared; /* with the processes forked from the one that called `prepare` */
 static long target;
 static int kind, signal_number;
 static char root[PATH_MAX];
 
 void prepare(void) {
-    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *frame;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    backtrace(&frame, 1); /* which loads a library the first time */
 }
 
 void arm(int what, int signum, long n, const char *folder) {
     snprintf(root, sizeof root, "%s", folder);
-    atomic_store(seen, 0);
+    atomic_store(&shared->seen, 0);
+    shared->asked[0] = 0;
     signal_number = signum;
     target = n;
     kind = what;
 }
 
-int calls_seen(void) { return (int)atomic_load(seen); }
+int calls_seen(void) { return (int)atomic_load(&shared->seen); }
+
+const char *who_asked(void) { return shared->asked; }
 
 static int is_due(int sticky) {
-    long now = atomic_fetch_add(seen, 1) + 1;
+    long now = atomic_fetch_add(&shared->seen, 1) + 1;
     return target > 0 && (sticky ? now >= target : now == target);
 }
 
@@ -72,7 +82,25 @@ static int fails(int watched, int writes) {
     return due;
 }
 
-static int lacks_memory(size_t size) { return kind == MEMORY && size >= LARGE && is_due(0); }
+/* Note the innermost library on the stack that is neither this one nor one that only passes requests on. */
+static void note_asked(void) {
+    void *frames[32];
+    Dl_info here, found;
+    int depth = backtrace(frames, 32);
+    dladdr((void *)note_asked, &here);
+    for (int i = 0; i < depth; i++) {
+        if (!dladdr(frames[i], &found) || !found.dli_fname || found.dli_fbase == here.dli_fbase) continue;
+        if (strstr(found.dli_fname, "libstdc++") || strstr(found.dli_fname, "libc.so")) continue;
+        snprintf(shared->asked, sizeof shared->asked, "%s", found.dli_fname);
+        return;
+    }
+}
+
+static int lacks_memory(size_t size) {
+    if (kind != MEMORY || size < LARGE || !is_due(0)) return 0;
+    note_asked();
+    return 1;
+}
 
 #define WRAP(type, name, parameters, arguments, watched, writes, failed)                                               \
     type name parameters {                                                                                             \

@@ -31,6 +31,7 @@ OWN_CHOICES = {
     "kind": "which rates are averaged, what ranges surely hold, or which classes: each has its usual one",
     "weight": "rows have none unless a column holds them; a mean over groups is one over their rows",
     "cost_ratio": "one number, or for a map of regions a grid",
+    "level": "95 %; a constraint is on the rate of the sample unless it asks for a limit",
 }
 """Parameters whose defaults may differ, and why."""
 
@@ -48,7 +49,6 @@ ALSO_REQUIRED = {
     "statistic": "compare has the AUC",
     "figure": "what is written; a new one, where something is drawn",
     "rows": "which rows, or what the rows of a matrix are: a cost matrix of two classes must say",
-    "level": "an estimate made by hand says its own",
     "n": "of how many cases, where a rate is not enough",
     "k": "how many classes count as right has no usual value",
     "most": "what a drawing needs at most, or a merger",
@@ -58,6 +58,7 @@ ALSO_REQUIRED = {
     "train_prevalence": "a sample with labels tells it",
     "prevalence": "needed by what is computed at one",
     "what": "the words of a message",
+    "context": "rows are priced in one; what else takes one has accuracy",
     "by": "a table is of all rows unless parts are asked for; a shift is by something",
     "positive": "checked labels, or the class of a matrix",
 }

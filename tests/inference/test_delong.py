@@ -141,10 +141,39 @@ def test_scaling_sampling_weights_changes_nothing(case):
     label, scores, weight = case
     found = [
         sample_of_rows(rs.Predictions(label, scores, sample_weight=weight * scale), weights="sampling")
-        for scale in (1, 0.37)
+        for scale in (1, 0.37, 2.0**-700, 2.0**700)
     ]
-    np.testing.assert_allclose(found[0].auc, found[1].auc, rtol=1e-12)
-    np.testing.assert_allclose(found[0].covariance, found[1].covariance, rtol=1e-9, atol=1e-15)
+    for other in found[1:]:
+        np.testing.assert_allclose(found[0].auc, other.auc, rtol=1e-12)
+        np.testing.assert_allclose(found[0].covariance, other.covariance, rtol=1e-9, atol=1e-15)
+
+
+def test_whole_weights_so_large_that_all_floats_are_whole_are_no_numbers_of_rows():
+    rng = np.random.default_rng(2)
+    label, weight = np.arange(60) % 2, rng.random(60) + 0.5
+    score = label + rng.normal(size=60)
+    small, large = (rs.auc_interval(label, score, sample_weight=weight * scale) for scale in (1, 2.0**300))
+    assert (small.low, small.high, small.method) == (large.low, large.high, large.method)
+
+
+@pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning")
+@pytest.mark.parametrize("method", ["auto", "delong", "logit", "newcombe"])
+def test_sums_of_weights_that_are_rounded_give_no_area_beyond_1(method):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        label = np.arange(8) % 2
+        estimate = rs.auc_interval(label, label, sample_weight=rng.random(8) + 0.5, method=method)
+        assert estimate.value == pytest.approx(1, abs=1e-15)
+        assert estimate.low < 1 == estimate.high
+    heavy = rs.auc_interval(label, [1, 3, 2, 4, 5, 6, 7, 9], sample_weight=[1, 1e15, 1, 1, 1, 1, 1, 1], method=method)
+    assert 0 <= heavy.low <= heavy.value <= heavy.high <= 1
+
+
+@pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning")
+def test_one_row_that_is_all_the_weight():
+    estimate = rs.auc_interval([1, 0, 1, 0], [1, 2, 3, 4], sample_weight=[1e100, 0.5, 1e-100, 0.5])
+    assert not estimate.reliable
+    assert 0 <= estimate.low < estimate.high <= 1
 
 
 @given(cases(models=2))

@@ -54,8 +54,9 @@ class LoessFit:
 
     def at(self, x: Array, pos: Array) -> Array:
         """Return the curve anywhere."""
-        fitted = pos @ self.operator.T
-        return sum(part * fitted[..., rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
+        with np.errstate(invalid="ignore"):  # slopes may be beyond all numbers
+            fitted = pos @ self.operator.T
+            return sum(part * fitted[..., rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
 
     def weights_at(self, x: Array) -> Array:
         """Return the matrix that turns positives at each level into the curve at each x."""
@@ -184,7 +185,8 @@ def _quadratic(sample: Outcomes, x: Array, radius: Array) -> Array:
         solved = np.zeros((2, root.size))
         solved[:, inside] = np.linalg.pinv(columns, rcond=1e-12)[:2] * np.sqrt(kernel[inside] / sample.total[inside])
         values.append(solved[0])
-        slopes.append(solved[1] / scale)
+        with np.errstate(over="ignore"):
+            slopes.append(solved[1] / scale)
     return np.array(values + slopes)
 
 

@@ -23,6 +23,7 @@ class LogisticFit:
     converged: bool
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a step too far is halved
 def fit_logistic(
     columns: Sequence[Array],
     pos: Array,

@@ -15,6 +15,8 @@ from rocscope.core.rows import require_distinct
 from rocscope.errors import OneClassError, ScoreError
 from rocscope.sample import sample_of
 
+_MOST_DRAWN = 2.0**62  # rows of a level; of more, which vary less, a draw is scaled
+
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
@@ -149,7 +151,9 @@ def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Gener
     if (total == 1).all():
         return (rng.random((draws, total.size)) < chance).astype(np.float64)
     whole = np.floor(total + 1e-9)
-    pos = rng.binomial(whole.astype(np.int64), chance, (draws, total.size)).astype(np.float64)
+    drawn = np.minimum(whole, _MOST_DRAWN)
+    pos = rng.binomial(drawn.astype(np.int64), chance, (draws, total.size)).astype(np.float64)
+    pos *= np.maximum(whole / _MOST_DRAWN, 1)
     part = np.maximum(total - whole, 0)
     if part.any():
         pos += part * (rng.random(pos.shape) < chance)

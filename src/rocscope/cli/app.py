@@ -19,6 +19,7 @@ from rocscope.cli.page import page
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
 from rocscope.cli.validate import validate
+from rocscope.cli.verify import verify
 from rocscope.errors import InputError
 
 
@@ -36,7 +37,7 @@ def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), expected="valid TOML", got=str(error)) from error
 
@@ -58,7 +59,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (demo, validate, summary, report, page, choose, campaign, compare, calibrate, monitor):
+for command in (demo, validate, summary, report, page, choose, campaign, compare, calibrate, monitor, verify):
     app.command(command)
 
 

@@ -11,6 +11,7 @@ from rocscope.cli import options as opt
 from rocscope.cli.choose_weights import choose_weights, print_weights
 from rocscope.cli.console import note, print_json, print_rows, write_text
 from rocscope.cli.files import check_figure, write_figure
+from rocscope.cli.sureness import as_json, interval_of, print_interval
 from rocscope.errors import InputError
 
 CHOICE = Parameter(group=opt.CHOICE)
@@ -70,7 +71,7 @@ def choose(
         What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of more than two classes accuracy,
         balanced_accuracy or macro_f1.
     subject_to
-        A constraint such as 'tpr >= 0.9', or 'recall(cat) >= 0.8'; repeat it.
+        A constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95 %' or 'recall(cat) >= 0.8'; repeat it.
     at_most
         Largest number of positive predictions.
     population
@@ -91,7 +92,7 @@ def choose(
     rows.require(file)
     if rows.has_classes:
         weights = choose_weights(rows.classes(file), criterion, cost_matrix, cost_rows, subject_to or [])
-        _deliver(weights, print_weights, output, json=json, force=force)
+        _deliver(weights, weights.to_dict, print_weights, output, json=json, force=force)
         return
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
@@ -102,28 +103,47 @@ def choose(
     from rocscope.decisions import choose as decide
     from rocscope.sample import samples_of
 
-    context = costs.context()
+    context = costs.context(of_rows=True)
+    if context.columns and (negate or rows.memory):
+        name = "--negate" if negate else "--memory"
+        raise InputError(name, expected="costs that are the same in every row", got=f"{list(context.columns)}")
     constraints = [Constraint.parse(text) for text in subject_to or []]
     if at_most is not None:
         constraints.append(Constraint.capacity(at_most))
-    predictions = rows.sample(file)
-    across = hull(predictions, negate=negate)
+    if context.columns:
+        across = predictions = rows.predictions(file, columns=context.columns)
+    else:
+        predictions = rows.sample(file)
+        across = hull(predictions, negate=negate)
     aims: dict[str, Any] = {"criterion": criterion, "subject_to": constraints, "population": population}
     aims["review"] = None if review_cost is None else Review(review_cost, review_capacity)
     decision = decide(across, context, **aims, randomized=randomized)
     with_half = are_probabilities(samples_of(predictions).counts()[decision.model])
-    _deliver(decision, partial(_print, with_half=with_half), output, json=json, force=force)
+    facts = partial(_with_interval, decision)
+    _deliver(decision, facts, partial(_print, with_half=with_half), output, json=json, force=force)
     if plot:
         drawn = write_figure(plot, lambda ax: _draw(ax, predictions, decision), title="ROC curves", force=force)
         note(f"Figure: {drawn}")
 
 
-def _deliver(decision: Any, show: Callable[[Any], None], output: str | None, *, json: bool, force: bool) -> None:
+def _with_interval(decision: Any) -> dict[str, Any]:
+    return decision.to_dict() | as_json(interval_of(decision))
+
+
+def _deliver(
+    decision: Any,
+    facts: Callable[[], dict[str, Any]],
+    show: Callable[[Any], None],
+    output: str | None,
+    *,
+    json: bool,
+    force: bool,
+) -> None:
     """Print a decision of either kind, and write it where that is asked for."""
     if output == "-":
         write_text(decision.to_json())
     elif json:
-        print_json("choose", decision.to_dict())
+        print_json("choose", facts())
     else:
         show(decision)
     if output not in (None, "-"):
@@ -134,11 +154,13 @@ def _print(decision: Any, *, with_half: bool) -> None:
     _print_choice(decision)
     _print_counts(decision)
     _print_costs(decision, with_half=with_half)
+    print_interval(interval_of(decision), "expected cost per case", f"{decision.expected_cost:.4g}")
 
 
 def _print_choice(decision: Any) -> None:
     rule = decision.rule.replace("threshold", repr(decision.threshold))
-    never = "" if decision.notes or decision.lot or decision.review else "none: it is never the cheapest"
+    unasked = decision.notes or decision.lot or decision.review or decision.context.columns
+    never = "" if unasked else "none: it is never the cheapest"
     rows = {
         "model": "" if decision.trivial else decision.model,
         "positive iff": decision.trivial or rule,
@@ -163,17 +185,21 @@ def _interval(interval: tuple[float, float] | None, otherwise: str) -> str:
 
 
 def _print_counts(decision: Any) -> None:
+    from rocscope.core.result import about
+
     points = {"in the sample": decision.point, "per 1,000": decision.per_thousand}
     if decision.population is not None:
         points[f"in {decision.population:,.10g}"] = decision.in_population
     counts = {name: [getattr(point, cell) for point in points.values()] for name, cell in _CELLS.items()}
     counts["predicted positive"] = [point.tp + point.fp for point in points.values()]
-    rows = [[name, *(f"{count:,.6g}" for count in row)] for name, row in counts.items()]
+    rows = [[name, f"{own:,.6g}", *map(about, expected)] for name, (own, *expected) in counts.items()]
     print_rows("Expected counts", ("", *points), rows)
 
 
 def _print_costs(decision: Any, *, with_half: bool) -> None:
     """Print what else could be done, but for the threshold 0.5 where the scores are none that it could be one of."""
+    from rocscope.core.result import about
+
     in_all, rows = (["in all"] if decision.population else []), []
     for name, attribute in _ALTERNATIVES.items():
         if attribute == "default_cost" and not with_half:
@@ -181,16 +207,17 @@ def _print_costs(decision: Any, *, with_half: bool) -> None:
         cost = getattr(decision, attribute)
         if cost is None:
             continue
-        total = [f"{cost * decision.population:,.6g}"] if decision.population else []
-        rows.append([name, f"{cost:.6g}", f"{cost - decision.expected_cost:+.4g}", *total])
+        total = [about(cost * decision.population)] if decision.population else []
+        rows.append([name, f"{cost:.4g}", f"{cost - decision.expected_cost:+.4g}", *total])
     print_rows("Expected cost", ("", "per case", "beyond this", *in_all), rows)
 
 
 def _draw(ax: Any, predictions: Any, decision: Any) -> None:
     from rocscope.plotting import plot_roc
 
-    if decision.criterion == "min_cost" and not decision.subject_to:
-        plot_roc(predictions, context=decision.context, ax=ax)
+    context = None if decision.context.columns else decision.context
+    if context and decision.criterion == "min_cost" and not decision.subject_to:
+        plot_roc(predictions, context=context, ax=ax)
         return
     marked = [decision.threshold] if math.isfinite(decision.threshold) else []
-    plot_roc(predictions, models=[decision.model], context=decision.context, thresholds=marked, ax=ax)
+    plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, ax=ax)

@@ -65,8 +65,8 @@ def compare(
     """
     gates = [parse_gate(text) for text in fail_if or []]
     rows.require(file)
-    context = costs.context()
-    predictions = rows.predictions(file, fold=fold, groups=groups)
+    context = costs.context(of_rows=at_context)
+    predictions = rows.predictions(file, fold=fold, groups=groups, columns=context.columns or None)
     import rocscope as rs
     from rocscope.ranges.binned import direction
 

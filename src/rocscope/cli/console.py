@@ -1,5 +1,6 @@
 """Where output goes: data to stdout; progress, warnings and errors to stderr."""
 
+import errno
 import json
 import os
 import sys
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 JSON_VERSION = 1
 MOST_WIDE = 10_000
+READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
+"""Windows has the second for a pipe that is closed."""
 
 
 @contextmanager
@@ -30,10 +33,10 @@ def written() -> Iterator[None]:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except BrokenPipeError:
-        discard()
     except OSError as error:
         discard()
+        if error.errno in READER_HAS_LEFT:
+            return
         raise InputError("stdout could not be written", got=error.strerror or str(error)) from None
 
 

@@ -13,7 +13,7 @@ FAILED = 1
 
 
 def monitor(
-    decision: opt.File,
+    decision: opt.SavedDecision,
     file: opt.File,
     /,
     *,
@@ -32,8 +32,6 @@ def monitor(
 
     Parameters
     ----------
-    decision
-        File that `rocscope choose -o` wrote.
     state
         File that remembers what was seen; begun where it is not there.
     when

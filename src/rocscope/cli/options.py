@@ -32,6 +32,12 @@ File = Annotated[
         help="CSV, TSV, JSON lines, Parquet or Arrow; a pattern such as 'part-*.parquet'; - for stdin.",
     ),
 ]
+SavedDecision = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True, validator=_refuse_option, help="File that 'rocscope choose -o' or the report wrote."
+    ),
+]
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
@@ -121,16 +127,16 @@ class CountOptions(SampleOptions):
 
     memory: Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)] = None
 
-    def sample(self, file: str) -> Any:
+    def sample(self, file: str, **columns: Any) -> Any:
         """Read the predictions; of a large file, only their counts, which are exact too."""
         from rocscope.engines.sources.size import is_large
 
         if self.memory is None and not is_large(file, format=self.format):
-            return self.predictions(file)
+            return self.predictions(file, **columns)
         from rocscope.engines import read_counts
 
         options = {"pos_label": self.pos_label, "memory": self.memory}
-        return self._told(read_counts(file, scores=self.score, **options, **self.arguments))
+        return self._told(read_counts(file, scores=self.score, **options, **self.arguments, **columns))
 
 
 @Parameter(name="*", group=COLUMNS)
@@ -171,22 +177,27 @@ class ClassOptions(CountOptions):
 class CostOptions:
     """What errors cost, and how many positives there will be."""
 
-    cost_fp: float = 1
-    """Cost of a false positive."""
-    cost_fn: float = 1
-    """Cost of a false negative."""
-    cost_tp: float = 0
-    """Cost of a true positive; a gain is negative."""
-    cost_tn: float = 0
-    """Cost of a true negative; a gain is negative."""
+    cost_fp: float | str = 1
+    """Cost of a false positive; of choose also the column that holds it."""
+    cost_fn: float | str = 1
+    """Cost of a false negative; likewise."""
+    cost_tp: float | str = 0
+    """Cost of a true positive, likewise; a gain is negative."""
+    cost_tn: float | str = 0
+    """Cost of a true negative, likewise; a gain is negative."""
     target_prevalence: float | None = None
     """Share of positives where the classifier will be used; the sample's own by default."""
 
-    def context(self) -> Any:
-        """Return the Context that they describe."""
+    def context(self, *, of_rows: bool = False) -> Any:
+        """Return the Context that they describe; of costs that differ from row to row, if the command takes them."""
         from rocscope.core.context import Context
 
-        return Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
+        context = Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
+        if context.columns and not of_rows:
+            name = next(name for name, cost in asdict(self).items() if isinstance(cost, str))
+            hint = "rocscope choose, and compare --at-context, take columns too"
+            raise InputError(name, expected="a number", got=repr(context.columns[0]), hint=hint)
+        return context
 
 
 ROWS, SAMPLE, COUNTS, CLASSES, COSTS = RowOptions(), SampleOptions(), CountOptions(), ClassOptions(), CostOptions()

@@ -13,6 +13,8 @@ from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 
+CELLS = ("tp", "fp", "fn", "tn")
+
 
 class HasContext(Protocol):
     """What a context is taken from, such as a campaign."""
@@ -29,8 +31,9 @@ class Context(Result):
     ----------
     target_prevalence : float, optional
         Share of positives where the classifier will be used, between 0 and 1; the sample's own when left out.
-    cost_fp, cost_fn, cost_tp, cost_tn : float
-        Cost of one case of each kind, in any unit; gains are negative costs.
+    cost_fp, cost_fn, cost_tp, cost_tn : float or str
+        Cost of one case of each kind, in any unit; gains are negative costs. Where it differs from row to row, the name
+        of the column of the rows that holds it.
 
     Raises
     ------
@@ -53,14 +56,16 @@ class Context(Result):
     """
 
     target_prevalence: float | None = None
-    cost_fp: float = 1
-    cost_fn: float = 1
-    cost_tp: float = 0
-    cost_tn: float = 0
+    cost_fp: float | str = 1
+    cost_fn: float | str = 1
+    cost_tp: float | str = 0
+    cost_tn: float | str = 0
 
     def __post_init__(self) -> None:
-        costs = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
-        check.settle(self, **{name: check.check_number(getattr(self, name), name) for name in costs})
+        for name, cost in ((f"cost_{cell}", getattr(self, f"cost_{cell}")) for cell in CELLS):
+            if not _is_name(cost):
+                expected = "a finite number, or the name of a column of the rows"
+                check.settle(self, **{name: check.check_number(cost, name, expected)})
         if self.target_prevalence is not None:
             check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
 
@@ -133,29 +138,51 @@ class Context(Result):
         return cls(target_prevalence, cost_fp=cost_ratio)
 
     @classmethod
-    def from_profit(cls, *, unit_benefit: float, unit_cost: float, target_prevalence: float | None = None) -> "Context":
+    def from_profit(
+        cls, *, unit_benefit: float | str, unit_cost: float, target_prevalence: float | None = None
+    ) -> "Context":
         """Return the context in which acting on a case costs `unit_cost` and on a positive one brings `unit_benefit`.
+
+        A benefit that is a column of the rows counts as a cost where it is missed.
 
         Examples
         --------
         >>> Context.from_profit(unit_benefit=45, unit_cost=1)
         Context(target_prevalence=None, cost_fp=1, cost_fn=0, cost_tp=-44, cost_tn=0)
         """
-        check.check_number(unit_benefit, "unit_benefit", "a finite number of at least 0", least=0)
         check.check_number(unit_cost, "unit_cost", "a finite number of at least 0", least=0)
+        if isinstance(unit_benefit, str):
+            return cls(target_prevalence, cost_fp=unit_cost, cost_fn=unit_benefit, cost_tp=unit_cost)
+        check.check_number(unit_benefit, "unit_benefit", "a finite number of at least 0", least=0)
         net = decimal(unit_cost) - decimal(unit_benefit)
         cost_tp = int(net) if net.denominator == 1 else float(net)
         return cls(target_prevalence, cost_fp=unit_cost, cost_fn=0, cost_tp=cost_tp)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of the rows that hold costs."""
+        costs = (getattr(self, f"cost_{cell}") for cell in CELLS)
+        return tuple(dict.fromkeys(cost for cost in costs if isinstance(cost, str)))
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Cost of one case of each kind, by "tp", "fp", "fn" and "tn"; InputError where one differs from row to row."""
+        if self.columns:
+            hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
+            raise InputError("context", expected="costs that are the same in every row", got=repr(self), hint=hint)
+        return {cell: getattr(self, f"cost_{cell}") for cell in CELLS}
+
+    @property
     def false_alarm_cost(self) -> Fraction:
         """What it costs to predict a negative case positive rather than negative, cost_fp − cost_tn."""
-        return decimal(self.cost_fp) - decimal(self.cost_tn)
+        costs = self.costs
+        return decimal(costs["fp"]) - decimal(costs["tn"])
 
     @property
     def miss_cost(self) -> Fraction:
         """What it costs to predict a positive case negative rather than positive, cost_fn − cost_tp."""
-        return decimal(self.cost_fn) - decimal(self.cost_tp)
+        costs = self.costs
+        return decimal(costs["fn"]) - decimal(costs["tp"])
 
     @property
     def cost_ratio(self) -> float:
@@ -238,7 +265,7 @@ class Context(Result):
 
     def cost(self, point: OperatingPoint) -> float:
         """Return the total cost over the counts of a point, at the class mix of the sample."""
-        return self.cost_tp * point.tp + self.cost_fp * point.fp + self.cost_fn * point.fn + self.cost_tn * point.tn
+        return sum(cost * getattr(point, cell) for cell, cost in self.costs.items())
 
     def expected_cost(self, tpr: Any, fpr: Any, prevalence: float) -> Any:
         """Return the expected cost per case of rates, numbers or arrays.
@@ -254,9 +281,9 @@ class Context(Result):
         >>> Context(cost_fp=1, cost_fn=20, target_prevalence=0.01).expected_cost(0.5, 0.1, 0.5)
         0.199
         """
-        share = self.prevalence(prevalence)
-        positives = share * (self.cost_tp * tpr + self.cost_fn * (1 - tpr))
-        return positives + (1 - share) * (self.cost_fp * fpr + self.cost_tn * (1 - fpr))
+        share, costs = self.prevalence(prevalence), self.costs
+        positives = share * (costs["tp"] * tpr + costs["fn"] * (1 - tpr))
+        return positives + (1 - share) * (costs["fp"] * fpr + costs["tn"] * (1 - fpr))
 
     def exact_cost(self, point: OperatingPoint) -> Fraction:
         """Return the expected cost per case at a point, as an exact fraction of its counts.
@@ -266,8 +293,8 @@ class Context(Result):
         >>> Context(cost_fn=20, target_prevalence=0.01).exact_cost(OperatingPoint(tp=1, fp=1, fn=1, tn=9))
         Fraction(199, 1000)
         """
-        tp, fp, fn, tn = (Fraction(count) for count in (point.tp, point.fp, point.fn, point.tn))
-        cost = {name: decimal(getattr(self, f"cost_{name}")) for name in ("tp", "fp", "fn", "tn")}
+        tp, fp, fn, tn = (Fraction(getattr(point, cell)) for cell in CELLS)
+        cost = {cell: decimal(each) for cell, each in self.costs.items()}
         positives, negatives = cost["tp"] * tp + cost["fn"] * fn, cost["fp"] * fp + cost["tn"] * tn
         if self.target_prevalence is None:
             return (positives + negatives) / (tp + fp + fn + tn)
@@ -295,6 +322,15 @@ class Context(Result):
             return gain, cost
         share = decimal(self.target_prevalence)
         return share * gain * Fraction(n_neg), (1 - share) * cost * Fraction(n_pos)
+
+
+def _is_name(cost: Any) -> bool:
+    if isinstance(cost, str):
+        try:
+            float(cost)  # a number in quotes is a slip
+        except ValueError:
+            return bool(cost)
+    return False
 
 
 def decimal(number: float) -> Fraction:

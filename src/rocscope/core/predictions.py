@@ -40,6 +40,8 @@ class Predictions(Rows):
     decisions : array of n labels, or mapping from model name to array, optional
         The labels that models give themselves, which need not be a cut of their scores at 1/2, nor any cut. Crisp
         metrics and costs are of these, where no threshold is asked for.
+    columns : mapping from name to array of n numbers, optional
+        What else is known of the rows, such as the amount that is at stake: what a `Context` may name as a cost.
     source : Provenance, optional
         Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
 
@@ -80,16 +82,23 @@ class Predictions(Rows):
         repeat: Any = None,
         row: Any = None,
         decisions: Any = None,
+        columns: Any = None,
         source: Provenance | None = None,
     ) -> None:
         self.y_true = check.read_only(check.check_labels(y_true, pos_label))
         n = self.y_true.size
-        columns = _score_columns(scores)
-        if not columns:
+        models = _score_columns(scores)
+        if not models:
             raise ShapeError("scores", expected="at least one model", got="none")
         self.scores = {
-            name: check.read_only(check.check_scores(column, n, f"scores[{name!r}]" if len(columns) > 1 else name))
-            for name, column in columns.items()
+            name: check.read_only(check.check_scores(column, n, f"scores[{name!r}]" if len(models) > 1 else name))
+            for name, column in models.items()
+        }
+        if not isinstance(columns, Mapping | None):
+            raise InputError("columns", expected="a mapping from name to array", got=check.shown(columns))
+        self.columns = {
+            str(name): check.read_only(check.check_numbers(column, f"columns[{name!r}]", n))
+            for name, column in check.by_name(columns or {}, ()).items()
         }
         own = check.by_name(decisions, () if decisions is None else self._one_model(decisions))
         self.decisions = {
@@ -176,7 +185,8 @@ class Predictions(Rows):
     def _take(self, rows: Any, models: Sequence[str]) -> "Predictions":
         scores = {name: self.scores[name][rows] for name in models}
         own = {name: self.decisions[name][rows] for name in models if name in self.decisions}
-        return Predictions(self.y_true[rows], scores, decisions=own, **self.row_columns(rows))
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return Predictions(self.y_true[rows], scores, decisions=own, columns=columns, **self.row_columns(rows))
 
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={number(getattr(self, name))}" for name in ("n", "n_pos", "n_neg"))

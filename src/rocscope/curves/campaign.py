@@ -6,6 +6,7 @@ from typing import Any
 from rocscope import _validation as check
 from rocscope.core.context import Context
 from rocscope.core.result import Result
+from rocscope.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,9 @@ class Campaign(Result):
         Number of customers that could be contacted.
     unit_cost : float
         Cost of one contact.
-    unit_benefit : float
-        What one response brings, before the cost of its contact.
+    unit_benefit : float or str
+        What one response brings, before the cost of its contact; the name of the column of the rows that holds it,
+        where that differs from customer to customer.
     fixed_cost : float
         Cost of holding the campaign at all.
     response_rate : float, optional
@@ -45,7 +47,7 @@ class Campaign(Result):
 
     population: float
     unit_cost: float
-    unit_benefit: float
+    unit_benefit: float | str
     fixed_cost: float = 0
     response_rate: float | None = None
     capacity: float | None = None
@@ -55,6 +57,8 @@ class Campaign(Result):
             "population": check.check_number(self.population, "population", "a number of customers above 0", above=0)
         }
         for name in ("unit_cost", "unit_benefit", "fixed_cost"):
+            if name == "unit_benefit" and isinstance(self.unit_benefit, str) and self.unit_benefit:
+                continue
             given[name] = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
         if self.response_rate is not None:
             given["response_rate"] = check.check_share(self.response_rate, "response_rate")
@@ -70,11 +74,19 @@ class Campaign(Result):
             unit_benefit=self.unit_benefit, unit_cost=self.unit_cost, target_prevalence=self.response_rate
         )
 
+    def require_one_benefit(self) -> float:
+        """Return what one response brings, or raise InputError where that differs from customer to customer."""
+        if isinstance(self.unit_benefit, str):
+            hint = "rocscope.plan_campaign takes rows with that column"
+            raise InputError("campaign", expected="one unit_benefit for all", got=repr(self), hint=hint)
+        return self.unit_benefit
+
     @property
     def break_even_rate(self) -> float:
         """Response rate from which a contact pays for itself."""
-        return self.unit_cost / self.unit_benefit if self.unit_benefit else float("inf")
+        benefit = self.require_one_benefit()
+        return self.unit_cost / benefit if benefit else float("inf")
 
     def profit(self, size: Any, responders: Any) -> Any:
         """Return the profit of `size` contacts, `responders` of whom respond; numbers or arrays."""
-        return self.unit_benefit * responders - self.unit_cost * size - self.fixed_cost
+        return self.require_one_benefit() * responders - self.unit_cost * size - self.fixed_cost

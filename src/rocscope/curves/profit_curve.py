@@ -102,7 +102,9 @@ class ProfitCurve(CountCurve):
 
     def _exact_profit(self, depth: Fraction, gain: Fraction) -> Fraction:
         campaign = self.campaign
-        per_head = decimal(campaign.unit_benefit) * self._exact_rate * gain - decimal(campaign.unit_cost) * depth
+        per_head = (
+            decimal(campaign.require_one_benefit()) * self._exact_rate * gain - decimal(campaign.unit_cost) * depth
+        )
         return decimal(campaign.population) * per_head - decimal(campaign.fixed_cost)
 
     def best(self) -> CampaignRow:
@@ -140,6 +142,10 @@ class ProfitCurve(CountCurve):
             return blending(choices, campaign.context, [limit])
         best = touching(choices, campaign.context)
         return Blend(best, best)
+
+    def end(self, touch: Touch) -> OperatingPoint:
+        """Return the counts of the customers from a threshold of the rule on."""
+        return touch.point
 
     @property
     def point(self) -> OperatingPoint:
@@ -235,15 +241,15 @@ class ProfitCurve(CountCurve):
             If the campaign has another response rate than the sample, whose lift chart it cannot be drawn on.
         """
         campaign, n = self.campaign, self.counts.n
-        if campaign.response_rate is not None or not campaign.unit_benefit:
+        if campaign.response_rate is not None or not campaign.require_one_benefit():
             raise InputError(
                 "iso-profit line",
                 expected="a campaign at the response rate of the sample, with a benefit above 0",
                 got=repr(campaign),
             )
         wanted = self.best().profit if profit is None else profit
-        height = n * (wanted + campaign.fixed_cost) / (campaign.unit_benefit * campaign.population)
-        return Line(0.0, height, n * campaign.unit_cost / campaign.unit_benefit)
+        height = n * (wanted + campaign.fixed_cost) / (campaign.require_one_benefit() * campaign.population)
+        return Line(0.0, height, n * campaign.unit_cost / campaign.require_one_benefit())
 
     def to_dict(self) -> dict[str, Any]:
         """Return curve, campaign, best row and deciles, safe for JSON."""
@@ -308,5 +314,6 @@ def profit(
         y_score, campaign = None, y_score
     if not isinstance(campaign, Campaign):
         raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(counts, Campaign(…))")
+    campaign.require_one_benefit()
     how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}
     return of_one_or_several(lambda _, counts: ProfitCurve(counts, campaign), y_true, y_score, **how)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._frame import frame_of
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.frame import frame_of
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable
 from rocscope.curves.curve import Curve

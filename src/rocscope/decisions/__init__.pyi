@@ -1,3 +1,5 @@
+from .allocating.allocating import allocate as allocate
+from .allocating.allocation import Allocation as Allocation
 from .campaign import plan_campaign as plan_campaign
 from .choosing import choose as choose
 from .constraints import Constraint as Constraint
@@ -15,6 +17,9 @@ from .partial import partial_lift_chart as partial_lift_chart
 from .prior_shift import correct_probabilities as correct_probabilities
 from .prior_shift import estimate_prevalence as estimate_prevalence
 from .prior_shift import reweight as reweight
+from .row_costs import act_by_row as act_by_row
+from .row_costs import compare_row_rule as compare_row_rule
+from .row_costs import in_money as in_money
 from .uncertain import UncertainContext as UncertainContext
 from .uncertain import Uniform as Uniform
 from .zones import HullVertex as HullVertex

@@ -68,13 +68,13 @@ def admissible(
     every = hull.every_choice
 
     def value(constraint: Constraint, choices: Choices) -> Array:
-        return constraint.value(choices.cells, target_prevalence, population)
+        return constraint.value(choices.cells, target_prevalence, population, len(every))
 
     kept = []
     for choices in every:
         allowed = np.ones(choices.index.size, dtype=bool)
         for constraint in constraints:
-            allowed &= constraint.holds(value(constraint, choices))
+            allowed &= constraint.admits(choices.cells, target_prevalence, population, len(every))
         if allowed.all():
             kept.append(choices)
         elif allowed.any():
@@ -98,7 +98,8 @@ def _infeasible(
             extreme = "highest" if ">" in constraint.relation else "lowest"
             threshold = choices.point(index).threshold
             hints.append(
-                f"{under}the {extreme} {constraint.quantity} is {reached:.6g} ({choices.model} at {threshold:.6g})"
+                f"{under}the {extreme} {constraint.quantity}{constraint.surely} is {reached:.6g} "
+                f"({choices.model} at {threshold:.6g})"
             )
     return InfeasibleError(subject, hint="; ".join(hints) or "even one constraint less leaves none")
 

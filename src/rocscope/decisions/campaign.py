@@ -2,20 +2,28 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.result import Result, jsonable
+from rocscope.core.result import Result, about, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
+from rocscope.curves.row_profit import RowProfitCurve
+from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
+from rocscope.decisions.certainty.honest_range import Grounds
+from rocscope.decisions.certainty.options import Option, Options
+from rocscope.decisions.certainty.threshold_choice import Rule
+from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError
-from rocscope.sample import Models, samples_of
+from rocscope.sample import Models, Sample, Samples, samples_of
 
 
 @dataclass(frozen=True)
@@ -41,10 +49,48 @@ class CampaignPlan(Result):
     curves : dict from (model, campaign) to ProfitCurve
     offers : tuple of Offer
         The best depth of each, in the same order.
+    samples : Samples
+        The data of the models.
+    level : float
+        Confidence level of `profit`.
     """
 
     curves: dict[tuple[str, str], ProfitCurve]
     offers: tuple[Offer, ...]
+    samples: Samples
+    level: float = 0.95
+
+    @cached_property
+    def profit(self) -> ChosenEstimate:
+        """The profit of the best offer on other customers, with an interval that allows for its having been chosen."""
+        return self.interval(self.level)
+
+    def interval(
+        self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
+    ) -> ChosenEstimate:
+        """Return `profit` at another level; the probability of acting is that of a profit above 0.
+
+        Parameters
+        ----------
+        level, replicates, random_state, progress : see `Decision.interval`
+
+        Raises
+        ------
+        OneClassError
+            If all customers of the sample respond.
+
+        Notes
+        -----
+        See `Decision.interval`. A capacity is filled by lot among the next best scores, as `select` does it.
+        """
+        several = len({name for _, name in self.curves}) > 1
+        options = tuple(
+            _option(f"{model} in {name}" if several else model, model, curve)
+            for (model, name), curve in self.curves.items()
+        )
+        grounds = Grounds(self.samples, Options(options, idle=0.0))
+        cost = grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
+        return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low, apparent=-cost.apparent)
 
     @property
     def best(self) -> Offer:
@@ -65,7 +111,7 @@ class CampaignPlan(Result):
     def rule(self) -> Mixture:
         """Whom the best offer contacts: the customers of one threshold, or between two of them by lot."""
         rule = self.curve.rule
-        first, second = (HullVertex(self.best.model, end.point) for end in (rule.first, rule.second))
+        first, second = (HullVertex(self.best.model, self.curve.end(end)) for end in (rule.first, rule.second))
         return Mixture(first, second, rule.share)
 
     def select(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Array:
@@ -110,16 +156,16 @@ class CampaignPlan(Result):
         """The advice in one sentence."""
         offer, row = self.best, self.best.best
         if not self.worthwhile:
-            return f"No campaign: the best would bring {_about(row.profit)}."
+            return f"No campaign: the best would bring {about(row.profit)}."
         several = len({campaign for _, campaign in self.curves}) > 1
         name = f" in campaign {offer.campaign}" if several else ""
-        brings = f"{name}: {_about(row.responders)} responders, profit {_about(row.profit)}."
+        brings = f"{name}: {about(row.responders)} responders, profit {about(row.profit)}."
         if self.curve.rule.by_lot:
-            return f"Contact {_about(row.size)} customers ({row.depth:.2%}), {self._by_lot}{brings}"
+            return f"Contact {about(row.size)} customers ({row.depth:.2%}), {self._by_lot}{brings}"
         if row.threshold == -math.inf:
-            return f"Contact all {_about(row.size)} customers, whom no model need choose{brings}"
+            return f"Contact all {about(row.size)} customers, whom no model need choose{brings}"
         chosen = f"that {offer.model} scores {row.threshold:.6g} or more"
-        return f"Contact the {_about(row.size)} customers ({row.depth:.2%}) {chosen}{brings}"
+        return f"Contact the {about(row.size)} customers ({row.depth:.2%}) {chosen}{brings}"
 
     @property
     def _by_lot(self) -> str:
@@ -127,11 +173,11 @@ class CampaignPlan(Result):
         row, model, rule = self.best.best, self.best.model, self.curve.rule
         sure, reach = (self.curve.size(end) for end in (rule.first, rule.second))
         lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
-        drawn = f"{_about(row.size - sure)} by lot of the {_about(reach - sure)}"
+        drawn = f"{about(row.size - sure)} by lot of the {about(reach - sure)}"
         if not sure:
             return f"{drawn} that {model} scores {row.threshold:.6g} or more"
         above = f"that {model} scores {rule.first.point.threshold:.6g} or more"
-        return f"the {_about(sure)} {above} and {drawn} {lower}"
+        return f"the {about(sure)} {above} and {drawn} {lower}"
 
     def to_dict(self, steps: int = 10) -> dict[str, Any]:
         """Return all offers and the table of the best one in so many steps, safe for JSON."""
@@ -143,14 +189,24 @@ class CampaignPlan(Result):
         return f"CampaignPlan({self.verdict})"
 
 
-def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) -> CampaignPlan:
+def _option(label: str, model: str, curve: ProfitCurve) -> Option:
+    campaign = curve.campaign
+    limit = None if campaign.capacity is None else min(campaign.capacity / campaign.population, 1.0)
+    rule = Rule(criterion_of("min_cost"), campaign.context, campaign.unit_cost + campaign.unit_benefit, limit=limit)
+    return Option(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
+
+
+def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign], *, level: float = 0.95) -> CampaignPlan:
     """Plan campaigns: the best depth and profit of each model in each campaign.
 
     Parameters
     ----------
     models : data of one or several models
         In any form; see `rocscope.sample`.
+        Rows, in Predictions with its column, where a campaign names one as its unit_benefit.
     campaigns : Campaign, or mapping from a name to one
+    level : float
+        Confidence level of `CampaignPlan.profit`.
 
     Returns
     -------
@@ -176,12 +232,19 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign]) 
     named = {str(name): each for name, each in check.by_name(campaigns, ("campaign",)).items()}
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
+    check.check_level(level)
+    samples = samples_of(models)
     curves = {
-        (model, name): ProfitCurve(counts, campaign)
-        for model, counts in samples_of(models).counts().items()
-        for name, campaign in named.items()
+        (model, name): _curve(sample, campaign) for model, sample in samples.items() for name, campaign in named.items()
     }
-    return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()))
+    return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()), samples, level)
+
+
+def _curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
+    if not isinstance(campaign.unit_benefit, str):
+        return ProfitCurve(sample.counts, campaign)
+    rows = sample.require_rows("models")
+    return RowProfitCurve(rows, rows.models[0], campaign)
 
 
 def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
@@ -194,8 +257,3 @@ def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
         random_profit=curve.random.at(best.depth),
         perfect_profit=curve.perfect.at(best.depth),
     )
-
-
-def _about(number: float) -> str:
-    """Return a number without digits that nobody can act on."""
-    return f"{number:,.0f}" if abs(number) >= 100 or number == round(number) else f"{number:.3g}"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from rocscope import _validation as check
 from rocscope.core.context import Context, decimal
@@ -11,17 +12,21 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.admissible import Admissible, admissible
+from rocscope.decisions.certainty.grounds import as_given, grounds_of, limit_of
+from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
+from rocscope.decisions.choice_notes import as_good, constant, described, trivial
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.lots.reviewing import Review, Reviewing, expected, mixture_of, third_action
 from rocscope.decisions.model_hull import Hull, hull
+from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.decisions.zones import Zones
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
 from rocscope.geometry import Blend, Touch, blending, touching
-from rocscope.sample import Models
+from rocscope.sample import Models, rows_of
 
 DEFAULT_THRESHOLD = 0.5
 _ROUNDED = 1e-12
@@ -44,13 +49,15 @@ def choose(
     models : Hull, or data of one or several models
         In any form; see `rocscope.sample`.
     context : Context, Campaign or UncertainContext, optional
-        Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy.
+        Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy. Costs that
+        differ from row to row are columns of Predictions, named in the context.
     criterion : str or function, optional
         What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
         ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"``,
         ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target prevalence.
     subject_to : constraints
         Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
+        ``"tpr >= .9 at 95 %"`` asks that the confidence limit of the rate keep the bound.
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
     randomized : bool
@@ -85,8 +92,13 @@ def choose(
 
     Where costs make one action right whatever the scores, a note says so.
 
+    Where costs differ from row to row, what acting gains in each row is compared, summed exactly for amounts of up to
+    four decimals; at a target prevalence positive and negative rows are given their shares first. The counts stay those
+    of rows, and neither lots nor reviews are looked for.
+
     Without constraints the cost is that of the hulls; a criterion that is not linear, or a constraint, looks at every
-    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases.
+    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases, of which
+    `Decision.interval` says what they will cost.
 
     References
     ----------
@@ -111,14 +123,27 @@ def choose(
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     certain, notes = _certain(context, across)
+    priced = None
+    if certain.columns:
+        priced = _priced(models, certain, {"randomized": randomized, "review": review is not None})
+        notes = priced.notes
     rule = criterion_of(("accuracy" if context is None else "min_cost") if criterion is None else criterion)
     constraints = constraints_of(subject_to)
-    task = _Task(across, certain, rule, constraints, population)
+    if any(each.level is not None for each in constraints):
+        _require_independent(across)
+    task = _Task(across, certain, rule, constraints, population, priced, randomized)
     if review is not None:
         if not isinstance(review, Review):
             raise InputError("review", expected="a Review", got=check.shown(review))
         return task.decision(task.with_review(review, criterion in (None, "min_cost") and not randomized), notes)
     return task.decision(task.by_lot() if randomized else task.choose(), (*notes, *task.left_open()))
+
+
+def _require_independent(across: Hull) -> None:
+    rows = [across.samples.rows, *(sample.rows for sample in across.samples.values())]
+    if any(each is not None and (each.grouped or each.repeated) for each in rows):
+        hint = "leave the level out, or the groups if each row stands for itself"
+        raise InputError("constraint with a level", expected="independent rows", got="rows in groups", hint=hint)
 
 
 def _certain(context: Context | Campaign | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
@@ -128,6 +153,18 @@ def _certain(context: Context | Campaign | UncertainContext | None, across: Hull
     mean = context.mean
     saved = across.expected_cost(mean) - across.expected_cost(context)
     return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
+
+
+def _priced(models: Models | Hull, context: Context, asked: dict[str, bool]) -> PricedRows:
+    """Return the rows that a context with costs of their own needs."""
+    for name in (name for name, is_asked in asked.items() if is_asked):
+        raise InputError(name, expected="costs that are the same in every row", got=repr(context))
+    try:
+        return PricedRows(rows_of(models), context)
+    except InputError as error:
+        expected = "costs that are the same in every row, or rows (Predictions) with the columns that it names"
+        hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
+        raise InputError("context", expected=expected, got=repr(context), hint=hint) from error
 
 
 @dataclass(frozen=True)
@@ -155,11 +192,16 @@ class _Task:
     criterion: Criterion
     constraints: tuple[Constraint, ...]
     population: float | None
+    priced: PricedRows | None
+    randomized: bool
 
     def choose(self) -> _Choice:
         """Return the best threshold of all models: of all there are, or of those that satisfy the constraints."""
         if not self.criterion.equivalent:
             return self._highest(self._admissible())
+        if self.priced and self.criterion.name == "min_cost":
+            touch = self.priced.cheapest(self._admissible().choices) if self.constraints else self._cheapest_of_rows
+            return _Choice(touch.choices.model, touch.point, None, math.nan, tied=as_good(touch))
         context = self.criterion.equivalent(self.context)
         if not self.constraints:
             return self._cheapest(context, self.hull.touching(context), self.hull.zones)
@@ -229,6 +271,15 @@ class _Task:
         filled = (limits.get(each.quantity) == decimal(each.bound) for each in self.constraints)
         return depth if any(filled) else None
 
+    def _grounds(self, choice: _Choice) -> Grounds | AsGiven:
+        """Return what tells how sure the choice is."""
+        limit, constraints = (None, self.constraints)
+        if self.randomized:
+            limit, constraints = limit_of(constraints, self._mix[1])
+        if choice.review or (choice.lot and limit is None):
+            return as_given(self.context, choice.point, choice.review)
+        return grounds_of(self.hull, self.criterion, self.context, constraints, self.population, limit)
+
     def lot_cost(self, cost: float) -> float | None:
         """Return what the best rule by lot would cost, where that is less than the cost of the best threshold."""
         if not self.constraints:
@@ -258,15 +309,15 @@ class _Task:
             slopes=(vertex.slope_low, vertex.slope_high) if vertex else None,
             value=self._value(point),
             negated=chosen.negated,
-            tied=tuple(_tied(other, touch) for other in touch.tied),
-            notes=_trivial(context, touch),
+            tied=as_good(touch),
+            notes=trivial(context, touch),
         )
 
     def _highest(self, options: Admissible) -> _Choice:
         (first, *others) = options.highest(self.criterion, self.context.target_prevalence)
         vertex = options.zones.find(first.model, first.point, first.negated)
         slopes = (vertex.slope_low, vertex.slope_high) if vertex else None
-        tied = tuple(_described(other.label, other.point) for other in others)
+        tied = tuple(described(other.label, other.point) for other in others)
         return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)
 
     def left_open(self) -> tuple[str, ...]:
@@ -284,16 +335,29 @@ class _Task:
             return math.nan
         return Admissible.value_at(self.criterion, point, self.context.target_prevalence)
 
+    @cached_property
+    def _cheapest_of_rows(self) -> Touch:
+        assert self.priced
+        return self.priced.cheapest(self.hull.every_choice)
+
+    def _costs(self, model: str, point: OperatingPoint, default: OperatingPoint) -> list[float]:
+        """Return the cost per case of a point, of the default, of the best threshold, of everybody and of nobody."""
+        if self.priced:
+            best = self._cheapest_of_rows
+            cuts = [(model, at) for at in (point.threshold, default.threshold, -math.inf, math.inf)]
+            return [
+                self.priced.cost(*cut) for cut in (*cuts[:2], (best.choices.model, best.point.threshold), *cuts[2:])
+            ]
+        everybody = OperatingPoint(point.n_pos, point.n_neg, 0, 0)
+        nobody = OperatingPoint(0, 0, point.n_pos, point.n_neg)
+        points = (point, default, self.hull.best(self.context).point, everybody, nobody)
+        return [float(self.context.exact_cost(each)) for each in points]
+
     def decision(self, choice: _Choice, notes: tuple[str, ...]) -> Decision:
         """Return the choice with what it costs and what the alternatives would."""
         counts, point = self.hull.counts[choice.model], choice.point
         default = _default_point(counts)
-        everybody = OperatingPoint(point.n_pos, point.n_neg, 0, 0)
-        nobody = OperatingPoint(0, 0, point.n_pos, point.n_neg)
-        best = self.hull.best(self.context).point
-        own, standard, least, all_cost, none_cost = (
-            float(self.context.exact_cost(each)) for each in (point, default, best, everybody, nobody)
-        )
+        own, standard, least, all_cost, none_cost = self._costs(choice.model, point, default)
         own = own if choice.cost is None else float(choice.cost)
         return Decision(
             model=choice.model,
@@ -307,16 +371,17 @@ class _Task:
             treat_none_cost=none_cost,
             criterion=self.criterion.name,
             criterion_value=own if self.criterion.name == "min_cost" else choice.value,
-            slope_interval=choice.slopes if self.hull.is_exact else None,
+            slope_interval=choice.slopes if self.hull.is_exact and not self.priced else None,
             negated=choice.negated,
             subject_to=tuple(map(str, self.constraints)),
             population=self.population,
             tied=choice.tied,
-            notes=(*choice.notes, *_constant(choice.model, counts), *notes),
+            notes=(*choice.notes, *constant(choice.model, counts), *notes),
             best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
             lot=choice.lot,
             review=choice.review,
-            lot_cost=None if choice.lot or own <= least else self.lot_cost(own),
+            lot_cost=None if choice.lot or self.priced or own <= least else self.lot_cost(own),
+            grounds=None if self.priced else self._grounds(choice),
         )
 
 
@@ -327,29 +392,3 @@ def _default_point(counts: CumulativeCounts) -> OperatingPoint:
     except InexactCountsError:
         above = counts.threshold[counts.threshold > DEFAULT_THRESHOLD]
         return counts.at(above[-1].item() if above.size else math.inf)
-
-
-def _constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
-    one_level = len(counts) == 1 and counts.holds_levels
-    return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
-
-
-def _trivial(context: Context, touch: Touch) -> tuple[str, ...]:
-    """Return the note that one action is right whatever the scores, or would be if it were admissible."""
-    always = context.always_right
-    if not always:
-        return ()
-    right = 1 if always == "all positive" else 0
-    stakes = (context.miss_cost, context.false_alarm_cost)
-    if any(stake and rate != right for stake, rate in zip(stakes, touch.rates, strict=True)):
-        return (f"at these costs {always} would be right, but is not admissible",)
-    return (f"trivial: at these costs {always} is right whatever the scores",)
-
-
-def _tied(other: Touch, touch: Touch) -> str:
-    same = other.rates == touch.rates
-    return other.choices.label if same else _described(other.choices.label, other.point)
-
-
-def _described(model: str, point: OperatingPoint) -> str:
-    return f"{model} at {point.threshold:.6g}"

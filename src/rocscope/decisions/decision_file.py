@@ -105,7 +105,7 @@ def _threshold(fields: Fields, negated: bool) -> float:
     value = fields.optional_number("threshold")
     if value is not None:
         return value
-    rule = fields.content.get("rule")
+    rule = fields.content.get("rule") if fields.content.get("lot") is None else "by lot"
     if isinstance(rule, str) and (rule, negated) in _INFINITE_RULES:
         return _INFINITE_RULES[rule, negated]
     return fields.refuse("threshold", "a number")

@@ -19,7 +19,7 @@ from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_co
 from rocscope.decisions.zones import HullVertex, Zones, zones
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, negation, pool, touching
-from rocscope.sample import Counted, Models, samples_of
+from rocscope.sample import Counted, Models, Samples, samples_of
 
 _SAME_PREVALENCE = 1e-9
 
@@ -37,14 +37,24 @@ class Hull(Curve):
         corners belong to the first model; any model attains them.
     negate : bool
         Whether models were also used with their decisions reversed.
+    samples : Samples
+        The data that it was made of, with their rows where these are known.
     """
 
     title = "ROC hull"
     x_name = "fpr"
     y_name = "tpr"
 
-    def __init__(self, counts: Mapping[str, CumulativeCounts], choices: tuple[Choices, ...], *, negate: bool) -> None:
+    def __init__(
+        self,
+        counts: Mapping[str, CumulativeCounts],
+        choices: tuple[Choices, ...],
+        *,
+        negate: bool,
+        samples: Samples | None = None,
+    ) -> None:
         self.counts = dict(counts)
+        self.samples = samples_of(self.counts) if samples is None else samples
         self.negate = negate
         self._choices = choices
         self.zones: Zones = zones(choices)
@@ -175,7 +185,10 @@ class Hull(Curve):
         return tuple(
             choice
             for name, counts in self.counts.items()
-            for choice in (all_choices(name, counts), *([negation(name, counts)] if self.negate else []))
+            for choice in (
+                all_choices(name, counts),
+                *([negation(name, counts)] if self.negate and len(counts) > 1 else []),
+            )
         )
 
     def regions(self) -> tuple[HullVertex, ...]:
@@ -328,13 +341,16 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     >>> valve.best(Context(cost_fp=100, cost_fn=2000)).model
     'c1'
     """
-    counts = samples_of(models).points()
+    samples = samples_of(models)
+    counts = samples.points()
     choices = tuple(choice for name, each in counts.items() for choice in _choices(name, each, negate))
-    return Hull(counts, choices, negate=negate)
+    return Hull(counts, choices, negate=negate, samples=samples)
 
 
 def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choices, ...]:
     """Return the hull of one model, and that of its negation if wanted."""
     counts.require_both_classes(f"hull of {model!r}")
     pooled = all_choices(model, pool(counts.attained))
-    return (pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))) if negate else (pooled,)
+    if not negate or len(counts) < 2:  # of a constant score the negation is everybody and nobody, as it is itself
+        return (pooled,)
+    return pooled, negation(model, counts.require_levels(f"hull with {model!r} negated"))

@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
+from rocscope.core.context import Context
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.roles import MISSING, Scores
 from rocscope.engines.stream.memory import memory_limit
+from rocscope.errors import InputError
 from rocscope.evaluation.groups.counted import GroupedCounts
 
 
@@ -38,6 +40,20 @@ _ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark.co
 The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""
 
 
+def _in_money(context: Context | None) -> Context | None:
+    """Return a context in which rows can be counted one by one."""
+    if context is None:
+        return None
+    context = Context.given(context)
+    if not context.columns:
+        expected, hint = "a cost that is a column of the rows", "counts of rows take any other: choose(counts, context)"
+        raise InputError("context", expected=expected, got=repr(context), hint=hint)
+    if context.target_prevalence is not None:
+        hint = "read the rows (rocscope.read), whose number it takes"
+        raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
+    return context
+
+
 def read_counts(
     source: Any,
     *,
@@ -55,6 +71,7 @@ def read_counts(
     memory: int | str | None = None,
     progress: Progress = None,
     tol: float | None = None,
+    context: Context | None = None,
 ) -> CountedModels | GroupedCounts:
     """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
 
@@ -73,6 +90,10 @@ def read_counts(
     tol : float, optional
         For tables of a database and lazy frames with very many distinct scores: count them in ranges that leave at
         most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.
+
+    context : Context, optional
+        Costs, of which at least one is the name of a column: rows are counted in money, as
+        `rocscope.decisions.in_money` describes it.
 
     Returns
     -------
@@ -116,5 +137,7 @@ def read_counts(
     count = import_module(f"rocscope.engines.{engine}").count
     with reporting(progress, bar_of(source), "rows") as report:
         layout = FileLayout(format, decimal, delimiter, encoding)
-        asked = Question(label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol)
+        asked = Question(
+            label, scores, weight, where, segment, pos_label, missing, layout, limit, report, tol, _in_money(context)
+        )
         return count(source, asked)

@@ -5,9 +5,12 @@ from os import PathLike, fspath
 from typing import Any
 
 from rocscope._progress import Tell, unreported
+from rocscope.core.context import Context
 from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError
+
+BY_ROWS = "make what is at stake a weight and whether acting gains the label, or read the rows with rocscope.read"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Question:
     memory: int | None = None
     progress: Tell = unreported
     tol: float | None = None
+    context: Context | None = None
 
     def refuse(self, origin: str, **hints: str) -> None:
         """Raise InputError for arguments that mean nothing to an engine; `hints` say of each how to go on.

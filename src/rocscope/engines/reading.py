@@ -9,12 +9,19 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance, brief
-from rocscope.engines.sources import columns
 from rocscope.engines.sources.class_columns import Proba, class_predictions, probability_columns
-from rocscope.engines.sources.columns import Column
+from rocscope.engines.sources.columns import Column, positives
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.opening import open_source
-from rocscope.engines.sources.roles import MISSING, Role, Scores, models_of, roles_of_columns, roles_of_scores
+from rocscope.engines.sources.roles import (
+    MISSING,
+    Role,
+    Scores,
+    models_of,
+    roles_of_columns,
+    roles_of_numbers,
+    roles_of_scores,
+)
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows, require_columns
 from rocscope.errors import InputError
 
@@ -41,7 +48,14 @@ class _Rows(TypedDict, total=False):
 
 
 @overload
-def read(source: Any, *, scores: Scores | None = None, pos_label: Any = None, **rows: Unpack[_Rows]) -> Predictions: ...
+def read(
+    source: Any,
+    *,
+    scores: Scores | None = None,
+    pos_label: Any = None,
+    columns: Sequence[str] | None = None,
+    **rows: Unpack[_Rows],
+) -> Predictions: ...
 @overload
 def read(
     source: Any,
@@ -61,6 +75,7 @@ def read(
     fold: str | None = None,
     segment: str | None = None,
     groups: str | None = None,
+    columns: Sequence[str] | None = None,
     where: str | None = None,
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
@@ -89,6 +104,8 @@ def read(
         One column for each model. Higher means more positive.
     weight, fold, segment, groups : str, optional
         Columns; see `Predictions`.
+    columns : sequence of str, optional
+        Further columns of numbers, such as amounts, that a `Context` may name as costs; see `Predictions`.
     where : str, optional
         Keep the rows for which this condition holds, in DuckDB's SQL: ``region = 'EU' AND "last contact" > 3``.
     missing : {"error", "drop"}
@@ -156,10 +173,10 @@ def read(
     with open_source(source, layout) as opened:
         roles = roles_of_columns(opened, label, weight=weight, fold=fold, segment=segment, groups=groups)
         if several:
-            _refuse_two_class_options(scores, pos_label)
+            _refuse_two_class_options(scores=scores, pos_label=pos_label, columns=columns)
             roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment, groups))
         else:
-            roles += roles_of_scores(opened, scores)
+            roles += roles_of_scores(opened, scores) + roles_of_numbers(columns)
         for role in roles:
             require_columns(opened, [role.column], role.argument)
         table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
@@ -181,8 +198,9 @@ def read(
         options = {"classes": classes, "normalize": normalize}
         return class_predictions(found[labels].decoded(), proba_of, predicted_of, **options, **others)
     return Predictions(
-        columns.positives(found[labels], pos_label, labels.subject(opened), untyped=bool(opened.decimal)),
+        positives(found[labels], pos_label, labels.subject(opened), untyped=bool(opened.decimal)),
         {role.model: column.values for role, column in found.items() if role.model is not None},
+        columns={role.column: column.values for role, column in found.items() if role.argument == "columns"},
         **others,
     )
 
@@ -202,8 +220,8 @@ def _roles_of_classes(
     return roles
 
 
-def _refuse_two_class_options(scores: Any, pos_label: Any) -> None:
-    for name, value in (("scores", scores), ("pos_label", pos_label)):
+def _refuse_two_class_options(**given: Any) -> None:
+    for name, value in given.items():
         if value is not None:
             raise InputError(name, expected="none with proba= or predicted=, which are for any number of classes")
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._frame import frame_of
 from rocscope._hooks import reach
 from rocscope._types import Array
 from rocscope.core.band import Band
-from rocscope.core.frame import frame_of
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.core.rows import model_name
 from rocscope.evaluation.record import Failure

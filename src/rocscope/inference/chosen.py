@@ -1,8 +1,11 @@
 """What a threshold costs that was chosen on the same rows: between what it looks like and what it costs others."""
 
+from math import inf
+
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._money import rows_in_money
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
@@ -42,6 +45,10 @@ def chosen_and_crossed(
 
 
 def _cheapest(predictions: Predictions, context: Context) -> dict[str, float]:
+    if context.columns:
+        predictions, context = rows_in_money(predictions, context), Context()
+        if not 0 < predictions.n_pos < predictions.n:
+            return dict.fromkeys(predictions.models, -inf if predictions.n_pos else inf)
     return {model: best_point(predictions.counts(model), context).threshold for model in predictions.models}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._money import costs_of_rows
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
@@ -91,8 +92,10 @@ def compare_costs(
         raise InputError("models to compare", expected="two or more", got=f"{len(predictions.models)}")
     context = Context.given(context)
 
+    acted, left = costs_of_rows(predictions.y_true, context, predictions.columns)
+
     def costs(predicted: Mapping[str, NDArray[np.bool_]]) -> Array:
-        return np.column_stack([_row_costs(predictions.y_true, positive, context) for positive in predicted.values()])
+        return np.column_stack([np.where(positive, acted, left) for positive in predicted.values()])
 
     def means(cost: Array) -> MeanSample:
         return sample_of_means(predictions, cost, context.target_prevalence, groups, weights)
@@ -116,14 +119,6 @@ def compare_costs(
     pairs = [_compare(sample, cost, names, i, j, hypothesis) for i, j in combinations(range(len(names)), 2)]
     adjusted = with_adjusted_together(pairs, adjust, covariance)
     return Comparisons("expected cost", estimates, covariance, adjusted, adjust)
-
-
-def _row_costs(positive: NDArray[np.bool_], predicted: NDArray[np.bool_], context: Context) -> Array:
-    return np.where(
-        positive,
-        np.where(predicted, context.cost_tp, context.cost_fn),
-        np.where(predicted, context.cost_fp, context.cost_tn),
-    ).astype(np.float64)
 
 
 def _compare(sample: MeanSample, cost: Array, names: list[str], i: int, j: int, hypothesis: Hypothesis) -> Comparison:

@@ -49,3 +49,29 @@ def merge(codes, bounds, code, tp, fp, start):
             size += 1
     start[start.size - 1] = size
     return size
+
+
+@Kernel
+def hulls(up, right, start, kept, first):
+    """Write which points of groups are vertices of the upper hull of each, from (0, 0) on, and where each begins.
+
+    Points go to the right, and the last of a group is the highest. Returns the number of vertices.
+    """
+    size = 0
+    for group in range(len(start) - 1):
+        bottom = size
+        first[group] = size
+        for i in range(start[group], start[group + 1]):
+            while size > bottom:
+                j = kept[size - 1]
+                y, x = up[j], right[j]
+                below, left = y * 0, x * 0
+                if size - 1 > bottom:
+                    below, left = up[kept[size - 2]], right[kept[size - 2]]
+                if (y - below) * (right[i] - x) > (up[i] - y) * (x - left):
+                    break
+                size -= 1
+            kept[size] = i
+            size += 1
+    first[len(start) - 1] = size
+    return size

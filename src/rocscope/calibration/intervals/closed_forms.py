@@ -79,6 +79,8 @@ class ClosedForms:
             reach = normal_quantile(self.level) * error / value
             return self.of(value, value * np.exp(-reach), value * np.exp(reach), f"{name}, logarithmic scale", error)
         share = value / most
+        if not share * (1 - share) > 0:
+            return self.without(value, "as near to its end as numbers can be")
         reach = normal_quantile(self.level) * error / most / (share * (1 - share))
         low, high = (float(most * expit(logit(share) + side * reach)) for side in (-1, 1))
         return self.of(value, low, high, f"{name}, logit scale", error)
@@ -100,7 +102,7 @@ class ClosedForms:
             reach = normal_quantile(self.level) * error / value
             return self.of(value, value * np.exp(-reach), value * np.exp(reach), "Wald, logarithmic scale", error)
         error = self.error(1 - value * sample.score, -value * sample.score)
-        worth = share * (1 - share) / error**2 if 0 < share < 1 and error > 0 else self._worth(share)
+        worth = share * (1 - share) / error**2 if 0 < share < 1 and error**2 > 0 else self._worth(share)
         low, high = (end / expected for end in self.share(share, worth))
         return self.of(value, low, high, "Wilson on what varies beyond the expected", error / expected)
 
@@ -118,15 +120,17 @@ class ClosedForms:
         uncertainty = share * (1 - share)
         if not uncertainty > 0:
             return self.without(nan, ONE_CLASS)
-        value, score = 1 - brier.value / uncertainty, sample.score
+        rest, score = brier.value / uncertainty, sample.score
+        value = 1 - rest
         turn = 0.0 if self.shift.target is not None else brier.value / uncertainty**2 * (1 - 2 * share)
         of_positive = -((1 - score) ** 2 - brier.value) / uncertainty + turn * (1 - share)
         of_negative = -(score**2 - brier.value) / uncertainty - turn * share
         error = self.error(of_positive, of_negative)
         if not error > 0:
             return self.without(value, _CERTAIN if value == 1 else "nothing varies")
-        reach = normal_quantile(self.level) * error / max(1 - value, 1e-300)
-        low, high = 1 - (1 - value) * np.exp(reach), 1 - (1 - value) * np.exp(-reach)
+        reach = normal_quantile(self.level) * error / max(rest, 1e-300)
+        with np.errstate(over="ignore"):  # next to a value of 1 the lower limit may be beyond all numbers
+            low, high = 1 - rest * np.exp(reach), 1 - rest * np.exp(-reach)
         return self.of(value, low, high, "influence function, logarithmic scale of 1 − value", error)
 
     def recalibration(self) -> dict[str, Estimate]:
@@ -183,7 +187,7 @@ class ClosedForms:
         if not 0 < share < 1:
             return rows
         error = sqrt(self.evidence.variance_of_sum(1 - share, -share)) / self.evidence.outcomes.n
-        return share * (1 - share) / error**2 if error > 0 else rows
+        return share * (1 - share) / error**2 if error**2 > 0 else rows
 
     def share(self, share: float, worth: float) -> tuple[float, float]:
         """Return Wilson's limits of a share of so many independent rows."""

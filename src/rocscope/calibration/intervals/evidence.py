@@ -8,13 +8,17 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._types import Array
+from rocscope._whole import is_moderate
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.calibration.pav import pav_values
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
+from rocscope.errors import WeightError
 from rocscope.inference.influence.units import is_frequency
 from rocscope.sample import sample_of
+
+_LEAST = 2.0**-1074  # of floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,12 @@ def _of_rows(rows: Predictions, groups: Any, counts: ThresholdCounts) -> Evidenc
     used = slice(None) if weight is None else weight > 0
     squares = None
     if weight is not None and not is_frequency(weight, "auto"):
-        squared = ThresholdCounts.from_checked(rows.y_true[used], score[used], weight[used] ** 2)
+        if not is_moderate(total := weight.sum()):
+            hint = "scale them, which changes nothing but their sum"
+            raise WeightError("sample_weight", expected="a sum between 1e-100 and 1e100", got=f"{total:.3g}", hint=hint)
+        with np.errstate(under="ignore"):
+            square = np.maximum(weight[used] ** 2, _LEAST)  # so that no row is lost
+        squared = ThresholdCounts.from_checked(rows.y_true[used], score[used], square)
         squares = np.array([squared.pos, squared.neg])[:, ::-1]
     if groups is None:
         return Evidence(counts, squares)

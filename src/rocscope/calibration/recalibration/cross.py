@@ -170,11 +170,8 @@ def recalibrate(
         else _crossed(predictions, model, splits, method, parameters)
         for model, one in fitted.items()
     }
-    recalibrated = Predictions(
-        predictions.y_true,
-        scores,
-        **predictions.row_columns(),
-    )
+    kept = predictions.row_columns()
+    recalibrated = Predictions(predictions.y_true, scores, columns=predictions.columns, **kept)
     return Recalibrated(recalibrated, fitted, method, splits is not None)
 
 

@@ -154,14 +154,19 @@ class Mixture(Result):
         return exactly(number, more if number > int(more.sum()) else fewer, self._goodness(columns), lot)
 
     def _scores(self, scores: Any) -> dict[str, Array]:
-        return scores_of((self.first.model, self.second.model), scores)
+        needed = [end.model for end in (self.first, self.second) if np.isfinite(end.threshold)]
+        return scores_of(needed or [self.second.model], scores)
 
     def _answers(self, columns: dict[str, Array]) -> tuple[Array, Array]:
-        first, second = (predict(columns[end.model], end.threshold, end.negated) for end in (self.first, self.second))
+        any_of_them = next(iter(columns.values()))  # nobody and everybody need no scores
+        first, second = (
+            predict(columns.get(end.model, any_of_them), end.threshold, end.negated)
+            for end in (self.first, self.second)
+        )
         return first, second
 
     def _goodness(self, columns: dict[str, Array]) -> Array:
-        column = columns[self.second.model]
+        column = columns.get(self.second.model, next(iter(columns.values())))
         return -np.unique(column, return_inverse=True)[1] if self.second.negated else column
 
     @staticmethod

@@ -157,7 +157,7 @@ def third_action(
     miss, alarm, look = context.miss_cost, context.false_alarm_cost, decimal(review.cost)
     acted = [step.positives * miss > step.negatives * alarm for step in steps]
     looked = _looks(steps, miss, alarm, look, limit)
-    cost = prevalence * decimal(context.cost_fn) + (1 - prevalence) * decimal(context.cost_tn)
+    cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
     for step, act, share in zip(steps, acted, looked, strict=True):
         cost += share * (look * step.size - step.positives * miss)
         cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act

@@ -49,7 +49,7 @@ class CellMean:
 
 def cell_means(context: Context) -> dict[str, CellMean]:
     """Return all means that a decision of this context is watched by."""
-    costs = {"cost": (context.cost_tp, context.cost_fp, context.cost_fn, context.cost_tn)}
+    costs = {"cost": tuple(context.costs.values())}
     means = {}
     for name, values in (costs | _SHARES).items():
         used = tuple(i for i, value in enumerate(values) if value is not None)

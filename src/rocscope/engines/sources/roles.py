@@ -24,6 +24,7 @@ _ERRORS: dict[str, type[InputError]] = {
     "fold": InputError,
     "segment": InputError,
     "groups": InputError,
+    "columns": InputError,
     "proba": ScoreError,
     "predicted": LabelError,
 }
@@ -66,6 +67,16 @@ def roles_of_columns(source: HasColumns, label: str | None, **others: str | None
     """Return what each column besides those of models is for."""
     roles = [Role("label", given(source, "label", label))]
     return roles + [Role(argument, str(column)) for argument, column in others.items() if column is not None]
+
+
+def roles_of_numbers(columns: Sequence[str] | str | None) -> list[Role]:
+    """Return the role of each further column of numbers."""
+    if columns is None:
+        return []
+    if not isinstance(columns, Sequence) or isinstance(columns, bytes):
+        raise InputError("columns", expected="names of columns", got=check.shown(columns))
+    names = [columns] if isinstance(columns, str) else map(str, columns)
+    return [Role("columns", name) for name in dict.fromkeys(names)]
 
 
 def roles_of_scores(source: HasColumns, scores: Scores | None) -> list[Role]:

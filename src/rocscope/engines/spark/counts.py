@@ -20,7 +20,7 @@ from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.counted import CountedModels
 from rocscope.core.provenance import Provenance
-from rocscope.engines.question import Question
+from rocscope.engines.question import BY_ROWS, Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.roles import incomplete
 from rocscope.engines.sources.source import no_complete_rows, no_rows
@@ -56,7 +56,7 @@ _MOST_WEIGHT = 2.0**62
 
 def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     """Answer a question about a Spark DataFrame."""
-    question.refuse(ORIGIN, memory="Spark's own settings say what a worker may use")
+    question.refuse(ORIGIN, memory="Spark's own settings say what a worker may use", context=BY_ROWS)
     with one_line_errors():
         require_running(source)
         return answer(open_input(source, question), question, source.sparkSession)

@@ -15,7 +15,7 @@ from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import collapse
 from rocscope.core.provenance import Provenance
-from rocscope.engines.question import Question
+from rocscope.engines.question import BY_ROWS, Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
 from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_errors, require_columns
@@ -55,7 +55,7 @@ class _Table:
 def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     """Answer a question about a lazy frame or a table of a database."""
     table = _open(source)
-    question.refuse(table.origin[0], where="filter the table itself: table.filter(...)")
+    question.refuse(table.origin[0], where="filter the table itself: table.filter(...)", context=BY_ROWS)
     others = {"weight": question.weight, "segment": question.segment}
     roles = [*roles_of_columns(table, question.label, **others), *roles_of_scores(table, question.scores)]
     for role in roles:

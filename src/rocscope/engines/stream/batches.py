@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
+from rocscope._money import gains_in_batch
+from rocscope.core.context import Context
 from rocscope.core.provenance import Provenance, brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.columns import Column
@@ -69,6 +71,7 @@ class Reader:
     kinds: dict[Role, pa.DataType]
     pos_label: Any
     drop: bool
+    context: Context | None = None
 
     def role(self, argument: str) -> Role | None:
         """Return the only role of its kind, if it is there."""
@@ -109,6 +112,9 @@ class Reader:
             bad = mass < 0
             if bad.any():
                 return Batch(rows, positive.size, incomplete, labels, check.count_and_place(bad))
+        if self.context is not None:
+            amounts = {role.column: column.values for role, column in found.items() if role.argument == "columns"}
+            positive, mass = gains_in_batch(positive, self.context, amounts, mass)
         scores = [column.as_scores() for role, column in found.items() if role.argument == "score"]
         whole = 0.0 if mass is None or mass.dtype.kind == "f" else float(mass.sum(dtype=np.float64))
         some = mass is None or bool(mass.any())

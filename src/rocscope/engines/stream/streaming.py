@@ -15,7 +15,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.opening import open_source
-from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
+from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, require_columns
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.grouping import Apart, grouped
@@ -56,12 +56,13 @@ def reading(source: Any, question: Question) -> Iterator[tuple[Reader, Stream]]:
     with open_source(source, question.layout) as opened:
         others = {name: getattr(question, name) for name in ("weight", "segment")}
         roles = roles_of_columns(opened, question.label, **others) + roles_of_scores(opened, question.scores)
+        roles += roles_of_numbers(question.context and question.context.columns)
         for role in roles:
             require_columns(opened, [role.column], role.argument)
         names = list(dict.fromkeys(role.column for role in roles))
         stream = opened.stream(names, question.where)
         kinds = _kinds(opened, roles, stream.schema, partial(opened.stream, names, question.where))
-        yield Reader(opened, roles, kinds, question.pos_label, question.missing == "drop"), stream
+        yield Reader(opened, roles, kinds, question.pos_label, question.missing == "drop", question.context), stream
 
 
 def models_of_reader(reader: Reader) -> list[str]:
@@ -140,7 +141,7 @@ def _kinds(
         return columns.kinds_of(table.column(role.column), kind, decimal=source.decimal)
 
     none = pa.Table.from_batches([], schema)  # Schema.empty_table() would load pandas
-    numbers = {role: possible(role, none) for role in roles if role.argument in ("score", "weight")}
+    numbers = {role: possible(role, none) for role in roles if role.argument in ("score", "weight", "columns")}
     left = {role: kinds for role, kinds in numbers.items() if kinds}
     for piece in again().pieces if left else ():
         for table in piece():  # to its end, so that nothing stays open

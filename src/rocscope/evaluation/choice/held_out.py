@@ -10,8 +10,8 @@ from rocscope._parts import masks_of
 from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
+from rocscope.decisions.certainty.threshold_choice import Rule, from_zero, pick
 from rocscope.errors import InputError, OneClassError
-from rocscope.evaluation.choice.threshold_choice import Rule, from_zero, pick
 from rocscope.evaluation.folds import across
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.resampling.draws import Tally

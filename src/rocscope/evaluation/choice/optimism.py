@@ -11,6 +11,7 @@ from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import Rows
+from rocscope.decisions.certainty.threshold_choice import Rule
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.criteria import Function, criterion_of
 from rocscope.decisions.uncertain import UncertainContext
@@ -18,7 +19,6 @@ from rocscope.errors import InputError
 from rocscope.evaluation.choice.held_out import held_out
 from rocscope.evaluation.choice.optimism_result import Optimism
 from rocscope.evaluation.choice.replicates import Observed, Replicates, draw
-from rocscope.evaluation.choice.threshold_choice import Rule
 from rocscope.evaluation.evaluating import evaluate
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import WeightKind

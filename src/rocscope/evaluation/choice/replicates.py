@@ -6,9 +6,9 @@ import numpy as np
 
 from rocscope._progress import Progress
 from rocscope._types import Array
+from rocscope.decisions.certainty.threshold_choice import Rule, Tallied, from_zero
 from rocscope.decisions.decision import Decision
 from rocscope.errors import InputError, warn
-from rocscope.evaluation.choice.threshold_choice import Rule, Tallied, from_zero
 from rocscope.inference.resampling.draws import Design, in_chunks, tally_all
 
 

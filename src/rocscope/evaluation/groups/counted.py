@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._frame import frame_of
 from rocscope._parts import Named
 from rocscope._types import Array, Ties
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.frame import frame_of
 from rocscope.core.levels import least_from
 from rocscope.core.provenance import Provenance
 from rocscope.core.result import Result, number
@@ -71,6 +71,10 @@ class GroupedCounts(Named[CumulativeCounts], Result):
     def _totals(self) -> tuple[Array, Array]:
         n_pos, n_neg = self._rows.totals
         return check.read_only(n_pos), check.read_only(n_neg)
+
+    def sorted_levels(self) -> GroupLevels | None:
+        """Return the levels of all groups at once, where their rows were sorted at once."""
+        return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups) else None
 
     @property
     def n_pos(self) -> Array:

@@ -121,7 +121,7 @@ def _at_threshold(
     if one_class:
         return found
     harm, gain = (float(cost) for cost in (context.false_alarm_cost, context.miss_cost))
-    costs = {cell: float(getattr(context, f"cost_{cell}")) for cell in _CELLS}
+    costs = {cell: float(cost) for cell, cost in context.costs.items()}
     found["expected_cost"] = _mean(forms, predicted, costs)
     if gain > 0 and known.counts.threshold[0] <= 1:
         found["net_benefit"] = _mean(forms, predicted, {"tp": 1.0, "fp": -harm / gain, "fn": 0.0, "tn": 0.0})
@@ -149,7 +149,7 @@ def _rate(name: str, known: Evidence, forms: ClosedForms, point: OperatingPoint,
         of_label[label] += indicators[cell] * (part - value * of)
     error = known.variance_of_sum(*of_label.values()) ** 0.5 / whole
     sample = known.outcomes
-    worth = value * (1 - value) / error**2 if error > 0 else whole * float(sample.effective.sum()) / sample.n
+    worth = value * (1 - value) / error**2 if error**2 > 0 else whole * float(sample.effective.sum()) / sample.n
     low, high = forms.share(value, worth)
     return Estimate(value, low, high, forms.level, "Wilson", float(whole), error)
 

@@ -7,8 +7,8 @@ from math import isnan
 from typing import Any
 
 from rocscope import _validation as check
+from rocscope._frame import frame_of
 from rocscope.core.context import Context
-from rocscope.core.frame import frame_of
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.summary.guidance import DOMAINS, MEASURES, REFERENCES, TRIPOD, answered
@@ -184,7 +184,8 @@ def methods_paragraph(
 ) -> str:
     """Return the words for a methods section."""
     mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
-    costs = f"a false positive costing {context.cost_fp:g} and a false negative {context.cost_fn:g}"
+    cost = context.costs
+    costs = f"a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
     parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold found on all rows."
     percent = f"{100 * level:g} %"
     chosen = f"at the threshold of lowest expected cost on the same data, {costs}, so they are optimistic"

@@ -3,6 +3,8 @@
 from math import nan
 from typing import Any, Literal
 
+import numpy as np
+
 from rocscope import __version__
 from rocscope import _validation as check
 from rocscope.core.context import Context
@@ -97,7 +99,8 @@ def summary(
         decided = thresholds is None and sample.rows is not None and bool(sample.rows.decisions)
         threshold, notes = (None, ()) if decided else _threshold(model, sample.counts, context)
         for part, data in {"all": sample, **_parts(sample, by)}.items():
-            found = measure(data, threshold, context, level, seed)
+            with np.errstate(under="ignore"):
+                found = measure(data, threshold, context, level, seed)
             n, n_pos, said = data.counts.n, data.counts.n_pos, notes + found.notes
             if not isinstance(n, int) and data.rows is None:
                 said += ("weights are taken as numbers of rows: pass Predictions where they are not",)

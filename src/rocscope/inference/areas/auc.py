@@ -124,6 +124,8 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
     """Return the AUC of one model of a sample with its interval."""
     auc, size = float(sample.auc[index]), sample.size(index)
     variance = float(sample.covariance[index, index])
+    if auc in (0, 1) and variance > 0:
+        variance = 0.0  # but for rounding
     if not variance > 0 and method != "newcombe":
         warn(
             f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: the DeLong variance is "

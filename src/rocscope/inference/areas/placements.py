@@ -47,11 +47,13 @@ class AucSample:
         """Of the m areas."""
         if self.covariance_of_groups is not None:
             return self.covariance_of_groups
-        return sum((stratum.covariance for stratum in self.strata), np.zeros(()))
+        with np.errstate(under="ignore"):
+            return sum((stratum.covariance for stratum in self.strata), np.zeros(()))
 
     def size(self, model: int) -> EffectiveSize:
         """Return how many trials an area is worth."""
-        return effective_size(float(self.auc[model]), self.strata, model, float(self.covariance[model, model]))
+        with np.errstate(under="ignore"):
+            return effective_size(float(self.auc[model]), self.strata, model, float(self.covariance[model, model]))
 
     def alike(self, first: int, second: int) -> bool:
         """Whether two models rank all rows alike, so that their areas are equal whatever the rows."""
@@ -113,7 +115,8 @@ def auc_sample(
         sample.require_rows("groups" if given else "folds='mean'")
     if sample.rows is None:
         return sample_of_counts(sample.counts, sample.name)
-    return sample_of_rows(sample.rows, groups=groups, folds=folds, weights=weights)
+    with np.errstate(under="ignore"):
+        return sample_of_rows(sample.rows, groups=groups, folds=folds, weights=weights)
 
 
 def sample_of_rows(
@@ -181,6 +184,6 @@ def _placed(units: Units) -> tuple[Array, Array]:
     for j, score in enumerate(units.scores.values()):
         twice = _placements(units.positive, score, weight)
         right = twice[units.positive].sum() if weight is None else twice[units.positive] @ weight[units.positive]
-        auc[j] = right / (2 * n_pos * n_neg)
+        auc[j] = min(right / (2 * n_pos * n_neg), 1.0)  # sums of weights are rounded
         placed[:, j] = twice / opponents
     return auc, placed

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import frexp
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._types import Array
+from rocscope._whole import is_moderate
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
@@ -19,6 +21,7 @@ OverFolds = Literal["pooled", "mean"]
 
 WEIGHTS = ("auto", "frequency", "sampling")
 _FOLDS = ("pooled", "mean")
+_ALL_WHOLE_FROM = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ class Units:
         share, times = self.share(mask), self.times_of(mask)
         each = share if times is None else share / times
         if times is None and self.weight is not None and share.size > 1:
-            influence = influence * ((1 - 1 / share.size) / (1 - share))[:, None]
+            with np.errstate(divide="ignore", invalid="ignore"):  # where one row is all the weight
+                influence = influence * ((1 - 1 / share.size) / (1 - share))[:, None]
         units = float(share.size if times is None else times.sum())
         folds = 1 if self.fold is None else int(self.fold.max()) + 1
         return Stratum(influence * each[:, None], times, units, units - folds, 1 / float(share @ each))
@@ -141,11 +145,14 @@ def units_of(
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
     fold = None if predictions.fold is None else _codes(predictions.fold[kept])
     weight = None if weight is None else weight[kept]
+    frequency = weight is not None and is_frequency(weight, weights)
+    if weight is not None and not frequency and not is_moderate(total := weight.sum()):
+        weight = weight * 2.0 ** min(-frexp(total)[1], 1023)  # products of their sums are then within floats
     return Units(
         predictions.y_true[kept],
         {model: score[kept] for model, score in predictions.scores.items()},
         weight,
-        weight is not None and is_frequency(weight, weights),
+        frequency,
         None if unit is None else _codes(unit[kept]),
         fold if folds == "mean" else None,
         0 if fold is None or folds == "mean" else int(fold.max()) + 1,
@@ -157,11 +164,11 @@ def _codes(column: Array) -> NDArray[np.intp]:
 
 
 def is_frequency(weight: Array, kind: WeightKind) -> bool:
-    """Say whether weights are numbers of equal rows; "auto": when all are whole."""
+    """Say whether weights are numbers of equal rows; "auto": when all are whole, and not by their mere size."""
     whole = weight.dtype.kind == "i" or not (weight % 1).any()
     if kind == "frequency" and not whole:
         raise WeightError("weights='frequency'", expected="whole numbers", hint="use weights='sampling'")
-    return whole and kind != "sampling"
+    return whole and (kind == "frequency" or (kind == "auto" and weight.max(initial=0) <= _ALL_WHOLE_FROM))
 
 
 def require_whole(*counts: Array) -> None:

@@ -49,15 +49,18 @@ class RowsByTarget:
 class Tally:
     """How often units were drawn -> positives and negatives at each of k levels of one model.
 
-    Without rows the units are the targets themselves.
+    Without rows the units are the targets themselves, or `cells` has what each unit adds to each of them.
     """
 
     threshold: Array
     rows: RowsByTarget | None = None
+    cells: Array | None = None
 
     def counts(self, drawn: Array) -> tuple[Array, Array]:
         """Return matrices of positives and of negatives, a replicate a row and a level a column."""
         k = self.threshold.size
+        if self.cells is not None:
+            drawn = drawn @ self.cells
         if self.rows is None:
             return drawn[:, :k], drawn[:, k:]
         amount = drawn[:, self.rows.unit]

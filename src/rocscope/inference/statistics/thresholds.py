@@ -64,11 +64,12 @@ def cost_at(threshold: float, context: Context | Campaign | None = None) -> Smoo
     1.5
     """
     context = Context.given(context)
+    costs = context.costs
 
     def cost(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         share = context.prevalence((tp + fn) / (tp + fp + fn + tn))
-        of_pos = (context.cost_tp * tp + context.cost_fn * fn) / (tp + fn)
-        return share * of_pos + (1 - share) * (context.cost_fp * fp + context.cost_tn * tn) / (fp + tn)
+        of_pos = (costs["tp"] * tp + costs["fn"] * fn) / (tp + fn)
+        return share * of_pos + (1 - share) * (costs["fp"] * fp + costs["tn"] * tn) / (fp + tn)
 
     return Smooth(f"cost at {threshold:g}", at(threshold, cost).linearise, share=False)
 

@@ -1,0 +1,320 @@
+"""Allocation: which cases of which group a shared budget goes to, and what that costs."""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._frame import frame_of
+from rocscope._parts import numbered
+from rocscope._types import Array
+from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result, jsonable, number
+from rocscope.decisions.allocating.bounding import Parts, rate_of
+from rocscope.decisions.allocating.outlines import Outlines, listed
+from rocscope.decisions.allocating.terms import Terms
+from rocscope.decisions.lots.drawing import lots
+from rocscope.decisions.models import predict, scores_of, size_of
+from rocscope.errors import InputError
+
+_ROUNDED = Fraction(1, 10**9)
+
+
+class GroupRule(NamedTuple):
+    """A threshold that decides a share of the cases of a group."""
+
+    share: Fraction
+    model: str
+    threshold: float
+
+    def __str__(self) -> str:
+        whom = {np.inf: "nobody", -np.inf: "everybody"}.get(
+            self.threshold
+        ) or f"score≥{self.threshold:.6g} of {self.model}"
+        return whom if self.share == 1 else f"{float(self.share):.4g} × {whom}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Allocation(Result):
+    """A threshold for each group, by which all of them together are best within one budget.
+
+    Made by `rocscope.allocate`.
+
+    Attributes
+    ----------
+    cost : float
+        Expected cost of all cases together.
+    price : float
+        What bounds on the differences between groups cost: how much less the best allocation without them does.
+    marginal : float
+        What one case more of the capacity, or one unit more of the budget, would save; NaN under such bounds.
+    fixed_cost : float
+        Of campaigns, which is paid in any case.
+    limit : Fraction or None
+        The capacity, or what the budget leaves for contacts.
+    max_difference : dict from rate to number
+    """
+
+    _points: Outlines
+    _parts: Parts
+    _terms: Terms
+    cost: float
+    price: float
+    marginal: float
+    fixed_cost: float
+    limit: Fraction | None
+    in_money: bool
+    max_difference: dict[str, float]
+
+    @property
+    def names(self) -> Array:
+        """The groups, in their order."""
+        return self._points.names
+
+    @property
+    def profit(self) -> float:
+        """What campaigns bring: less than nothing is lost, and fixed costs are paid."""
+        return -self.cost - self.fixed_cost
+
+    @cached_property
+    def _counts(self) -> tuple[Array, Array]:
+        """Expected true and false positives of each group, in the sample."""
+        parts, groups = self._parts, self.names.size
+        some, share = parts.point >= 0, np.array([float(each) for each in parts.share])
+        tp, fp = (
+            np.bincount(parts.group[some], share[some] * axis[parts.point[some]], groups)
+            for axis in (self._points.tp, self._points.fp)
+        )
+        return tp, fp
+
+    def _rate(self, name: str) -> Array:
+        return rate_of(name, self._points, self._terms, np.arange(self.names.size), *self._counts)
+
+    @property
+    def tpr(self) -> Array:
+        """Expected true-positive rate of each group; NaN without positives."""
+        return self._rate("tpr")
+
+    @property
+    def fpr(self) -> Array:
+        """Expected false-positive rate of each group; NaN without negatives."""
+        return self._rate("fpr")
+
+    @property
+    def depth(self) -> Array:
+        """Expected share of each group that is predicted positive."""
+        return self._rate("depth")
+
+    @property
+    def cases(self) -> Array:
+        """Expected number of positive predictions in each group."""
+        return self._cases(*self._counts)
+
+    def _cases(self, tp: Array, fp: Array) -> Array:
+        pos, neg = (self._terms.column(name, np.arange(self.names.size)) for name in ("pos", "neg"))
+        return pos * tp + neg * fp
+
+    def difference(self, rate: str) -> float:
+        """Return how far groups differ in a rate at most: "tpr", "fpr" or "depth"."""
+        check.check_choice("rate", rate, ("tpr", "fpr", "depth"))
+        found = self._rate(rate)
+        return float(np.nanmax(found) - np.nanmin(found))
+
+    @cached_property
+    def _begin(self) -> NDArray[np.intp]:
+        return self._parts.group.searchsorted(np.arange(self.names.size + 1))
+
+    def rules(self, name: Hashable) -> tuple[GroupRule, ...]:
+        """Return which thresholds decide which share of the cases of a group; one decides all unless lots are drawn."""
+        if name not in self._points.keys:
+            raise InputError("name", expected="that of a group that was allocated to", got=check.shown(name))
+        return tuple(self._rules(self._points.keys[name]))
+
+    def _rules(self, group: int) -> Iterator[GroupRule]:
+        for i in range(self._begin[group], self._begin[group + 1]):
+            point, points = self._parts.point[i], self._points
+            if point < 0:
+                yield GroupRule(self._parts.share[i], points.models[0], np.inf)
+                continue
+            all_cases = points.tp[point] == points.n_pos[group] and points.fp[point] == points.n_neg[group]
+            threshold = -np.inf if all_cases else points.score[point : point + 1].tolist()[0]
+            yield GroupRule(self._parts.share[i], points.models[points.model[point]], threshold)
+
+    def _share(self, group: int) -> Fraction:
+        """Return the exact share of the cases of a group that is predicted positive."""
+        term, points, share = self._terms.of(group), self._points, Fraction(0)
+        for i in range(self._begin[group], self._begin[group + 1]):
+            point = self._parts.point[i]
+            if point >= 0:
+                tp, fp = (Fraction(axis[point].item()) for axis in (points.tp, points.fp))
+                share += self._parts.share[i] * term.cases(tp, fp)
+        return share / term.cases(*(Fraction(axis[group].item()) for axis in (points.n_pos, points.n_neg)))
+
+    def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.bool_]:
+        """Return which cases are predicted positive: of each group the share that is planned, exactly.
+
+        Parameters
+        ----------
+        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+        ids : array of n identifiers, optional
+            By which lots are drawn; by default the numbers of the rows.
+        segment : array of n groups
+            Those of the Predictions by default.
+        random_state : int, Generator, RandomState or None
+            Another one draws other lots.
+
+        Raises
+        ------
+        InputError
+            If there is no group column, or one of its groups was not allocated to.
+
+        Notes
+        -----
+        All cases that are passed are drawn together. Numbers of groups are rounded so that their sum is the planned
+        one, rounded down, and never beyond the share that the capacity is of all cases; of a budget each is rounded
+        down. Cases have the lots of `Decision.predict`. Where the list has more or fewer cases at a threshold than the
+        sample, the next best scores fill the number.
+        """
+        column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
+        if column is None:
+            raise InputError("segment", expected="the group of each case", got="none")
+        size = size_of(scores)
+        column = check.check_column(column, "segment", size)
+        named, code = numbered("segment", column)
+        known = self._points.keys
+        unknown = [name for name in listed(named) if name not in known]
+        if unknown:
+            raise InputError("segment", expected="groups that were allocated to", got=check.listing(unknown))
+        groups = [known[name] for name in listed(named)]
+        columns = scores_of(self._models(groups), scores)
+        lot = lots(np.arange(size) if ids is None else ids, size, check.seed_of(random_state))
+        order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=named.size))
+        rows = np.split(order, ends[:-1])
+        chosen = np.zeros(size, bool)
+        for group, own, most in zip(groups, rows, self._numbers(groups, rows), strict=True):
+            within = {model: score[own] for model, score in columns.items()}
+            chosen[own] = _drawn(list(self._rules(group)), within, lot[own], most)
+        return chosen
+
+    def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
+        """Return the identifiers of the cases that `predict` finds positive, in the order that they come in.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, allocate
+        >>> north, south = ThresholdCounts([2, 1], [3, 1], [1, 3]), ThresholdCounts([2, 1], [1, 1], [1, 5])
+        >>> allocation = allocate({"n": north, "s": south})
+        >>> allocation.select([2, 2, 1, 1, 2, 1], list("abcdef"), segment=list("nnnnss"))
+        array(['a', 'b'], dtype='<U1')
+        """
+        chosen = np.flatnonzero(self.predict(scores, ids, segment=segment, random_state=random_state))
+        return chosen if ids is None else np.asarray(ids)[chosen]
+
+    def _models(self, groups: list[int]) -> list[str]:
+        if len(self._points.models) == 1:
+            return self._points.models
+        return list(dict.fromkeys(rule.model for group in groups for rule in self._rules(group)))
+
+    def _numbers(self, groups: list[int], rows: list[Array]) -> list[int]:
+        """Return how many cases of each group are taken."""
+        planned = [self._share(group) * own.size for group, own in zip(groups, rows, strict=True)]
+        if self.in_money:
+            return [int(each + _ROUNDED) for each in planned]
+        total, size = sum(planned, Fraction(0)), sum(own.size for own in rows)
+        if self.limit is not None:
+            points, every = self._points, np.arange(self.names.size)
+            most = self.limit * size / self._terms.total("cases", every, points.n_pos, points.n_neg)
+            if total > most + _ROUNDED:
+                planned = [each * most / total for each in planned]
+                total = most
+        return _rounded_to(int(total + _ROUNDED), planned)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with a row for each group: its rule, and what is expected of it.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        tp, _ = self._counts
+        columns = {
+            "group": self.names,
+            "rule": np.array([" + ".join(map(str, self._rules(group))) for group in range(self.names.size)]),
+            "cases": self.cases,
+            "tp": self._terms.column("pos", np.arange(self.names.size)) * tp,
+            "tpr": self.tpr,
+            "fpr": self.fpr,
+            "depth": self.depth,
+        }
+        return frame_of(columns, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return cost, price and the rules of all groups, safe for JSON."""
+        names = ("cost", "price", "marginal", "profit", "fixed_cost", "max_difference")
+        limit = None if self.limit is None else float(self.limit)
+        columns = [self.names, self.cases, self.tpr, self.fpr, self.depth]
+        rows = [
+            dict(zip(("group", "cases", "tpr", "fpr", "depth", "rules"), (*row, rules), strict=True))
+            for *row, rules in zip(
+                *(column.tolist() for column in columns), map(self._plain, range(len(self.names))), strict=True
+            )
+        ]
+        return jsonable({name: getattr(self, name) for name in names} | {"limit": limit, "groups": rows})
+
+    def _plain(self, group: int) -> list[dict[str, Any]]:
+        return [rule._asdict() | {"share": float(rule.share)} for rule in self._rules(group)]
+
+    def __repr__(self) -> str:
+        groups = f"{self.names.size} group{'s' * (self.names.size != 1)}"
+        facts = [groups, f"{number(round(float(self.cases.sum()), 9))} cases", f"cost={self.cost:.6g}"]
+        if self.max_difference:
+            facts.append(f"price of bounds={self.price:.6g}")
+        if self.marginal > 0:
+            facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
+        return f"Allocation({', '.join(facts)})"
+
+
+def _rounded_to(total: int, planned: list[Fraction]) -> list[int]:
+    """Return whole numbers of a given sum: each number rounded down, and those that lose most by it up.
+
+    Examples
+    --------
+    >>> _rounded_to(3, [Fraction(1, 2), Fraction(3, 4), Fraction(7, 4)])
+    [0, 1, 2]
+    """
+    found = [int(each + _ROUNDED) for each in planned]
+    lost = sorted(range(len(planned)), key=lambda i: found[i] - planned[i])
+    for i in lost[: max(total - sum(found), 0)]:
+        found[i] += 1
+    return found
+
+
+def _drawn(rules: list[GroupRule], scores: dict[str, Array], lot: Array, most: int) -> NDArray[np.bool_]:
+    """Return exactly so many cases of a group: of those that thresholds agree on their share, by lot."""
+    pattern = np.zeros(lot.size, np.int64)
+    for bit, rule in enumerate(rules):
+        pattern |= predict(scores[rule.model], rule.threshold).astype(np.int64) << bit
+    kinds, place = np.unique(pattern, return_inverse=True)
+    chance = [
+        sum((rule.share for bit, rule in enumerate(rules) if kind >> bit & 1), Fraction(0)) for kind in kinds.tolist()
+    ]
+    ranked = sorted(range(kinds.size), key=lambda i: -chance[i])
+    sizes = np.bincount(place, minlength=kinds.size).tolist()
+    amount = [chance[i] * sizes[i] for i in ranked]
+    short = most - sum(amount, Fraction(0))
+    for j in range(len(ranked)) if short > 0 else reversed(range(len(ranked))):
+        before = amount[j]
+        amount[j] = max(Fraction(0), min(Fraction(sizes[ranked[j]]), before + short))
+        short -= amount[j] - before
+    taken = np.zeros(lot.size, bool)
+    goodness = np.unique(scores[rules[-1].model], return_inverse=True)[1]
+    for i, wanted in zip(ranked, _rounded_to(most, amount), strict=True):
+        own = np.flatnonzero(place == i)
+        best = np.zeros(own.size, np.intp) if 0 < chance[i] < 1 else -goodness[own]
+        taken[own[np.lexsort((lot[own], best))[:wanted]]] = True
+    return taken

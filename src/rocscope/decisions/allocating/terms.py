@@ -1,0 +1,192 @@
+"""Terms: what a case of each group gains, costs and takes of the budget, and for how many of its kind it stands."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._types import Array
+from rocscope.core.context import Context, decimal
+from rocscope.curves.campaign import Campaign
+from rocscope.decisions.allocating.outlines import Outlines
+from rocscope.errors import InputError, OneClassError
+
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Term:
+    """What a context makes of the cases of a group.
+
+    Attributes
+    ----------
+    pos, neg : Fraction
+        For how many cases one positive, and one negative, of the sample stands.
+    hit, alarm : Fraction
+        What is gained by a true positive, and lost by a false one.
+    miss, rest : Fraction
+        What positives and negatives cost that are not predicted positive.
+    use : Fraction
+        What a case that is predicted positive takes of the budget.
+    """
+
+    pos: Fraction
+    neg: Fraction
+    hit: Fraction
+    alarm: Fraction
+    miss: Fraction
+    rest: Fraction
+    use: Fraction = _ONE
+
+    @classmethod
+    def of(cls, context: Context, use: Fraction, pos: Fraction, neg: Fraction) -> "Term":
+        hit, alarm = context.miss_cost, context.false_alarm_cost
+        if alarm < 0 or hit + alarm < 0:
+            hint = "check the signs of the costs (gains are negative)"
+            raise InputError("context", expected="false alarms that cost something", got=repr(context), hint=hint)
+        return cls(pos, neg, hit, alarm, decimal(context.cost_fn), decimal(context.cost_tn), use)
+
+    def gain(self, tp: Any, fp: Any) -> Fraction:
+        """Return how much less than nothing some counts of positive predictions cost."""
+        return self.hit * self.pos * tp - self.alarm * self.neg * fp
+
+    def taken(self, tp: Any, fp: Any) -> Fraction:
+        """Return what they take of the budget."""
+        return self.use * self.cases(tp, fp)
+
+    def cases(self, tp: Any, fp: Any) -> Fraction:
+        """Return for how many cases some counts stand."""
+        return self.pos * tp + self.neg * fp
+
+    def left(self, n_pos: Any, n_neg: Any) -> Fraction:
+        """Return what it costs to predict nobody positive."""
+        return self.pos * self.miss * n_pos + self.neg * self.rest * n_neg
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of all groups: `kind[g]` is the number of that of group g."""
+
+    every: Sequence[Term]
+    kind: NDArray[np.intp]
+    fixed: Fraction = Fraction(0)
+
+    @cached_property
+    def largest(self) -> Fraction:
+        """The largest of all gains and losses, in units of which floats hold them whatever their size."""
+        return max(max(abs(term.hit), abs(term.alarm)) for term in self.every) or _ONE
+
+    def column(self, name: str, group: Array) -> Array:
+        """Return one of their numbers for each of some entries of groups, as floats; gains and losses in `largest`."""
+        unit = self.largest if name in ("hit", "alarm") else _ONE
+        return np.array([float(getattr(term, name) / unit) for term in self.every])[self.kind[group]]
+
+    def of(self, group: int) -> Term:
+        """Return the terms of a group."""
+        return self.every[self.kind[group]]
+
+    def total(self, name: str, group: Array, tp: Array, fp: Array) -> Fraction:
+        """Return the exact sum over counts in groups of what a method of a term makes of them."""
+        kind, most = self.kind[group], len(self.every)
+        sums = [_by_kind(axis, kind, most) for axis in (tp, fp)]
+        return _sum([getattr(term, name)(*counts) for term, *counts in zip(self.every, *sums, strict=True)])
+
+
+def _sum(parts: list[Fraction]) -> Fraction:
+    """Return an exact sum, in pairs: common denominators grow late."""
+    while len(parts) > 1:
+        parts = [sum(parts[i : i + 2], Fraction(0)) for i in range(0, len(parts), 2)]
+    return parts[0]
+
+
+def _by_kind(axis: Array, kind: Array, kinds: int) -> list[Any]:
+    """Return exact sums of counts by kind; of weights, of which sums are rounded, as fractions."""
+    if axis.dtype.kind == "f":
+        return [Fraction(each) for each in np.bincount(kind, axis, kinds).tolist()]
+    sums = np.zeros(kinds, np.int64)
+    np.add.at(sums, kind, axis)
+    return sums.tolist()
+
+
+@dataclass(frozen=True)
+class Given:
+    """What users say of the costs: one context for all groups, or one for each."""
+
+    context: Any
+    population: float | None
+
+    @cached_property
+    def campaigns(self) -> list[Campaign]:
+        each = self.context.values() if isinstance(self.context, Mapping) else [self.context]
+        return [one for one in each if isinstance(one, Campaign)]
+
+    def terms(self, hulls: Outlines, *, budget: bool) -> Terms:
+        """Return the terms of groups whose hulls are known."""
+        if budget and not (self.campaigns and all(campaign.unit_cost > 0 for campaign in self.campaigns)):
+            hint = "without unit costs pass capacity="
+            raise InputError("budget", expected="campaigns with a unit cost above 0", got="none", hint=hint)
+        if self.population is not None and self.campaigns:
+            raise InputError("population", expected="none beside a Campaign, which names its own", got="one")
+        groups = hulls.n_pos.size
+        if not isinstance(self.context, Mapping):
+            term, fixed = self._term(self.context, *_totals(hulls.n_pos, hulls.n_neg), budget=budget)
+            return Terms([term], np.zeros(groups, np.intp), fixed)
+        found = []
+        share = _ONE
+        if self.population is not None:
+            share = decimal(self.population) / sum(_totals(hulls.n_pos, hulls.n_neg))
+        for name, group in hulls.keys.items():
+            totals = _totals(hulls.n_pos[group], hulls.n_neg[group])
+            found.append(self._term(self._own(name), *totals, budget=budget, share=share))
+        return Terms([term for term, _ in found], np.arange(groups), sum((fixed for _, fixed in found), Fraction(0)))
+
+    def _own(self, name: Hashable) -> Any:
+        if name not in self.context:
+            raise InputError("context", expected=f"one for each group, also {name!r}", got=f"{len(self.context)}")
+        return self.context[name]
+
+    def _term(
+        self, given: Any, n_pos: Fraction, n_neg: Fraction, *, budget: bool, share: Fraction | None = None
+    ) -> tuple[Term, Fraction]:
+        """Return the terms in a context of so many positives and negatives, and what is paid in any case."""
+        context = Context.given(given)
+        n, use, fixed = n_pos + n_neg, _ONE, Fraction(0)
+        population = n if share is None else n * share
+        if isinstance(given, Campaign):
+            population, fixed = decimal(given.population), decimal(given.fixed_cost)
+            use = decimal(given.unit_cost) if budget else use
+        elif self.population is not None and share is None:
+            population = decimal(self.population)
+        if context.target_prevalence is None:
+            return Term.of(context, use, population / n, population / n), fixed
+        if not (n_pos and n_neg):
+            raise OneClassError("allocation at a target prevalence", expected="both classes", got="one")
+        prevalence = decimal(context.target_prevalence)
+        return Term.of(context, use, prevalence * population / n_pos, (1 - prevalence) * population / n_neg), fixed
+
+
+def _totals(n_pos: Array, n_neg: Array) -> tuple[Fraction, Fraction]:
+    pos, neg = (Fraction(np.sum(axis).item()) for axis in (n_pos, n_neg))
+    return pos, neg
+
+
+def limit_of(given: Given, capacity: float | None, budget: float | None, terms: Terms) -> Fraction | None:
+    """Return how much may be taken, in cases or in money; None where there is no limit."""
+    if isinstance(given.context, Campaign) and capacity is None:
+        capacity = given.context.capacity
+    elif any(campaign.capacity is not None for campaign in given.campaigns):
+        raise InputError("capacity", expected="one for all groups", got="one of a campaign too")
+    if capacity is not None and budget is not None:
+        raise InputError("budget", expected="none beside a capacity", got="both")
+    if capacity is not None:
+        return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
+    if budget is None:
+        return None
+    fixed = float(terms.fixed)
+    words = f"an amount of at least the fixed costs, {fixed:g}"
+    return decimal(check.check_number(budget, "budget", words, least=fixed)) - terms.fixed

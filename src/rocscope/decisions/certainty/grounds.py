@@ -1,0 +1,54 @@
+"""What a decision was chosen by, as what tells how sure it is."""
+
+from fractions import Fraction
+
+from rocscope.core.context import Context, decimal
+from rocscope.core.point import OperatingPoint
+from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
+from rocscope.decisions.certainty.options import Option, Options
+from rocscope.decisions.certainty.threshold_choice import Rule
+from rocscope.decisions.constraints import Constraint
+from rocscope.decisions.criteria import Criterion, criterion_of
+from rocscope.decisions.lots.reviewing import Reviewing
+from rocscope.decisions.model_hull import Hull
+from rocscope.geometry.choices import label
+
+
+def grounds_of(
+    hull: Hull,
+    criterion: Criterion,
+    context: Context,
+    constraints: tuple[Constraint, ...] = (),
+    population: float | None = None,
+    limit: float | None = None,
+) -> Grounds:
+    """Return what tells how sure a choice among all thresholds of a hull is."""
+    every = [(model, negated) for model in hull.models for negated in ((False, True) if hull.negate else (False,))]
+    if criterion.name == "accuracy" and context == Context(context.target_prevalence):
+        criterion = criterion_of("min_cost")  # in another name
+    scale = max(abs(cost) for cost in (context.cost_fp, context.cost_fn, context.cost_tp, context.cost_tn)) or 1.0
+    rule = Rule(criterion, context, scale, constraints, population, len(every), limit)
+    options = (Option(label(model, negated), model, rule, negated) for model, negated in every)
+    return Grounds(hull.samples, Options(tuple(options)))
+
+
+def limit_of(constraints: tuple[Constraint, ...], cases: Fraction) -> tuple[float | None, tuple[Constraint, ...]]:
+    """Return the share of cases that a lot may fill, where constraints bound nothing else, and what is left of them."""
+    if not all(each.quantity in ("cases", "depth") and each.relation == "<=" for each in constraints):
+        return None, constraints
+    shares = [decimal(each.bound) / (cases if each.quantity == "cases" else 1) for each in constraints]
+    return (float(min(shares)) if shares else None), ()
+
+
+def as_given(context: Context, acted: OperatingPoint, review: Reviewing | None) -> AsGiven:
+    """Return what a rule of lots or of three actions does to the cases of each class, and what that costs."""
+    if review is None:
+        positives = (acted.tp, acted.fn), (context.cost_tp, context.cost_fn)
+        negatives = (acted.fp, acted.tn), (context.cost_fp, context.cost_tn)
+        return AsGiven((positives, negatives), context.target_prevalence, "lots are taken as given, not as chosen")
+    looked, look = review.point, review.review.cost
+    costs = (context.cost_tp, context.cost_tp + look, context.cost_fn)
+    positives = (acted.tp, max(looked.tp - acted.tp, 0), looked.fn), costs
+    costs = (context.cost_fp, context.cost_tn + look, context.cost_tn)
+    negatives = (acted.fp, max(looked.fp - acted.fp, 0), looked.tn), costs
+    return AsGiven((positives, negatives), context.target_prevalence, "reviews are taken as given, not as chosen")

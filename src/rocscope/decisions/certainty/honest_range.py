@@ -1,0 +1,249 @@
+"""The honest range of a choice: judged on cases that it was not made on, with the error that the choosing adds."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rocscope import _validation as check
+from rocscope._progress import Progress
+from rocscope._types import Array
+from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
+from rocscope.decisions.certainty.drawing_again import InSample, Redrawn, drawn_again, in_sample
+from rocscope.decisions.certainty.folding import FOLDS, HeldOut, held_out
+from rocscope.decisions.certainty.options import Option, Options, design_of_all
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.resampling.draws import Design
+from rocscope.sample import Samples
+
+_DRAWS = 20_000
+_PRIOR = 0.5
+_OF_FOLDS = 1.05
+_ERROR_OF_CHOICE = 0.5
+_OF_MODELS = 0.75
+_JAGGED = 0.25
+_FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a choice was made on: the data of all models, and what was chosen among by which rule."""
+
+    samples: Samples
+    options: Options
+
+    def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:
+        """Return the cost of the choice, in the unit of its options, on cases that it was not made on."""
+        check.check_level(level)
+        check.check_whole(replicates, "replicates")
+        for name, counts in self.samples.points().items():
+            counts.require_both_classes(f"interval with {name!r}")
+        seed = check.seed_of(random_state)
+        design = design_of_all(self.samples, seed)
+        sample = in_sample(design, self.options)
+        judged = held_out(design, self.options, seed)
+        drawn = drawn_again(design, self.options, sample, replicates, seed, progress)
+        return _Found(design, self.options, sample, judged, drawn, level, seed).estimate()
+
+
+@dataclass(frozen=True)
+class AsGiven:
+    """A rule that is not chosen anew: what cases of each class it gives each of several actions, and what they cost.
+
+    Attributes
+    ----------
+    classes : two pairs of tuples
+        Counts of positives by action and what each of them costs; the same of negatives.
+    target_prevalence : float or None
+    why : str
+        Why it is not chosen anew.
+    """
+
+    classes: tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[tuple[float, ...], tuple[float, ...]]]
+    target_prevalence: float | None
+    why: str
+
+    def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:  # noqa: ARG002
+        """Return the cost of the rule, in `replicates` times ten draws from Jeffreys' posterior."""
+        check.check_level(level)
+        rng = np.random.default_rng([check.seed_of(random_state), 3])
+        draws = 10 * check.check_whole(replicates, "replicates")
+        n_pos, n_neg = (float(sum(counts)) for counts, _ in self.classes)
+        prevalence = rng.beta(n_pos + _PRIOR, n_neg + _PRIOR, draws)
+        prevalence = prevalence if self.target_prevalence is None else self.target_prevalence
+        own = n_pos / (n_pos + n_neg) if self.target_prevalence is None else self.target_prevalence
+        drawn, means = [], []
+        for counts, costs in self.classes:
+            drawn.append(rng.dirichlet(np.array(counts) + _PRIOR, draws) @ np.array(costs))
+            means.append(float(np.dot(counts, costs) / sum(counts)))
+        values = prevalence * drawn[0] + (1 - prevalence) * drawn[1]
+        value = own * means[0] + (1 - own) * means[1]
+        idle = prevalence * self.classes[0][1][-1] + (1 - prevalence) * self.classes[1][1][-1]
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        return ChosenEstimate(
+            value,
+            float(low),
+            float(high),
+            level,
+            "Jeffreys, as given",
+            n_pos + n_neg,
+            float(values.std()),
+            self.why,
+            apparent=value,
+            acting=float((values < idle).mean()),
+        )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the parts say, put together."""
+
+    design: Design
+    options: Options
+    sample: InSample
+    judged: HeldOut
+    drawn: Redrawn
+    level: float
+    seed: int
+
+    def estimate(self) -> ChosenEstimate:
+        """Return the cost of the choice with all that is said of it."""
+        number, values = self.sample.option, self._values()
+        low, high = np.quantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
+        often = f"{self.judged.repeats} times" if self.judged.repeats > 1 else "once"
+        method = f"chosen anew in {FOLDS} folds, {often}, and {len(self.drawn.cost)} replicates"
+        return ChosenEstimate(
+            self._value,
+            float(low),
+            float(high),
+            self.level,
+            ", ".join(part for part in (method, self.design.note) if part),
+            self.design.n,
+            float(values.std()),
+            self._doubt(),
+            apparent=float(self.sample.cost[number]),
+            regret=self._regret(),
+            models=self._models(),
+            acting=self._acting(),
+        )
+
+    @cached_property
+    def _judged_cost(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            return np.array(
+                [option.cost(*cells) for option, cells in zip(self.options.each, self.judged.chosen, strict=True)]
+            )
+
+    @property
+    def _optimism(self) -> Array:
+        return np.maximum(self._judged_cost - self.sample.cost, 0)
+
+    @property
+    def _value(self) -> float:
+        return float(self._judged_cost[self.sample.option]) + _OF_MODELS * self._luck
+
+    @cached_property
+    def _luck(self) -> float:
+        """How much less the best of several models costs in replicates than in the sample that they are drawn from."""
+        best = self._first(self.drawn.acting)[:, None]
+        moved = self.drawn.cost - self.drawn.cost.mean(axis=0)
+        return max(-float(np.nanmean(np.take_along_axis(moved, best, axis=1))), 0.0)
+
+    def _values(self) -> Array:
+        """Return costs of the choice in proportion to how well they agree with the held-out cases."""
+        number = self.sample.option
+        values, _ = self._posterior(number, self.judged.chosen[number])
+        return values + _OF_MODELS * self._luck
+
+    def _acting(self) -> float:
+        """Return the probability that the choice costs less than nobody does, or else the best that acts."""
+        number = self.sample.option
+        if not self.sample.cells[number, :2].any():
+            number = self._first(self._honest)
+        values, nobody = self._posterior(number, self.judged.acting[number])
+        idle = nobody if self.options.idle is None else self.options.idle
+        return float((values + _OF_MODELS * self._luck < idle).mean())
+
+    def _posterior(self, number: int, cells: Array) -> tuple[Array, Array]:
+        """Return costs of an option and of nobody; the error of choosing counts as information that is missing."""
+        option = self.options.each[number]
+        plain, _ = _posterior(np.random.default_rng([self.seed, 3]), option, cells, 1.0)
+        variance = float(plain.var())
+        wanted = _OF_FOLDS * variance * self._effect_of_design
+        wanted += (_ERROR_OF_CHOICE * self._optimism[number]) ** 2 + self._luck**2 + float(self._beyond.var())
+        return _posterior(np.random.default_rng([self.seed, 4]), option, cells, variance / wanted if variance else 1.0)
+
+    @property
+    def _effect_of_design(self) -> float:
+        """By how much groups and weights make the cost of one threshold vary more than as many rows would."""
+        tallies = self.design.tallies.values()
+        if self.design.one_row_a_unit and not any(each.rows and each.rows.weight is not None for each in tallies):
+            return 1.0
+        number = self.sample.option
+        rng = np.random.default_rng([self.seed, 5])
+        plain, _ = _posterior(rng, self.options.each[number], self.sample.cells[number], 1.0)
+        variance = float(plain.var())
+        return float(self.drawn.cost[:, number].var()) / variance if variance else 1.0
+
+    @cached_property
+    def _beyond(self) -> Array:
+        """What the choice costs more than the best of each replicate, less what that one owes to the replicate."""
+        number = self.sample.option
+        beyond = self.drawn.cost[:, number] - self.drawn.least
+        beyond = beyond[np.isfinite(beyond)] - _JAGGED * self._optimism[number] - _OF_MODELS * self._luck
+        return np.maximum(beyond, 0) if beyond.size else np.zeros(1)
+
+    def _regret(self) -> Estimate | None:
+        rule = self.options.each[0].rule
+        if rule.criterion.name != "min_cost" or rule.constraints or rule.limit is not None:
+            return None
+        low, high = np.quantile(self._beyond, [(1 - self.level) / 2, (1 + self.level) / 2])
+        method = f"bootstrap, {self._beyond.size} replicates"
+        return Estimate(float(self._beyond.mean()), float(low), float(high), self.level, method, self.design.n)
+
+    @cached_property
+    def _honest(self) -> Array:
+        """Worth of the best of each option that acts, where it was not chosen."""
+        with np.errstate(invalid="ignore"):
+            return np.array(
+                [each.worth(*cells) for each, cells in zip(self.options.each, self.judged.acting, strict=True)]
+            )
+
+    def _first(self, worth: Array) -> Any:
+        """Return which option is best, along the last axis; one that cannot act never is."""
+        goodness = self.options.sign * worth
+        return np.where(np.isnan(goodness), -np.inf, goodness).argmax(axis=-1)
+
+    def _models(self) -> dict[str, float]:
+        """Return how often each option is the best in replicates, at its own threshold and with its own optimism."""
+        optimism = self._honest - self.sample.worth_of_acting
+        error = np.random.default_rng([self.seed, 6]).standard_normal(self.drawn.acting.shape)
+        best = self._first(self.drawn.acting + optimism * (1 + _ERROR_OF_CHOICE * error))
+        return {option.label: float((best == n).mean()) for n, option in enumerate(self.options.each)}
+
+    def _doubt(self) -> str:
+        few, failed = self.design.smallest_class, self.judged.failed[self.sample.option]
+        if few < _FEWEST:
+            return f"a class has {few:g} rows only, fewer than {_FEWEST}"
+        return f"nothing could be chosen in {failed:.0%} of the folds" if failed else ""
+
+
+def _posterior(rng: np.random.Generator, option: Option, cells: Array, information: float) -> tuple[Array, Array]:
+    """Return costs, of an option and of nobody, drawn from Jeffreys' posterior of prevalence and rates.
+
+    Each case has so much information.
+    """
+    tp, fp, n_pos, n_neg = (information * cell for cell in cells)
+    sure = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # nobody or everybody, whatever the scores
+
+    def share(count: float, of: float) -> Any:
+        return count / of if sure else rng.beta(count + _PRIOR, max(of - count, 0.0) + _PRIOR, _DRAWS)
+
+    tpr, fpr = share(tp, n_pos), share(fp, n_neg)
+    prevalence = rng.beta(n_pos + _PRIOR, n_neg + _PRIOR, _DRAWS)
+    nothing = np.zeros(_DRAWS)
+    return (
+        option.cost(prevalence * tpr, (1 - prevalence) * fpr, prevalence, 1 - prevalence),
+        option.cost(nothing, nothing, prevalence, 1 - prevalence),
+    )

@@ -1,0 +1,229 @@
+"""Decisions where costs differ from row to row: the cheapest threshold, and the rule that looks at each row's own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._money import Stakes, cost_of, rows_in_money
+from rocscope._types import Array
+from rocscope.core.context import CELLS, Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
+from rocscope.core.rows import model_name
+from rocscope.curves.campaign import Campaign
+from rocscope.decisions.models import predict
+from rocscope.errors import InputError, ScoreError
+from rocscope.geometry import Choices, Touch, all_choices, touching
+from rocscope.inference.costs import compare_costs
+from rocscope.inference.estimate import Comparisons
+from rocscope.inference.influence.units import WeightKind
+from rocscope.sample import rows_of
+
+
+@dataclass(frozen=True, eq=False)
+class PricedRows:
+    """Rows that each have costs of their own, and what thresholds cost on them."""
+
+    rows: Predictions
+    context: Context
+
+    @cached_property
+    def stakes(self) -> Stakes:
+        """What is at stake in each row."""
+        return Stakes.of(self.rows, self.context)
+
+    @cached_property
+    def _money(self) -> dict[str, ThresholdCounts]:
+        rows = self.stakes.rows(self.rows, self.context)
+        return {model: rows.counts(model) for model in rows.models}
+
+    def cheapest(self, options: Sequence[Choices]) -> Touch:
+        """Return which of some thresholds costs least; among equals that of fewest positive rows, then the first."""
+        priced = {each.model: (each, *_in_money(each, self._money[each.model])) for each in options}
+        found = touching([money for _, money, _ in priced.values()], Context())
+        order = list(priced)
+        touches: list[Touch] = []
+        for touch in (found, *found.tied):
+            choices, _, first = priced[touch.choices.model]
+            touches.append(Touch(choices, first[touch.index].item()))
+
+        def fewest(touch: Touch) -> tuple[Fraction, int]:
+            return touch.choices.depth(touch.index), order.index(touch.choices.model)
+
+        best, *others = sorted(touches, key=fewest)
+        return replace(best, tied=tuple(others))
+
+    def cost(self, model: str, threshold: float) -> float:
+        """Return the cost per case of a threshold."""
+        return self.stakes.cost(predict(self.rows.scores[model], threshold))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of the rows."""
+        gain, positive = self.stakes.gain, self.rows.y_true
+        said = {
+            "in {} of {} rows acting makes no difference": gain == 0,
+            "in {} of {} rows acting on a positive loses": positive & (gain < 0),
+            "in {} of {} rows acting on a negative gains": ~positive & (gain > 0),
+        }
+        return tuple(note.format(f"{rows.sum():,}", f"{rows.size:,}") for note, rows in said.items() if rows.any())
+
+
+def _in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]:
+    """Return thresholds of rows as points of the same rows in money, and at which position each is reached first."""
+    levels = choices.counts.threshold
+    priced = np.zeros(levels.size + 1, np.intp)
+    priced[levels.size - np.searchsorted(levels[::-1], money.threshold)] = 1  # every level in money is one of the rows
+    index, first = np.unique(np.cumsum(priced)[choices.index], return_index=True)
+    return Choices(choices.model, money, index), first
+
+
+def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
+    """Rows in money: positive where acting gains, each with what is at stake in it as its weight.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With the columns that the context names.
+    context : Context
+
+    Returns
+    -------
+    Predictions
+        Of the rows in which acting makes a difference. The weights have a unit of their own, about the mean of what is
+        at stake, so that no interval takes whole amounts for numbers of rows.
+
+    Raises
+    ------
+    ColumnError
+        If the rows lack a column of the context.
+    InputError
+        If acting makes no difference in any row.
+
+    Notes
+    -----
+    Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. Whoever acts on the rows
+    that a threshold selects loses |g| in each that is on its wrong side, beyond what is lost anyhow. So every curve,
+    hull, band and test of these rows is one in money, at costs of 1 : 1, the default. At a target prevalence positive
+    and negative labels are given their shares first.
+
+    Amounts of up to four decimals are added exactly, as the decimals that they are.
+
+    Examples
+    --------
+    A fraud of 500 and one of 3; stopping a payment to look at it costs 5, also where that is all that there is to lose:
+
+    >>> preds = Predictions([1, 1, 0], [0.9, 0.6, 0.4], columns={"amount": [500, 3, 40]})
+    >>> money = in_money(preds, Context(cost_fn="amount", cost_tp=5, cost_fp=5))
+    >>> money.y_true.tolist(), (money.sample_weight / money.sample_weight[0] * 495).round(6).tolist()
+    ([True, False, False], [495.0, 2.0, 5.0])
+    """
+    return rows_in_money(rows_of(predictions), Context.given(context))
+
+
+def act_by_row(
+    probability: Any, context: Context | Campaign, columns: Mapping[str, Any] | None = None
+) -> NDArray[np.bool_]:
+    """Which cases to act on where each has costs of its own: those of which acting is expected to gain.
+
+    Parameters
+    ----------
+    probability : array of n calibrated probabilities
+        Of the positive class, among the cases that are decided on.
+    context : Context
+    columns : mapping from name to array of n numbers, optional
+        Those that the context names.
+
+    Raises
+    ------
+    InputError
+        If a score is no probability, or the context has a target prevalence, at which they would be others: see
+        `correct_probabilities`.
+    ColumnError
+        If a column of the context is not there.
+
+    Notes
+    -----
+    Acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). No threshold on the score can do better where the
+    probabilities are right; where they are not, `compare_row_rule` tells what it costs.
+
+    Examples
+    --------
+    >>> act_by_row([0.1, 0.1], Context(cost_fn="amount", cost_tp=5, cost_fp=5), {"amount": [40, 60]})
+    array([False,  True])
+    """
+    context = Context.given(context)
+    score = check.check_scores(probability, name="probability")
+    if not ((score >= 0) & (score <= 1)).all():
+        hint = "recalibrate the scores first (rocscope.calibration.recalibrate)"
+        raise ScoreError("probability", expected="probabilities from 0 to 1", got=check.shown(score), hint=hint)
+    if context.target_prevalence is not None:
+        hint = "give the probabilities at that prevalence: rocscope.decisions.correct_probabilities"
+        raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
+    known = Predictions(np.zeros(score.size, bool), score, columns=columns).columns
+    tp, fp, fn, tn = (cost_of(cell, context, known) for cell in CELLS)
+    p = score.astype(np.float64)
+    return np.asarray(p * (np.asarray(fn) - tp) > (1 - p) * (np.asarray(fp) - tn))
+
+
+def compare_row_rule(
+    predictions: Predictions,
+    context: Context | Campaign,
+    *,
+    model: str | None = None,
+    threshold: float | None = None,
+    level: float = 0.95,
+    groups: Any = None,
+    weights: WeightKind = "auto",
+) -> Comparisons:
+    """Compare one threshold for all rows with the rule that looks at the costs of each, on the same rows.
+
+    Parameters
+    ----------
+    predictions : Predictions of calibrated probabilities
+        With the columns that the context names.
+    context : Context
+    model : str, optional
+        Which, where there are several.
+    threshold : float, optional
+        By default the cheapest on these rows, which flatters it.
+    level, groups, weights : see `rocscope.inference.compare_costs`
+
+    Returns
+    -------
+    Comparisons
+        Expected cost per case of the model at the threshold and, with " row by row", by `act_by_row`; their
+        difference is below 0 where the latter is cheaper.
+
+    Raises
+    ------
+    InputError, ColumnError
+        As `act_by_row` does.
+
+    Examples
+    --------
+    Of four rows to act on all costs 4 a row; to act on the two of which p·amount is above 4, 2:
+
+    >>> preds = Predictions([1, 0, 1, 0] * 9, [0.6, 0.6, 0.3, 0.3] * 9, columns={"amount": [9, 1, 20, 1] * 9})
+    >>> found = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
+    >>> found["score", "score row by row"].difference
+    Estimate(-2, 95 % interval -2.663 to -1.337, z, paired, n=36)
+    """
+    rows = rows_of(predictions)
+    name = model_name(rows.models, model)
+    score, counts = rows.scores[name], rows.counts(name)
+    own = act_by_row(score, context, rows.columns)
+    if threshold is None:
+        threshold = PricedRows(rows, Context.given(context)).cheapest([all_choices(name, counts)]).point.threshold
+    fixed = predict(score, counts.at(threshold).threshold)
+    decided = {name: fixed, f"{name} row by row": own}
+    both = Predictions(
+        rows.y_true, dict.fromkeys(decided, score), decisions=decided, columns=rows.columns, **rows.row_columns()
+    )
+    return compare_costs(both, context, level=level, groups=groups, weights=weights)

@@ -1,0 +1,333 @@
+"""One budget for many groups, against the linear program over all thresholds of all groups, solved by HiGHS."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import rocscope as rs
+from rocscope import Campaign, Context, Predictions, ThresholdCounts
+from rocscope.decisions import Allocation
+from rocscope.errors import InputError, PairingError
+from rocscope.ranges import BinnedCounts
+
+GAP = 1e-9
+CASES = [pytest.param(60, id="few"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
+RATES = ("tpr", "fpr", "depth")
+WORDS = {"equal_opportunity": ["tpr"], "equalized_odds": ["tpr", "fpr"], "demographic_parity": ["depth"]}
+
+
+def sample(rng):
+    """Draw tied scores of one or two models in one to four groups, some of them of one class."""
+    n = int(rng.integers(4, 60))
+    y = rng.random(n) < rng.uniform(0.1, 0.7)
+    y[:2] = [True, False]
+    levels = int(rng.integers(1, 8))
+    scores = {m: rng.integers(0, levels + 1, n) + y * rng.integers(0, 3, n) for m in "ab"[: rng.integers(1, 3)]}
+    weight = None if rng.random() < 0.8 else rng.integers(1, 4, n) / 2
+    return Predictions(y.astype(int), scores, segment=rng.integers(0, rng.integers(1, 5), n), sample_weight=weight)
+
+
+def points_of(preds, group):
+    """Return the counts of every threshold of every model in a group, by brute force over rows."""
+    inside = preds.segment == group
+    weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
+    found = {(0.0, 0.0)}
+    for score in preds.scores.values():
+        for cut in set(score[inside].tolist()):
+            yes = inside & (score >= cut)
+            found.add((weight[yes & preds.y_true].sum(), weight[yes & ~preds.y_true].sum()))
+    return np.array(sorted(found)).T
+
+
+def asked(rng, preds, groups):
+    """Return what is passed, and for each group what a positive and a negative count, gain, cost and take."""
+    weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
+    sizes = {g: [weight[(preds.segment == g) & (preds.y_true == y)].sum() for y in (True, False)] for g in groups}
+    n_pos, n_neg = (sum(size[i] for size in sizes.values()) for i in (0, 1))
+    cost, benefit = float(rng.choice([0.5, 1, 2])), float(rng.choice([1, 3, 10]))
+    kind = rng.integers(0, 4)
+    if kind == 0:
+        context = Context(cost_fp=float(rng.choice([0, 0.5, 1, 3])), cost_fn=float(rng.choice([0, 1, 2, 20])))
+        return context, {}, dict.fromkeys(groups, (1, 1, context, 1)), 0
+    if kind == 1:
+        context = Context(0.2, cost_fp=float(rng.choice([0.5, 1])), cost_fn=float(rng.choice([1, 2, 20])))
+        up, right = 0.2 * 1000 / n_pos, 0.8 * 1000 / n_neg
+        return context, {"population": 1000}, dict.fromkeys(groups, (up, right, context, 1)), 0
+    if kind == 2:
+        campaign = Campaign(500, cost, benefit, fixed_cost=3)
+        scale = 500 / (n_pos + n_neg)
+        return campaign, {}, dict.fromkeys(groups, (scale, scale, campaign.context, cost)), 3
+    campaigns = {g: Campaign(int(rng.integers(10, 200)), cost * (1 + g % 2), benefit) for g in groups}
+    each = {g: campaigns[g].population / sum(sizes[g]) for g in groups}
+    return campaigns, {}, {g: (each[g], each[g], campaigns[g].context, campaigns[g].unit_cost) for g in groups}, 0
+
+
+def least(preds, groups, terms, limit, budget, bounds):
+    """Return the lowest cost of all mixtures of thresholds in all groups: any two groups are held together."""
+    columns = [(g, tp, fp) for g in groups for tp, fp in zip(*points_of(preds, g), strict=True)]
+    group, tp, fp = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
+    weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
+    total = {g: [weight[(preds.segment == g) & (preds.y_true == y)].sum() for y in (True, False)] for g in groups}
+    take, cost = np.zeros(group.size), np.zeros(group.size)
+    rates = {name: np.full(group.size, np.nan) for name in RATES}
+    base = 0.0
+    for g in groups:
+        own, (u, v, context, use), (p, n) = group == g, terms[g], total[g]
+        cost[own] = (
+            u * (context.cost_tp - context.cost_fn) * tp[own] + v * (context.cost_fp - context.cost_tn) * fp[own]
+        )
+        base += u * p * context.cost_fn + v * n * context.cost_tn
+        take[own] = (use if budget else 1) * (u * tp[own] + v * fp[own])
+        rates["depth"][own] = (u * tp[own] + v * fp[own]) / (u * p + v * n)
+        rates["tpr"][own] = tp[own] / p if p else np.nan
+        rates["fpr"][own] = fp[own] / n if n else np.nan
+    rows, most = ([], []) if limit is None else ([take], [limit])
+    for name, bound in bounds.items():
+        value = np.nan_to_num(rates[name])
+        known = [g for g in groups if not np.isnan(rates[name][group == g]).any()]
+        for g in known:
+            for h in known:
+                if g != h:
+                    rows.append(value * (group == g) - value * (group == h))
+                    most.append(bound)
+    each = [group == g for g in groups]
+    solved = linprog(cost, rows or None, most or None, each, np.ones(len(groups)), method="highs")
+    return solved.fun + base
+
+
+def gap(rng):
+    """Return by how much the program's optimum differs from ours in one generated case, whose draws are checked."""
+    preds = sample(rng)
+    groups = np.unique(preds.segment).tolist()
+    context, options, terms, fixed = asked(rng, preds, groups)
+    weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
+    all_cases = sum(
+        terms[g][1 - y] * weight[(preds.segment == g) & (preds.y_true == y)].sum() for g in groups for y in (0, 1)
+    )
+    campaigns = isinstance(context, Campaign | dict)
+    budget = campaigns and rng.random() < 0.4
+    limit = None if rng.random() < 0.2 else float(round(rng.uniform(0, 0.8) * all_cases))
+    bounds = {}
+    if rng.random() < 0.5:
+        word = str(rng.choice(list(WORDS)))
+        bounds = dict.fromkeys(WORDS[word], 0.0)
+        options["max_difference"] = word
+        if rng.random() < 0.6:
+            bounds = {str(name): float(rng.choice([0, 0.1, 0.3])) for name in rng.choice(RATES, 2, replace=False)}
+            options["max_difference"] = bounds
+    if limit is not None:
+        options["budget" if budget else "capacity"] = limit + fixed * budget
+    found = rs.allocate(preds, context, **options)
+    best = least(preds, groups, terms, limit, budget, bounds)
+    free = best if not bounds else least(preds, groups, terms, limit, budget, {})
+    assert found.price == pytest.approx(best - free, abs=GAP * max(1, abs(best)))
+    for name, most in bounds.items():
+        assert found.difference(name) <= most + GAP
+    if limit is not None:
+        use = np.array([terms[g][3] if budget else 1 for g in groups])
+        assert (found.cases * use).sum() <= limit + GAP * max(1, limit)
+    if preds.sample_weight is None:
+        check_draws(rng, preds, found, limit, budget, all_cases)
+    return abs(found.cost - best) / max(1, abs(best))
+
+
+def check_draws(rng, preds, found, limit, budget, all_cases):
+    """Check that as many as planned are drawn, of each group too, and the same again in another order."""
+    ids = rng.permutation(len(preds))
+    chosen = found.predict(preds, ids)
+    planned = {g: found.depth[i] * (preds.segment == g).sum() for i, g in enumerate(found.names.tolist())}
+    total = sum(planned.values())
+    most = total if limit is None or budget else min(total, limit * len(preds) / all_cases)
+    for g, number in planned.items():
+        assert abs((chosen & (preds.segment == g)).sum() - number * (most / total if total else 0)) < 1 + 1e-6
+    if not budget:
+        assert chosen.sum() == int(most + 1e-6)
+    order = rng.permutation(len(preds))
+    shuffled = {name: score[order] for name, score in preds.scores.items()}
+    again = found.select(shuffled, ids[order], segment=preds.segment[order])
+    assert sorted(again.tolist()) == sorted(ids[chosen].tolist())
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_no_allocation_of_randomised_rules_costs_less(cases):
+    rng = np.random.default_rng(0)
+    found = [gap(rng) for _ in range(cases)]
+    print(f"largest gap {max(found):.2g}")
+    assert max(found) <= GAP
+
+
+NORTH, SOUTH = (
+    ThresholdCounts([3, 2, 1], [60, 30, 10], [40, 170, 690]),
+    ThresholdCounts([3, 2, 1], [20, 30, 50], [80, 270, 550]),
+)
+BRANCHES = {"north": NORTH, "south": SOUTH}
+CAMPAIGN = Campaign(2000, 1, 10)
+
+
+def rows_of(counts):
+    return np.repeat(np.tile([1, 0], len(counts)), np.column_stack([counts.pos, counts.neg]).ravel()), np.repeat(
+        counts.threshold, counts.pos + counts.neg
+    )
+
+
+def as_rows():
+    columns = [(*rows_of(counts), [name] * int(counts.n)) for name, counts in BRANCHES.items()]
+    y, score, segment = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return Predictions(y, {"a": score}, segment=segment)
+
+
+def test_every_form_of_groups_gives_the_same():
+    rows = as_rows()
+    read = rs.read_counts(
+        {"y": rows.y_true.astype(int), "a": rows.scores["a"], "b": rows.segment}, label="y", scores="a", segment="b"
+    )
+    exact = {name: BinnedCounts.from_counts(counts) for name, counts in BRANCHES.items()}
+    twice = {name: {"a": counts, "b": counts} for name, counts in BRANCHES.items()}
+    for groups in (rows, rows.counts(by="segment"), read, exact, rows.by_segment(), twice):
+        found, expected = (facts(rs.allocate(each, CAMPAIGN, capacity=300)) for each in (groups, BRANCHES))
+        assert found == expected
+
+
+def facts(allocation):
+    """Return what an allocation says, but not the names of its models."""
+    content = allocation.to_dict()
+    for each in content["groups"]:
+        each["rules"] = [(rule["share"], rule["threshold"]) for rule in each["rules"]]
+    return content
+
+
+def test_compiled_and_plain_hulls_are_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    y, score = rng.random(4000) < 0.3, rng.integers(0, 300, (2, 4000))
+    rows = Predictions(y, {"a": score[0] + 40 * y, "b": score[1] + 50 * y}, segment=rng.integers(0, 9, 4000))
+    found = []
+    for small in (1, 50_000):
+        monkeypatch.setattr("rocscope.kernels.SMALL", small)
+        for models in (["a"], ["a", "b"]):
+            for bounds in (None, {"tpr": 0.1}):
+                chosen = rs.allocate(rows.select(models=models), capacity=700, max_difference=bounds)
+                found.append(chosen.to_dict())
+    half = len(found) // 2
+    assert found[:half] == found[half:]
+
+
+def test_equal_groups_share_alike_and_one_group_is_a_plan():
+    both = rs.allocate({"a": NORTH, "b": NORTH}, CAMPAIGN)
+    assert both.rules("a") == both.rules("b")
+    alone = rs.allocate({"a": NORTH}, Campaign(1000, 1, 10, capacity=150))
+    assert alone.profit == rs.plan_campaign(NORTH, Campaign(1000, 1, 10, capacity=150)).best.best.profit
+    assert alone.to_frame()["rule"].tolist() == ["0.75 × score≥3 of score + 0.25 × score≥2 of score"]
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 137, 300, 2000])
+def test_exactly_as_many_as_there_is_capacity_for(capacity):
+    rows = as_rows()
+    plan = rs.allocate(rows, CAMPAIGN, capacity=capacity)
+    ids = np.arange(2000)[::-1] + 10_000
+    chosen = plan.select(rows, ids)
+    assert len(set(chosen.tolist())) == min(capacity, 400)
+    assert plan.select(rows, ids, random_state=1).tolist() != chosen.tolist() or capacity in (0, 300, 2000)
+    more = Predictions(np.tile(rows.y_true, 3), {"a": np.tile(rows.scores["a"], 3)}, segment=["north"] * 6000)
+    assert plan.predict(more).sum() <= 3 * capacity
+
+
+def test_what_costs_nothing_and_what_is_never_worth_it():
+    assert rs.allocate(BRANCHES, Context(cost_fp=0)).depth.tolist() == [1, 1]
+    assert rs.allocate(BRANCHES, Context(cost_fn=0)).depth.tolist() == [0, 0]
+    assert rs.allocate(BRANCHES, Context(cost_fp=0, cost_fn=0)).depth.tolist() == [0, 0]
+    assert rs.allocate(BRANCHES, Campaign(2000, 5, 1), budget=300).profit == 0
+
+
+@pytest.mark.parametrize(
+    "names", [["x", 1], np.array(["2020-01-01", "2020-01-02"], "M8[ns]"), [(1, 2), (1, 3)], [True, False]]
+)
+def test_groups_may_be_called_anything(names):
+    segment = np.empty(4, object) if isinstance(names, list) else np.empty(4, names.dtype)
+    segment[:] = [names[0], names[0], names[1], names[1]]
+    rows = Predictions([1, 0, 1, 0], [2, 1, 2, 3], segment=segment)
+    found = rs.allocate(rows, dict.fromkeys(names, Context()), capacity=1)
+    assert found.rules(names[0])[0].threshold == 2
+    assert found.predict(rows).tolist() == [True, False, False, False]
+    assert len(found.to_dict()["groups"]) == len(found.to_frame()) == 2
+
+
+def test_scores_of_any_type_are_compared_as_they_are():
+    """Whole numbers that float64 would round stand beside floats, in another group and of another model."""
+    large = 2**60 + np.arange(4)
+    whole, half = ThresholdCounts(large[::-1], [3, 1, 0, 0], [0, 0, 2, 4]), ThresholdCounts([0.5, 0.25], [3, 1], [1, 5])
+    found = rs.allocate({"a": whole, "b": half}, Context())
+    assert [found.rules(name)[0].threshold for name in "ab"] == [2**60 + 2, 0.5]
+    both = rs.allocate({"a": {"m": whole, "n": ThresholdCounts([0.5, 0.25], [4, 0], [3, 3])}})
+    assert both.rules("a")[0][1:] == ("m", 2**60 + 2)
+    assert both.predict({"m": large, "n": large * 0.0}, segment=["a"] * 4).tolist() == [False] * 3 + [True]
+    weighted = rs.allocate({1: whole, 2: ThresholdCounts([0.5, 0.25], [0.3, 0.1], [0.1, 0.5])})
+    assert [rule.threshold for name in (1, 2) for rule in weighted.rules(name)] == [2**60 + 2, 0.5]
+
+
+def test_costs_of_any_size_and_groups_of_one_class():
+    groups = {"no": ThresholdCounts([2, 1], [0, 0], [3, 4]), "yes": ThresholdCounts([1], [5], [0]), "both": NORTH}
+    for scale in (1e-300, 1.0, 1e300):
+        found = rs.allocate(groups, Context(cost_fp=scale, cost_fn=3 * scale), capacity=60, max_difference={"tpr": 0.5})
+        share = 0.86 / 1.03  # of the group with positives only, whose tpr is half of all above that of the other
+        assert found.cases.tolist() == pytest.approx([0, 5 * share, 60 - 5 * share])
+        assert np.isnan(found.tpr[0]) and np.isnan(found.fpr[1])
+
+
+def test_a_frame_and_its_line():
+    plan = rs.allocate(BRANCHES, CAMPAIGN, capacity=300)
+    frame = plan.to_frame("pyarrow").to_pydict()
+    assert (frame["group"], frame["cases"]) == (["north", "south"], [200.0, 100.0])
+    assert repr(plan) == "Allocation(2 groups, 300 cases, cost=-650, one case more saves 0.5)"
+    budget = rs.allocate(BRANCHES, Campaign(2000, 2, 20, fixed_cost=100), budget=500)
+    assert (budget.cases.sum(), budget.profit) == (200, 20 * 80 - 500)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: rs.allocate(NORTH), InputError, "^segments: expected Predictions with segments"),
+        (lambda: rs.allocate({}), InputError, "^segments: expected .*, got none$"),
+        (lambda: rs.allocate(as_rows().select(models=["a"]), capacity=-1), InputError, "^capacity: expected a number"),
+        (lambda: rs.allocate(Predictions([1, 0], [1, 2])), InputError, "there is no segment column"),
+        (lambda: rs.allocate({"a": "x.csv"}), InputError, r"^segments\['a'\]: expected Predictions"),
+        (lambda: rs.allocate(BRANCHES, Context(cost_fp=-1)), InputError, "false alarms that cost something"),
+        (
+            lambda: rs.allocate(BRANCHES, CAMPAIGN, capacity=1, budget=1),
+            InputError,
+            "^budget: expected none beside",
+        ),
+        (lambda: rs.allocate(BRANCHES, budget=1), InputError, "^budget: expected campaigns with a unit cost"),
+        (lambda: rs.allocate(BRANCHES, CAMPAIGN, population=9), InputError, "^population: expected none beside a Camp"),
+        (lambda: rs.allocate(BRANCHES, population=0), InputError, "^population: expected a number of cases above 0"),
+        (
+            lambda: rs.allocate(BRANCHES, {"north": CAMPAIGN}),
+            InputError,
+            "^context: expected one for each gr",
+        ),
+        (lambda: rs.allocate(BRANCHES, "cheap"), InputError, "^context: expected a Context or a Campaign"),
+        (lambda: rs.allocate(BRANCHES, max_difference="parity"), InputError, "^max_difference: expected"),
+        (lambda: rs.allocate(BRANCHES, max_difference={"tpr": -1}), InputError, "^max_difference of tpr: expected"),
+        (lambda: rs.allocate(BRANCHES, max_difference=0.1), InputError, "^max_difference: expected a mapping"),
+        (
+            lambda: rs.allocate({"a": {"m": NORTH}, "b": {"n": NORTH}}),
+            PairingError,
+            r"^segments\['b'\]: expected the",
+        ),
+        (lambda: rs.allocate({"a": {"m": NORTH, "n": SOUTH}, "b": {"m": NORTH, "n": NORTH.at(2)}}), None, ""),
+        (
+            lambda: rs.allocate({"a": {"m": NORTH, "n": NORTH + NORTH}}),
+            PairingError,
+            "^segments of 'n': expected as",
+        ),
+        (lambda: rs.allocate(BRANCHES).rules("west"), InputError, "^name: expected that of a group"),
+        (lambda: rs.allocate(BRANCHES).difference("mcc"), InputError, "^rate: expected"),
+        (lambda: rs.allocate(BRANCHES).predict([1, 2]), InputError, "^segment: expected the group of each case"),
+        (lambda: rs.allocate(BRANCHES).predict([1], segment=["west"]), InputError, r"^segment: .*, got 'west'"),
+    ],
+)
+def test_what_is_refused_says_why(call, error, message):
+    if error is None:
+        assert isinstance(call(), Allocation)
+        return
+    with pytest.raises(error, match=message):
+        call()

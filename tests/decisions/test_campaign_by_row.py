@@ -1,0 +1,126 @@
+"""Campaigns in which each response brings something else, against brute force over thresholds and lots."""
+
+import itertools
+from math import inf
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+from rocscope import Campaign, Predictions
+from rocscope.errors import ColumnError, InputError
+
+CASES = [pytest.param(60, id="few"), pytest.param(2000, id="all", marks=pytest.mark.slow)]
+FACTS = ("depth", "gain", "cumulative_gain", "lift", "size", "responders", "non_responders", "profit", "threshold")
+
+
+def drawn(rng):
+    n = int(rng.integers(3, 40))
+    y = rng.random(n) < rng.uniform(0.1, 0.8)
+    y[:2] = [True, False]
+    weight = None if rng.random() < 0.5 else rng.integers(1, 4, n)
+    margin = np.round(rng.uniform(0, 20, n), int(rng.choice([0, 2])))
+    margin[0] += 1
+    preds = Predictions(y, rng.integers(0, rng.integers(1, 9), n) + y, sample_weight=weight, columns={"margin": margin})
+    campaign = Campaign(
+        population=1000,
+        unit_cost=round(float(rng.uniform(0, 8)), 1),
+        unit_benefit="margin",
+        fixed_cost=float(rng.choice([0, 100])),
+        response_rate=None if rng.random() < 0.5 else 0.1,
+        capacity=None if rng.random() < 0.5 else float(rng.integers(0, 1000)),
+    )
+    return preds, campaign
+
+
+def points(preds, campaign):
+    """Return size, responders and profit of each threshold, customer by customer."""
+    weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight.astype(float)
+    if campaign.response_rate is not None:
+        for label, share in ((True, campaign.response_rate), (False, 1 - campaign.response_rate)):
+            rows = preds.y_true == label
+            weight[rows] *= share / weight[rows].sum()
+    weight *= campaign.population / weight.sum()
+    score = preds.scores["score"]
+    for cut in [inf, *sorted(set(score.tolist()), reverse=True)]:
+        sent = score >= cut
+        size, responders = weight[sent].sum(), weight[sent & preds.y_true].sum()
+        brings = (weight * preds.columns["margin"])[sent & preds.y_true].sum()
+        yield cut, size, responders, brings - campaign.unit_cost * size - campaign.fixed_cost
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_no_threshold_and_no_lot_between_two_brings_more(cases):
+    rng = np.random.default_rng(0)
+    for _ in range(cases):
+        preds, campaign = drawn(rng)
+        plan = rs.plan_campaign(preds, campaign)
+        found = list(points(preds, campaign))
+        most = campaign.population if campaign.capacity is None else campaign.capacity
+        best = [profit for _, size, _, profit in found if size <= most + 1e-9]
+        for (_, size, _, profit), (_, more, _, other) in itertools.product(found, found):
+            if size < most < more:
+                best.append(profit + (most - size) / (more - size) * (other - profit))
+        row = plan.best.best
+        assert row.profit == pytest.approx(max(best), rel=1e-9, abs=1e-9)
+        assert row.size <= most + 1e-9
+        if not plan.curve.rule.by_lot:
+            size, responders = next(
+                (size, found)
+                for cut, size, found, _ in found
+                if row.threshold in (cut, -inf) and (row.threshold == cut or size == pytest.approx(campaign.population))
+            )
+            assert (row.size, row.responders) == pytest.approx((size, responders))
+        curve = plan.curve
+        assert curve.y == pytest.approx([profit for *_, profit in found], rel=1e-9, abs=1e-6)
+        assert curve.x == pytest.approx([size / campaign.population for _, size, _, _ in found])
+        assert curve.perfect.at(row.depth) >= row.profit - 1e-6
+        assert curve.random.at(1.0) == pytest.approx(curve.y[-1])
+
+
+@pytest.mark.parametrize("capacity", [None, 100, 333, 0])
+@pytest.mark.parametrize("rate", [None, 0.05])
+def test_the_same_amount_for_all_is_the_plain_campaign(capacity, rate):
+    rng = np.random.default_rng(1)
+    y = rng.random(300) < 0.3
+    preds = Predictions(y, rng.integers(0, 12, 300) + 2 * y, columns={"margin": np.full(300, 4.5)})
+    plain = Campaign(1000, 1, 4.5, 100, rate, capacity)
+    ours = rs.plan_campaign(preds, Campaign(1000, 1, "margin", 100, rate, capacity))
+    plan = rs.plan_campaign(preds, plain)
+    assert ours.verdict == plan.verdict
+    rows = [(ours.best.best, plan.best.best), *zip(ours.curve.table(7), plan.curve.table(7), strict=True)]
+    for row, expected in rows:
+        assert [getattr(row, name) for name in FACTS] == pytest.approx([getattr(expected, name) for name in FACTS])
+    assert (ours.best.random_profit, ours.best.perfect_profit) == pytest.approx(
+        (plan.best.random_profit, plan.best.perfect_profit)
+    )
+    assert ours.curve.point.tp == pytest.approx(plan.curve.point.tp)
+    ids = [f"c{i}" for i in range(300)]
+    assert ours.select(preds, ids).tolist() == plan.select(preds, ids).tolist()
+    assert ours.curve.break_even_depths == pytest.approx(plan.curve.break_even_depths)
+    assert ours.to_dict()["campaigns"]["campaign"]["unit_benefit"] == "margin"
+
+
+PREDS = Predictions([1, 0, 1, 0], [4, 3, 2, 1], columns={"margin": [9, -1, -1, 0]})
+CAMPAIGN = Campaign(100, 1, "margin")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: rs.plan_campaign(PREDS, CAMPAIGN), InputError, "unit_benefit 'margin': .* the first in row 2"),
+        (
+            lambda: rs.plan_campaign(PREDS, Campaign(1, 1, "x")),
+            ColumnError,
+            "unit_benefit: .* column 'x', got 'margin'",
+        ),
+        (lambda: rs.plan_campaign(PREDS.counts(), CAMPAIGN), InputError, "rows"),
+        (lambda: rs.profit(PREDS, CAMPAIGN), InputError, "plan_campaign takes rows"),
+        (lambda: CAMPAIGN.profit(1, 1), InputError, "one unit_benefit"),
+        (lambda: CAMPAIGN.break_even_rate, InputError, "one unit_benefit"),
+        (lambda: Campaign(1, 1, ""), InputError, "unit_benefit: expected an amount"),
+    ],
+)
+def test_what_needs_one_benefit_or_rows_says_so(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

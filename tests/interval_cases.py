@@ -1,0 +1,123 @@
+"""Samples whose true costs are known, and what the intervals of decisions and plans say of them.
+
+As a script it prints the figures of `Decision.interval`: ``python tests/interval_cases.py``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+import rocscope as rs
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Rows of which some are positive by chance, with scores of models that share a part of their error.
+
+    Negatives are standard normal, positives normal around the shift of each model; perhaps rounded up to steps.
+    """
+
+    n: int
+    shifts: tuple[float, ...] = (1.0,)
+    prevalence: float = 0.3
+    cost_fn: float = 2
+    step: float = 0.0
+    shared: float = 0.5
+    target: bool = False
+
+    @property
+    def context(self):
+        return rs.Context(self.prevalence if self.target else None, cost_fn=self.cost_fn)
+
+    @property
+    def campaign(self):
+        """A mailing to 10,000, of which each contact costs 1 and each response brings `cost_fn`."""
+        return rs.Campaign(10_000, 1, self.cost_fn, fixed_cost=100)
+
+    def cost(self, threshold, shift, context=None):
+        """What a threshold truly costs per case."""
+        cut = threshold - self.step
+        return (context or self.context).expected_cost(ndtr(shift - cut), ndtr(-cut), self.prevalence)
+
+    def least(self):
+        """What the best threshold of the best model costs."""
+        every = np.arange(-8, 12, self.step or 0.002)
+        return min(self.cost(np.append(every, [-np.inf, np.inf]), shift).min() for shift in self.shifts)
+
+    def sample(self, rng):
+        positive = np.zeros(self.n, bool)
+        while not 0 < positive.sum() < self.n:
+            positive = rng.random(self.n) < self.prevalence
+        common = np.sqrt(self.shared) * rng.standard_normal(self.n)
+        scores = {}
+        for number, shift in enumerate(self.shifts):
+            score = common + np.sqrt(1 - self.shared) * rng.standard_normal(self.n) + shift * positive
+            scores[f"m{number}"] = self.step * np.ceil(score / self.step) if self.step else score
+        return rs.Predictions(positive, scores)
+
+
+SINGLE = {
+    "1.0, all different, 100 rows": Cases(100),
+    "1.0, all different, 400 rows": Cases(400),
+    "2.0, all different, 400 rows": Cases(400, (2.0,)),
+    "2.0, multiples of 1/2, 400 rows": Cases(400, (2.0,), step=0.5),
+    "2.0, class mix known, 400 rows": Cases(400, (2.0,), target=True),
+}
+RARE = {
+    "2 % of 1,000 positive": Cases(1000, (1.5,), 0.02, 30),
+    "1 % of 2,000 positive": Cases(2000, (1.5,), 0.01, 60),
+}
+SEVERAL = {
+    "five equal models, 100 rows": Cases(100, (1.0,) * 5),
+    "five equal models, 400 rows": Cases(400, (1.0,) * 5),
+    "five equal models, multiples of 1/2, 400 rows": Cases(400, (1.0,) * 5, step=0.5),
+    "five unequal models, 400 rows": Cases(400, (1.0, 1.1, 1.2, 1.3, 1.4)),
+    "one better by far, 400 rows": Cases(400, (1.0, 1.0, 1.0, 1.0, 1.6)),
+    "five equal models, 2 % of 1,000 positive": Cases(1000, (1.5,) * 5, 0.02, 30),
+}
+MAILING = {
+    "profit, 3 % of 2,000 respond": Cases(2000, (1.0,), 0.03, 40),
+    "profit, 1 % of 2,000 respond": Cases(2000, (1.5,), 0.01, 100),
+}
+
+
+def study(cases, samples, *, seed=0, replicates=200, profit=False):
+    """Return, for each sample, by how much the intervals of cost (or profit) and of regret miss the truth, 0 if not."""
+    rng = np.random.default_rng([seed, cases.n, len(cases.shifts)])
+    least, found = cases.least(), []
+    for number in range(samples):
+        rows = cases.sample(rng)
+        options = {"replicates": replicates, "random_state": number, "progress": False}
+        if profit:
+            plan = rs.plan_campaign(rows, cases.campaign)
+            interval, model = plan.interval(**options), plan.best.model
+            truth = -cases.cost(plan.best.best.threshold, cases.shifts[int(model[1:])], cases.campaign.context)
+            truth = cases.campaign.population * truth - cases.campaign.fixed_cost
+            regret = 0.0
+        else:
+            decision = rs.choose(rows, cases.context)
+            interval, model = decision.interval(**options), decision.model
+            truth = cases.cost(decision.threshold, cases.shifts[int(model[1:])])
+            regret = max(truth - least - interval.regret.high, 0) - max(interval.regret.low - (truth - least) - 1e-6, 0)
+        missed = max(truth - interval.high, 0) - max(interval.low - truth, 0)
+        apparent = interval.apparent - truth
+        found.append((missed, regret, interval.value - truth, apparent, interval.reliable, interval.acting))
+    names = ("missed", "regret", "error", "apparent", "reliable", "acting")
+    return {name: np.array(column, dtype=float) for name, column in zip(names, zip(*found, strict=True), strict=True)}
+
+
+if __name__ == "__main__":
+    import sys
+
+    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    for name, cases in (SINGLE | RARE | SEVERAL | MAILING).items():
+        result = study(cases, samples, profit=name in MAILING)
+        missed, regret = result["missed"], result["regret"]
+        print(
+            f"{name}: covers {np.mean(missed == 0):.1%} (too low {np.mean(missed > 0):.1%}, too high "
+            f"{np.mean(missed < 0):.1%}), regret {np.mean(regret == 0):.1%}, bias {result['error'].mean():.4f}, "
+            f"apparent {result['apparent'].mean():.4f}, reliable {result['reliable'].mean():.1%}, "
+            f"acting {result['acting'].mean():.2f}",
+            flush=True,
+        )
