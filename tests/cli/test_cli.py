@@ -201,7 +201,7 @@ def test_all_worked_rankings_through_the_command_line(run, tmp_path):
 def test_the_open_page_is_written_once_or_to_stdout(run, tmp_path):
     assert run("page") == (0, "", "Page: open.html\n")
     page = (tmp_path / "open.html").read_text(encoding="utf-8")
-    assert run("page", "-o", "-") == (0, page, "")
+    assert run("page", "-o", "-") == (0, f"{page}\n", "")
     code, _, err = run("page")
     assert code == 2
     assert "open.html exists already" in err

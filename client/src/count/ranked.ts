@@ -124,8 +124,9 @@ export function thin(ranked: Ranked, most: number): Thinned {
   const above = (i: number): number => (i ? tp[i - 1]! / nPos - fp[i - 1]! / nNeg : 0);
   const vertices = corners(ranked);
   const every = size < most;
-  let index = Array.from({ length: size + 1 }, (_, i) => i);
-  if (!every) {
+  let index: number[];
+  if (every) index = Array.from({ length: size + 1 }, (_, i) => i);
+  else {
     const wanted = [...Array.from({ length: most }, (_, i) => (i === most - 1 ? 2 : i * (2 / (most - 1)))), ...Array.from(vertices, along)];
     const chosen = new Set([0, firstAt(fp, nNeg) + 1]);
     for (const place of wanted) if (place > 0 && place <= along(size)) chosen.add(firstFrom(along, size, place));
