@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope import Campaign, Context, Decision, Predictions, ThresholdCounts
+from rocscope import Campaign, Context, Decision, Predictions
 from rocscope.decisions import act_by_row, compare_row_rule, in_money
 from rocscope.errors import ColumnError, InfeasibleError, InputError, OneClassError, ScoreError
 
@@ -333,56 +333,6 @@ def test_a_campaign_whose_benefit_is_a_column_is_decided_on():
     assert (AMOUNT * Y - 5)[acts].sum() == max(profit.values())
 
 
-def test_read_and_read_counts_take_the_columns_of_a_context():
-    rows = {"y": Y, "a": PREDS.scores["a"], "amount": AMOUNT, "w": np.arange(8) % 2 + 1.0}
-    read = rs.read(rows, label="y", scores="a", weight="w", columns=["amount"])
-    assert read.columns["amount"].tolist() == AMOUNT.tolist()
-    kept = rs.read(rows, label="y", scores="a", columns=["amount"], where="amount > 10")
-    assert kept.columns["amount"].tolist() == AMOUNT[AMOUNT > 10].tolist()
-    counted = rs.read_counts(rows, label="y", scores="a", weight="w", context=FRAUD)["a"]
-    money = in_money(read, FRAUD).counts()
-    assert (rs.choose(counted).threshold, counted.threshold.tolist()) == (
-        rs.choose(read, FRAUD).threshold,
-        money.threshold.tolist(),
-    )
-    assert counted.pos / counted.n == pytest.approx(money.pos / money.n, rel=1e-15)
-    gaps = rows | {"amount": np.where(AMOUNT == 7, np.nan, AMOUNT)}
-    with pytest.raises(InputError, match=r"columns 'amount'.*expected a finite value.*first in row 3"):
-        rs.read(gaps, label="y", scores="a", columns=["amount"])
-    with pytest.raises(InputError, match=r"columns 'amount'.*expected a finite value.*first in row 3"):
-        rs.read_counts(gaps, label="y", scores="a", context=FRAUD)
-    assert len(rs.read(gaps, label="y", scores="a", columns="amount", missing="drop")) == 7
-    by = rs.read_counts(rows | {"s": ["x", "y"] * 4}, label="y", scores="a", segment="s", context=FRAUD)
-    assert isinstance(by["x"], ThresholdCounts)
-
-
-@pytest.mark.parametrize(
-    ("context", "words"),
-    [(Context(), "a cost that is a column"), (Context(0.1, cost_fn="amount"), "no target_prevalence")],
-)
-def test_counts_in_money_need_a_column_and_the_mix_of_the_sample(context, words):
-    with pytest.raises(InputError, match=words):
-        rs.read_counts({"y": Y, "a": Y, "amount": AMOUNT}, label="y", scores="a", context=context)
-
-
-def test_whole_counts_in_money_are_not_taken_for_rows():
-    rows = {"y": Y, "a": PREDS.scores["a"], "amount": AMOUNT * 1024}
-    counted = rs.read_counts(rows, label="y", scores="a", context=Context(cost_fn="amount", cost_fp=512))["a"]
-    with pytest.raises(InputError, match="whole numbers"):
-        rs.auc_interval(counted)
-
-
-def test_batches_of_a_large_source_add_cents_exactly():
-    rng = np.random.default_rng(3)
-    n = 300_000
-    y, score = rng.random(n) < 0.3, rng.integers(0, 500, n).astype(np.float32)
-    rows = {"y": y, "a": score, "lost": np.full(n, 0.3), "spent": np.full(n, 0.1)}
-    counts = rs.read_counts(rows, label="y", scores="a", context=Context(cost_fn="lost", cost_fp="spent"))["a"]
-    plain = ThresholdCounts.from_scores(y, score)
-    assert rs.choose(counts).threshold == rs.choose(plain, Context(cost_fn=3)).threshold
-    assert rs.roc(counts).hull().threshold.tolist() == rs.roc(plain).hull().threshold.tolist()
-
-
 def test_everything_takes_rows_in_money():
     rng = np.random.default_rng(4)
     p = rng.random(400)
@@ -395,11 +345,3 @@ def test_everything_takes_rows_in_money():
     assert rs.Report(money).data.decision.threshold == rs.choose(money).threshold
     kept = rs.calibration.recalibrate(money).predictions
     assert kept.columns["amount"].tolist() == money.columns["amount"].tolist()
-
-
-def test_engines_that_count_elsewhere_refuse_money():
-    import polars as pl
-
-    lazy = pl.LazyFrame({"y": Y, "a": PREDS.scores["a"], "amount": AMOUNT})
-    with pytest.raises(InputError, match=r"context: expected none for a .*make what is at stake a weight"):
-        rs.read_counts(lazy, label="y", scores="a", context=FRAUD)
