@@ -1,8 +1,8 @@
-// Build the client: the bundle, the notices of what others have in it, and its bill of materials (CycloneDX).
+// Build the client: its bundles, the notices of what others have in it, and its bill of materials (CycloneDX).
 //
 //     node build.mjs [FOLDER]
 //
-// Which packages have a part in the bundle is what esbuild says that it put there; their versions and digests are those
+// Which packages have a part in a bundle is what esbuild says that it put there; their versions and digests are those
 // of the lock file. The same sources give the same bytes, in any folder and at any time.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -12,25 +12,35 @@ import { build } from "esbuild";
 const folder = process.argv[2] ?? "../src/rocscope/report/bundles";
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
-const { metafile, outputFiles } = await build({
-  entryPoints: ["src/main.ts", "src/style.css"],
-  alias: {
-    "d3-interpolate": "./src/numbers_only.ts",
-    "d3-format": "./src/no_formats.ts",
-    "d3-path": "./src/lines_only.ts",
-  },
-  bundle: true,
-  minify: true,
-  target: "es2021",
-  charset: "utf8",
-  legalComments: "none", // the notices have a file of their own
-  entryNames: "report",
-  outdir: folder,
-  metafile: true,
-  write: false,
-  preserveSymlinks: true, // so that node_modules may be a link
-  logLevel: "warning",
-});
+/** The bundles: the report, and of the open page what runs before it and in its worker. */
+const BUNDLES = { report: ["src/main.ts", "src/style.css"], open: ["src/open/open.ts", "src/open/open.css"], worker: ["src/open/worker.ts"] };
+
+async function bundle([name, entryPoints]) {
+  const { metafile, outputFiles } = await build({
+    entryPoints,
+    alias: {
+      "d3-interpolate": "./src/numbers_only.ts",
+      "d3-format": "./src/no_formats.ts",
+      "d3-path": "./src/lines_only.ts",
+    },
+    bundle: true,
+    minify: true,
+    format: "iife",
+    globalName: name === "report" ? "rocscope" : undefined, // the open page starts it
+    target: name === "report" ? "es2021" : "es2022",
+    charset: "utf8",
+    legalComments: "none", // the notices have a file of their own
+    entryNames: name,
+    outdir: folder,
+    metafile: true,
+    write: false,
+    preserveSymlinks: true, // so that node_modules may be a link
+    logLevel: "warning",
+  });
+  return { outputs: Object.values(metafile.outputs), outputFiles };
+}
+
+const bundles = await Promise.all(Object.entries(BUNDLES).map(bundle));
 
 /** The folders of the packages that have a byte in the bundle, such as node_modules/@preact/signals-core. */
 function packagesOf(outputs) {
@@ -45,19 +55,23 @@ function licenseOf(path) {
   const file = readdirSync(path).find((name) => /^licen[cs]e(\.|$)/i.test(name));
   if (!file) throw new Error(`${path}: no licence file, without which it must not be copied`);
   const lines = readFileSync(join(path, file), "utf8").replace(/\r\n/g, "\n").trim().split("\n");
+  const { author } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
   const copyright = lines.filter((line) => /^copyright /i.test(line));
-  return { copyright, text: lines.filter((line) => !copyright.includes(line)).join("\n").trim() };
+  const owners = copyright.length ? copyright : [`by ${author?.name ?? author}`];
+  return { owners, text: lines.filter((line) => !copyright.includes(line)).join("\n").trim() };
 }
 
 function notices(paths) {
   const byText = new Map();
   for (const path of paths) {
-    const { copyright, text } = licenseOf(path);
+    const { owners, text } = licenseOf(path);
     const name = `${path.slice("node_modules/".length)} ${lock[path].version}`;
-    byText.set(text, [...(byText.get(text) ?? []), [name, ...copyright].join(", ")]);
+    const words = text.replace(/\s+/g, " ").replace(/^(The )?MIT License (\(MIT\) )?/i, ""); // whatever the lines
+    const alike = byText.get(words) ?? { text, names: [] };
+    byText.set(words, { text: alike.text, names: [...alike.names, [name, ...owners].join(", ")] });
   }
-  const parts = [...byText].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`);
-  const all = ["This page contains parts of other works, under these terms.\n", ...parts].join("\n");
+  const parts = [...byText.values()].map(({ text, names }) => `${names.join("\n")}\n\n${text}\n`);
+  const all = ["The pages of rocscope contain parts of other works, under these terms.\n", ...parts].join("\n");
   if (all.includes("--")) throw new Error("a notice holds --, which would end the comment that it is in the report");
   return all;
 }
@@ -90,8 +104,8 @@ function billOf(paths, files) {
   };
 }
 
-const files = outputFiles.map(({ path, contents }) => [path.replace(/.*[\\/]/, ""), contents]).sort(([a], [b]) => (a < b ? -1 : 1));
-const packages = packagesOf(Object.values(metafile.outputs));
+const files = bundles.flatMap(({ outputFiles }) => outputFiles).map(({ path, contents }) => [path.replace(/.*[\\/]/, ""), contents]).sort(([a], [b]) => (a < b ? -1 : 1));
+const packages = packagesOf(bundles.flatMap(({ outputs }) => outputs));
 files.push(["THIRD_PARTY.txt", notices(packages)]);
 files.push(["bom.cdx.json", `${JSON.stringify(billOf(packages, files), null, 1)}\n`]);
 for (const [name, contents] of files) writeFileSync(join(folder, name), contents);

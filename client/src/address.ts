@@ -2,7 +2,7 @@
 
 import { batch, effect, type Signal } from "@preact/signals-core";
 
-import type { Look, State } from "./state";
+import { type Look, MOST_AMOUNT, type State } from "./state";
 
 interface Field {
   readonly key: string;
@@ -27,13 +27,18 @@ const finite = (text: string): number | undefined => {
   const value = Number(text);
   return text.trim() !== "" && Number.isFinite(value) ? value : undefined;
 };
-const atLeastZero = (text: string): number | undefined => {
+/** Of numbers beyond these sums and ratios would not be numbers. */
+const amount = (text: string): number | undefined => {
   const value = finite(text);
+  return value !== undefined && Math.abs(value) <= MOST_AMOUNT && (value === 0 || Math.abs(value) >= 1 / MOST_AMOUNT) ? value : undefined;
+};
+const atLeastZero = (text: string): number | undefined => {
+  const value = amount(text);
   return value !== undefined && value >= 0 ? value : undefined;
 };
 const share = (text: string): number | undefined => {
   const value = finite(text);
-  return value !== undefined && value > 0 && value < 1 ? value : undefined;
+  return value !== undefined && value >= 1e-9 && value <= 1 - 1e-9 ? value : undefined;
 };
 const threshold = (text: string): number | undefined => (text === "Infinity" ? Infinity : finite(text));
 const oneOf =
@@ -47,26 +52,28 @@ function fields(state: State): Field[] {
     const inner = field(key, source, parse);
     return { ...inner, write: (text) => inner.write(text === "none" ? null : text) };
   };
-  const slices = state.report.slices.length;
+  const parts = state.report.parts.length;
   return [
     required("slice", state.slice, (text) => {
       const value = finite(text);
-      return value !== undefined && Number.isInteger(value) && value >= 0 && value < slices ? value : undefined;
+      return value !== undefined && Number.isInteger(value) && value >= 0 && value < parts ? value : undefined;
     }),
     required("fp", state.costFp, atLeastZero),
     required("fn", state.costFn, atLeastZero),
-    required("tp", state.costTp, finite),
-    required("tn", state.costTn, finite),
+    required("tp", state.costTp, amount),
+    required("tn", state.costTn, amount),
     field("prevalence", state.prevalence, share),
     field("model", state.chosen, (text) => text),
     field("threshold", state.pinned, threshold),
     required("by", state.by, oneOf("score", "depth", "tpr", "fpr")),
-    required("gain", state.gainView, oneOf("gain", "lift", "pr")),
+    required("gain", state.gainView, oneOf("gain", "count", "lift", "pr")),
     required("money", state.moneyView, oneOf("profit", "benefit")),
     required("calibration", state.calibrationView, oneOf("bins", "smooth", "pav")),
     required("base", state.base, oneOf("thousand", "population", "sample")),
     required("band", state.band, (text) => text === "true"),
-    required("population", state.population, (text) => (finite(text) ?? 0) >= 1 ? finite(text) : undefined),
+    required("hulls", state.hulls, (text) => text === "true"),
+    required("folds", state.foldsView, oneOf("none", "each", "vertical", "threshold")),
+    required("population", state.population, (text) => ((amount(text) ?? 0) >= 1 ? amount(text) : undefined)),
     required("fixed", state.fixedCost, atLeastZero),
     field("capacity", state.capacity, atLeastZero),
     required("currency", state.currency, (text) => text.slice(0, 8)),
@@ -107,7 +114,7 @@ export interface Address {
 const PAUSE = 400;
 
 /** Keep the page's address and the history of states in step with the state. */
-export function bindAddress(state: State, onHistory: (canUndo: boolean) => void): Address {
+export function bindAddress(state: State, onHistory: (canUndo: boolean) => void, gone: AbortSignal): Address {
   const all = fields(state);
   const write = (hash: string): void => {
     const wanted = new URLSearchParams(hash.replace(/^#/, ""));
@@ -134,12 +141,17 @@ export function bindAddress(state: State, onHistory: (canUndo: boolean) => void)
   };
   write(location.hash);
   settled = read();
-  effect(() => {
+  const forget = effect(() => {
     latest = read();
     clearTimeout(timer);
     timer = window.setTimeout(settle, PAUSE);
   });
-  addEventListener("hashchange", () => write(location.hash));
+  addEventListener("hashchange", () => write(location.hash), { signal: gone });
+  gone.addEventListener("abort", () => {
+    forget();
+    clearTimeout(timer);
+    show("");
+  });
   return {
     undo: () => {
       settle();

@@ -32,7 +32,7 @@ export interface Smooth {
   readonly high?: readonly number[];
 }
 
-interface PackedModel {
+export interface PackedModel {
   readonly name: string;
   readonly threshold: PackedColumn;
   readonly tp: PackedColumn;
@@ -58,12 +58,14 @@ export interface Comparisons {
   readonly rows: readonly Comparison[];
 }
 
+export type PackedSlice = Omit<Slice, "models"> & { readonly models: readonly PackedModel[] };
+
 export interface Payload {
   readonly schema: number;
   readonly title: string;
   readonly notes: string;
   readonly context: Record<"cost_fp" | "cost_fn" | "cost_tp" | "cost_tn", number> & { target_prevalence: number | null };
-  readonly slices: readonly (Omit<Slice, "models"> & { models: PackedModel[] })[];
+  readonly slices: readonly PackedSlice[];
   readonly classes: Classes | null;
   /** Numbers of all rows with their intervals, as text: a table for each domain, a row for each measure. */
   readonly validation: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
@@ -104,19 +106,26 @@ export interface Classes {
   readonly matrices: readonly (readonly (readonly number[])[])[];
 }
 
-export interface Report extends Omit<Payload, "slices" | "context"> {
-  readonly slices: readonly Slice[];
+/** Rows that the page can be turned to. */
+export type Part = Pick<Slice, "kind" | "name">;
+
+/** All that the page shows besides counts. */
+export interface Report extends Omit<Payload, "schema" | "slices" | "context"> {
   readonly context: Context;
+  readonly parts: readonly Part[];
 }
 
-export function unpack(payload: Payload): Report {
-  if (payload.schema !== SCHEMA) throw new Error(`report data of schema ${payload.schema}, expected ${SCHEMA}`);
-  const { target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn } = payload.context;
+export function unpackReport({ slices, context, schema: _, ...facts }: Payload): Report {
+  const { target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn } = context;
   return {
-    ...payload,
+    ...facts,
     context: { prevalence: target_prevalence, costFp: cost_fp, costFn: cost_fn, costTp: cost_tp, costTn: cost_tn },
-    slices: payload.slices.map((slice) => ({ ...slice, models: slice.models.map(unpackModel) })),
+    parts: slices.map(({ kind, name }) => ({ kind, name })),
   };
+}
+
+export function unpackSlice(slice: PackedSlice): Slice {
+  return { ...slice, models: slice.models.map(unpackModel) };
 }
 
 function unpackModel(packed: PackedModel, index: number): Model {

@@ -1,8 +1,9 @@
 /** What the reader has chosen, and what follows from it. Everything on the page is a function of this. */
 
-import { batch, computed, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
+import { batch, computed, effect, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
 
 import type { Model, Report, Slice } from "./data";
+import type { Source } from "./source";
 import { type Context, prevalenceOf, rewardsErrors } from "./math/context";
 import { bestLevel, bestWithin, cheapest, type Choice } from "./math/hull";
 import { levelAt, type Rates, rates, ratesAt, samplePrevalence } from "./math/levels";
@@ -12,13 +13,17 @@ import { strokeOf } from "./palette";
 
 export type Look = "show" | "ghost" | "hide";
 export type ThresholdBy = "score" | "depth" | "tpr" | "fpr";
-export type GainView = "gain" | "lift" | "pr";
+export type GainView = "gain" | "count" | "lift" | "pr";
+export type FoldsView = "none" | "each" | "vertical" | "threshold";
 export type MoneyView = "profit" | "benefit";
 export type CalibrationView = "bins" | "smooth" | "pav";
 export type Base = "thousand" | "population" | "sample";
 
 /** More models than this, and those off the hull are grey until they are chosen. */
 export const MOST_COLOURED = 7;
+
+/** Costs and sizes beyond this are taken for slips: sums of their products would overflow. */
+export const MOST_AMOUNT = 1e12;
 
 export interface State {
   readonly report: Report;
@@ -38,6 +43,9 @@ export interface State {
   readonly calibrationView: Signal<CalibrationView>;
   readonly base: Signal<Base>;
   readonly band: Signal<boolean>;
+  /** Whether each model's own hull is drawn. */
+  readonly hulls: Signal<boolean>;
+  readonly foldsView: Signal<FoldsView>;
   readonly population: Signal<number>;
   readonly fixedCost: Signal<number>;
   readonly capacity: Signal<number | null>;
@@ -45,8 +53,12 @@ export interface State {
   readonly looks: Signal<ReadonlyMap<string, Look>>;
   readonly sortBy: Signal<string>;
 
-  /** The rows that are shown. */
+  /** The rows that are shown; those before, while others are counted. */
   readonly rows: ReadonlySignal<Slice>;
+  /** What is said while rows are counted, or where they cannot be. */
+  readonly waiting: ReadonlySignal<string>;
+  /** Each fold, where these are wanted and there are any. */
+  readonly folds: ReadonlySignal<readonly Slice[]>;
   readonly models: ReadonlySignal<readonly Model[]>;
   readonly context: ReadonlySignal<Context>;
   readonly campaign: ReadonlySignal<Campaign>;
@@ -66,7 +78,8 @@ export interface State {
   readonly styles: ReadonlySignal<readonly Style[]>;
 }
 
-export function createState(report: Report): State {
+export function createState(source: Source, first: Slice): State {
+  const { report } = source;
   const start = report.context;
   const inputs = {
     slice: signal(0),
@@ -83,6 +96,8 @@ export function createState(report: Report): State {
     calibrationView: signal<CalibrationView>("bins"),
     base: signal<Base>("thousand"),
     band: signal(false),
+    hulls: signal(false),
+    foldsView: signal<FoldsView>("none"),
     population: signal(1000),
     fixedCost: signal(0),
     capacity: signal<number | null>(null),
@@ -90,7 +105,7 @@ export function createState(report: Report): State {
     looks: signal<ReadonlyMap<string, Look>>(new Map()),
     sortBy: signal("cost"),
   };
-  const rows = computed(() => report.slices[inputs.slice.value]!);
+  const { rows, waiting } = counted(source, inputs.slice, first);
   const models = computed(() => rows.value.models);
   const context = computed<Context>(() => ({
     prevalence: inputs.prevalence.value,
@@ -128,6 +143,8 @@ export function createState(report: Report): State {
     report,
     ...inputs,
     rows,
+    waiting,
+    folds: foldsOf(source, inputs.foldsView),
     models,
     context,
     campaign,
@@ -147,6 +164,49 @@ export function createState(report: Report): State {
     }),
     invalid: computed(() => rewardsErrors(context.value)),
   };
+}
+
+/** The rows of the part that is asked for: the newest request wins, and an older answer is dropped. */
+function counted(source: Source, part: Signal<number>, first: Slice): { rows: Signal<Slice>; waiting: Signal<string> } {
+  const rows = signal(first);
+  const waiting = signal("");
+  let newest = new AbortController();
+  effect(() => {
+    newest.abort();
+    const { signal: given } = (newest = new AbortController());
+    const asked = { part: part.value };
+    const failed = (error: unknown): void => {
+      if (!given.aborted) waiting.value = error instanceof Error ? error.message : String(error);
+    };
+    const show = (slice: Slice): void => {
+      if (given.aborted) return;
+      batch(() => ([rows.value, waiting.value] = [slice, ""]));
+      source.sureness?.(asked, given).then(({ auc, comparisons }) => {
+        const models = slice.models.map((model, i) => ({ ...model, auc: auc[i] ?? model.auc }));
+        if (!given.aborted) rows.value = { ...slice, models, comparisons };
+      }, failed);
+    };
+    const found = source.counts(asked, given);
+    if (!(found instanceof Promise)) return show(found);
+    waiting.value = "Counting …";
+    found.then(show, failed);
+  });
+  return { rows, waiting };
+}
+
+/** The folds, counted when they are asked for first. */
+function foldsOf(source: Source, view: Signal<FoldsView>): Signal<readonly Slice[]> {
+  const folds = signal<readonly Slice[]>([]);
+  const places = source.report.parts.flatMap(({ kind }, part) => (kind === "fold" ? [part] : []));
+  const stop = effect(() => {
+    if (view.value === "none" || !places.length) return;
+    const { signal: never } = new AbortController();
+    void Promise.all(places.map((part) => source.counts({ part }, never))).then((found) => {
+      folds.value = found;
+      stop();
+    });
+  });
+  return folds;
 }
 
 /** How a model is drawn: its place among the coloured ones, or null where it is grey. */
@@ -178,7 +238,7 @@ function stylesOf(
 export function pickSlice(state: State, slice: number): void {
   batch(() => {
     state.slice.value = slice;
-    if (state.rows.value.kind !== "class") return;
+    if (state.report.parts[slice]?.kind !== "class") return;
     state.prevalence.value = null;
     state.pinned.value = null;
   });

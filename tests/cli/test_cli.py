@@ -198,6 +198,23 @@ def test_all_worked_rankings_through_the_command_line(run, tmp_path):
         assert {key: model["best"][key] for key in ("threshold", "tp", "fp")} in case["best_accuracy_at"]
 
 
+def test_the_open_page_is_written_once_or_to_stdout(run, tmp_path):
+    assert run("page") == (0, "", "Page: open.html\n")
+    page = (tmp_path / "open.html").read_text(encoding="utf-8")
+    assert run("page", "-o", "-") == (0, f"{page}\n", "")
+    code, _, err = run("page")
+    assert code == 2
+    assert "open.html exists already" in err
+
+
+def test_segments_that_name_single_cases_are_refused_by_the_name_of_their_column(run, tmp_path):
+    rows = "".join(f"{i % 2},0.{i},u{i}\n" for i in range(1001))
+    (tmp_path / "users.csv").write_text("y,a,user\n" + rows)
+    code, _, err = run("report", "users.csv", "--label", "y", "--score", "a", "--segment", "user", "-o", "-")
+    assert code == 2
+    assert "--segment 'user': expected at most 1,000 segments, got 1,001" in err
+
+
 def test_a_report_has_the_segments_and_folds_that_were_named(run, tmp_path):
     (tmp_path / "parts.csv").write_text(
         "y,a,fold,region\n" + "1,0.9,1,north\n0,0.1,1,south\n0,0.2,2,north\n1,0.8,2,south\n"

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate")
-OF_A_FILE = COMMANDS[1:]
+COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate", "page")
+OF_A_FILE = COMMANDS[1:-1]
 CAMPAIGN = ("--population", "9", "--unit-cost", "1", "--unit-benefit", "2")
 LIBRARIES = {"numpy", "pyarrow", "duckdb", "scipy", "sklearn", "matplotlib", "narwhals"}
 SCRIPT = """

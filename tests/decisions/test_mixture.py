@@ -219,3 +219,12 @@ def test_a_mixture_is_plain_data():
     assert MIXED.to_dict()["first"]["model"] == "A"
     assert "\n" not in repr(MIXED)
     assert MIXED._repr_html_().startswith("<code>Mixture(")
+
+
+def test_nobody_and_everybody_need_no_scores():
+    counts = {"a": rs.ThresholdCounts([2, 1], [1, 9], [4, 6]), "b": rs.ThresholdCounts([2, 1], [8, 2], [2, 8])}
+    decision = rs.choose(counts, rs.Context(cost_fn=5), subject_to="cases <= 5", randomized=True)
+    assert (decision.lot.first.threshold, decision.lot.second.model) == (np.inf, "b")
+    said = decision.predict({"b": [2] * 10 + [1] * 10})
+    assert (said.sum(), said[10:].any()) == (5, False)
+    assert decision.predict([2] * 10 + [1] * 10).tolist() == said.tolist()

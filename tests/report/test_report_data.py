@@ -92,7 +92,8 @@ def test_rows_do_not_travel():
 
 
 def test_the_client_is_at_most_110_kb():
-    assert {path.name for path in DIST.iterdir()} == {"report.js", "report.css", "THIRD_PARTY.txt", "bom.cdx.json"}
+    bundles = {"report.js", "report.css", "open.js", "open.css", "worker.js"}
+    assert {path.name for path in DIST.iterdir()} == {*bundles, "THIRD_PARTY.txt", "bom.cdx.json"}
     assert sum((DIST / name).stat().st_size for name in ("report.js", "report.css")) <= 110_000
 
 
@@ -156,6 +157,34 @@ def test_many_small_segments_are_one_line():
     preds = rs.Predictions([0, 1] * 60, np.arange(120), segment=np.repeat(np.arange(30), 4))
     few = next(warning for warning in report_data(preds).warnings if "fewer than 10 cases of a class" in warning)
     assert few.endswith("segment 7 (2 negatives) and 22 more.")
+
+
+def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
+    sizes = np.arange(20, 120)
+    segment = np.repeat([f"s{i}" for i in range(100)], sizes)
+    preds = predictions(rows=10_000).select(np.arange(10_000) < sizes.sum())
+    data = report_data(rs.Predictions(preds.y_true, preds.scores, segment=segment))
+    shown = [part.name for part in data.slices]
+    assert shown[:-1] == sorted(f"s{i}" for i in range(61, 100))
+    assert shown[-1] == "others (61 segments)"
+    rest = data.slices[-1].models[0]
+    mask = np.isin(segment, shown[:-1])
+    assert (rest.n_pos, rest.n_neg) == (int(preds.y_true[~mask].sum()), int((~preds.y_true[~mask]).sum()))
+    said = "The 39 largest segments are shown apart, all others as one (61 others)"
+    assert said in data.warnings
+
+
+@pytest.mark.parametrize("name", [int, str, lambda i: (i, "mixed")[i % 2]])
+def test_a_column_that_names_single_cases_is_refused_before_anything_is_computed(monkeypatch, name):
+    def never(*_, **__):
+        raise AssertionError("computed")
+
+    monkeypatch.setattr("rocscope.report.model.choose", never)
+    segment = np.array([name(i) for i in range(200_000)], dtype=object)
+    segment = segment if name is int or segment[1] == "mixed" else segment.astype(str)
+    preds = rs.Predictions(np.arange(200_000) % 2, np.arange(200_000) / 200_000, segment=segment)
+    with pytest.raises(InputError, match=r"segment: expected at most 1,000 segments, got (200,000|100,001)"):
+        rs.Report(preds)
 
 
 def test_segments_and_folds_have_intervals_too():

@@ -159,22 +159,27 @@ function handle(
   margin: Margin,
 ): HTMLElement {
   const knob = h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": options.label });
+  const say = ({ now, min, max, text }: Omit<ReturnType<Handle["state"]>, "at">): void => {
+    knob.setAttribute("aria-valuemin", String(min));
+    knob.setAttribute("aria-valuemax", String(max));
+    knob.setAttribute("aria-valuenow", String(now));
+    knob.setAttribute("aria-valuetext", text);
+  };
+  say(options.state());
   knob.addEventListener("keydown", (event) => {
     if (options.key(event)) event.preventDefault();
   });
   effect(() => {
     if (!awake.value) return;
-    const { at, now, min, max, text } = options.state();
+    const said = options.state();
+    const { at } = said;
     const { unit } = size.value;
     const [x, y] = [unit * (frame.value.x(at[0]) + margin.left), unit * (frame.value.y(at[1]) + margin.top)];
     schedule(() => {
       const inside = Number.isFinite(x) && Number.isFinite(y);
       knob.hidden = !inside;
       if (inside) knob.style.transform = `translate(${x}px, ${y}px)`;
-      knob.setAttribute("aria-valuemin", String(min));
-      knob.setAttribute("aria-valuemax", String(max));
-      knob.setAttribute("aria-valuenow", String(now));
-      knob.setAttribute("aria-valuetext", text);
+      say(said);
     });
   });
   return knob;
@@ -210,7 +215,8 @@ function drag(
 }
 
 function dataTable(options: ChartOptions): HTMLElement {
-  const box = scroller("Data of the chart");
+  const box = scroller("");
+  effect(() => box.setAttribute("aria-label", `Data: ${options.title()}`));
   const details = h("details", { class: "data" }, h("summary", {}, "Data"), box);
   const show = (): void => {
     const { columns, rows } = options.data();

@@ -180,6 +180,12 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
           "data-at": mark.at.join(" "),
         }),
       ];
+    case "square": {
+      const r = mark.r ?? 4;
+      const [x, y] = [frame.x(mark.at[0]) - r, frame.y(mark.at[1]) - r];
+      const looks = { fill: mark.fill, stroke: mark.stroke, "stroke-width": 1.5, "data-role": mark.role ?? null };
+      return [s("rect", { x, y, width: 2 * r, height: 2 * r, ...looks, "data-at": mark.at.join(" ") })];
+    }
     case "whisker": {
       const [x, low, high] = [frame.x(mark.at[0]), frame.y(mark.low), frame.y(mark.high)];
       return [s("path", { d: `M${x},${low}V${high}M${x - 3},${low}h6M${x - 3},${high}h6`, stroke: mark.stroke, fill: "none" })];

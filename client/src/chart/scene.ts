@@ -35,7 +35,7 @@ export interface Scene {
 
 export type Mark =
   | { kind: "line"; from: Point; to: Point; stroke: string; dash?: readonly number[]; width?: number; role?: string }
-  | { kind: "dot"; at: Point; fill: string; stroke: string; r?: number; role?: string }
+  | { kind: "dot" | "square"; at: Point; fill: string; stroke: string; r?: number; role?: string }
   | { kind: "whisker"; at: Point; low: number; high: number; stroke: string }
   | {
       kind: "text";

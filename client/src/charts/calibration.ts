@@ -9,7 +9,7 @@ import { choices } from "../dom";
 import { fixed, tick } from "../format";
 import { palette } from "../palette";
 import type { State } from "../state";
-import { bandChoice, colourOf, modelLines, UNIT } from "./shared";
+import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, UNIT } from "./shared";
 
 /** How much of the height the rug takes at most, above and below. */
 const RUG = 0.12;
@@ -24,7 +24,7 @@ export function calibrationChart(state: State): HTMLElement {
   return chart({
     id: "calibration",
     title: () => "Calibration",
-    tools: [band, view.element],
+    tools: [...foldsChoice(state), band, view.element],
     describe: () => describe(state),
     scene: () => ({
       x: { label: "Predicted probability", domain: UNIT, format: tick },
@@ -33,6 +33,7 @@ export function calibrationChart(state: State): HTMLElement {
         ...rug(state),
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
         ...bandOf(state),
+        ...foldLines(state),
         ...lines(state),
       ],
     }),
@@ -53,15 +54,26 @@ export function calibrationChart(state: State): HTMLElement {
 }
 
 function lines(state: State): Series[] {
+  return modelLines(state, (model) => columnsOf(state, model));
+}
+
+function columnsOf(state: State, model: Model): { x: readonly number[]; y: readonly number[] } | null {
   const kind = state.calibrationView.value;
-  return modelLines(state, (model) => {
-    if (!model.calibration) return null;
-    if (kind === "bins") {
-      const bins = model.calibration.bins;
-      return { x: bins.map((bin) => bin.x), y: bins.map((bin) => bin.y) };
-    }
-    const { smooth } = model.calibration;
-    return kind === "pav" ? pav(model) : smooth && { x: along(smooth), y: smooth.y };
+  if (!model.calibration) return null;
+  if (kind === "bins") {
+    const bins = model.calibration.bins;
+    return { x: bins.map((bin) => bin.x), y: bins.map((bin) => bin.y) };
+  }
+  const { smooth } = model.calibration;
+  return kind === "pav" ? pav(model) : smooth && { x: along(smooth), y: smooth.y };
+}
+
+/** The current model in each fold, drawn as it is over all. */
+function foldLines(state: State): Series[] {
+  const stroke = colourOf(state, state.model.value.index);
+  return foldsOfModel(state).flatMap((model): Series[] => {
+    const line = columnsOf(state, model);
+    return line ? [{ ...line, stroke, width: 1, alpha: 0.35 }] : [];
   });
 }
 

@@ -3,25 +3,26 @@
 import { effect } from "@preact/signals-core";
 
 import { chart } from "../chart/chart";
-import type { Point } from "../chart/scene";
+import { across, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
 import { choices } from "../dom";
 import { number, percent, tick } from "../format";
-import { prevalenceOf } from "../math/context";
+import { prevalenceOf, probabilityThreshold } from "../math/context";
 import { nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { type GainView, setLevel, type State } from "../state";
 import { modelLines, pointMarks, thresholdHandle, UNIT } from "./shared";
 
-const NAMES: Record<GainView, string> = { gain: "Gain curve", lift: "Lift curve", pr: "Precision–recall curve" };
+const NAMES: Record<GainView, string> = { gain: "Gain curve", count: "Lift chart in counts", lift: "Lift curve", pr: "Precision–recall curve" };
 const COLUMNS: Record<GainView, string[]> = {
   gain: ["depth", "tpr", "threshold"],
+  count: ["depth", "tp", "threshold"],
   lift: ["depth", "lift", "threshold"],
   pr: ["recall", "precision", "threshold"],
 };
 
 export function gainChart(state: State): HTMLElement {
-  const view = choices("View", [["gain", "Gain"], ["lift", "Lift"], ["pr", "PR"]] as const, (value) => (state.gainView.value = value));
+  const view = choices("View", [["gain", "Gain"], ["count", "Counts"], ["lift", "Lift"], ["pr", "PR"]] as const, (value) => (state.gainView.value = value));
   effect(() => view.show(state.gainView.value));
   const at = (model: Model, level: number): Point => place(state, model, level);
   const current = (): Point => at(state.model.value, state.current.value.level);
@@ -39,16 +40,18 @@ export function gainChart(state: State): HTMLElement {
       const share = state.share.value;
       const base = {
         gain: { x: [0, share, 1], y: [0, 1, 1] },
+        count: { x: [0, share, 1], y: [0, positives(state), positives(state)] },
         lift: { x: [0, 1], y: [1, 1] },
         pr: { x: [0, 1], y: [share, share] },
       }[kind];
       const series = modelLines(state, (model) => columnsOf(state, model));
-      const top = kind === "lift" ? Math.max(1.5, ...series.map((line) => highest(line.y))) * 1.05 : 1;
+      const top = kind === "count" ? positives(state) : kind === "lift" ? Math.max(1.5, ...series.map((line) => highest(line.y))) * 1.05 : 1;
       return {
         x: { label: kind === "pr" ? "Recall (true positive rate)" : "Share predicted positive", domain: UNIT, format: tick },
-        y: { label: { gain: "Share of positives found", lift: "Lift", pr: "Precision" }[kind], domain: [0, top], format: tick },
+        y: { label: { gain: "Share of positives found", count: "Positives found", lift: "Lift", pr: "Precision" }[kind], domain: [0, top], format: tick },
         series: [
-          ...(kind === "gain" ? [{ x: [0, 1], y: [0, 1], stroke: axis, width: 1, dash: [2, 3] }] : []),
+          ...(kind === "gain" || kind === "count" ? [{ x: [0, 1], y: [0, top], stroke: axis, width: 1, dash: [2, 3] }] : []),
+          ...(kind === "count" ? [hullOf(state)] : []),
           { ...base, stroke: axis, width: 1, dash: [2, 3] },
           ...series,
         ],
@@ -58,7 +61,7 @@ export function gainChart(state: State): HTMLElement {
       const [x, y] = current();
       const { quiet } = palette.value;
       const rule = { kind: "line", from: [x, 0] as const, to: [x, y] as const, stroke: quiet, width: 1, dash: [2, 3] } as const;
-      return [rule, ...pointMarks(state, at)];
+      return [...isoMarks(state, [x, y]), rule, ...pointMarks(state, at)];
     },
     data: () => {
       const model = state.model.value;
@@ -99,9 +102,31 @@ function columnsOf(state: State, model: Model, which?: number[]): { x: Float64Ar
       state.prevalence.value === null ? [levels.tp[i] ?? 0, levels.fp[i] ?? 0] : [share * tpr, (1 - share) * fpr];
     const depth = state.prevalence.value === null ? (found + alarms) / (levels.nPos + levels.nNeg) : found + alarms;
     x[k] = kind === "pr" ? tpr : depth;
-    y[k] = kind === "gain" ? tpr : kind === "lift" ? tpr / depth : found / (found + alarms);
+    y[k] = kind === "gain" ? tpr : kind === "count" ? (state.prevalence.value === null ? found : found * (levels.nPos + levels.nNeg)) : kind === "lift" ? tpr / depth : found / (found + alarms);
   }
   return { x, y };
+}
+
+/** Positives among as many cases as there are, at the share that is wanted. */
+function positives(state: State): number {
+  const { nPos, nNeg } = state.model.value.levels;
+  return state.share.value * (nPos + nNeg);
+}
+
+/** The current model's hull, of which every line of equal cost touches a vertex. */
+function hullOf(state: State): Series {
+  const model = state.model.value;
+  const { x, y } = columnsOf(state, model, Array.from(model.levels.hull));
+  return { x, y, stroke: palette.value.ink, alpha: 0.28, width: 4 };
+}
+
+/** In the chart in counts, the line of equal cost through a point. */
+function isoMarks(state: State, at: Point): Mark[] {
+  if (state.gainView.value !== "count") return [];
+  const { nPos, nNeg } = state.model.value.levels;
+  const slope = (nPos + nNeg) * probabilityThreshold(state.context.value);
+  const [from, to] = across(at, slope, UNIT, [0, positives(state)]);
+  return [{ kind: "line", from, to, stroke: palette.value.ink, dash: [6, 4], width: 1.25, role: "iso" }];
 }
 
 function highest(column: ArrayLike<number>): number {

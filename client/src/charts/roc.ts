@@ -1,14 +1,18 @@
 /** ROC curves with their hull, the line of equal cost and the point that it touches. */
 
+import { effect } from "@preact/signals-core";
+
 import { chart } from "../chart/chart";
 import { across, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
+import { button } from "../dom";
 import { count, number, percent, tick } from "../format";
 import { slope } from "../math/context";
+import { byThreshold, vertical } from "../math/folds";
 import { ratesAt, samplePrevalence, wilson } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
-import { bandChoice, colourOf, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
+import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
 
 export function rocChart(state: State): HTMLElement {
   const current = (): Point => {
@@ -18,7 +22,7 @@ export function rocChart(state: State): HTMLElement {
   return chart({
     id: "roc",
     title: () => "ROC curve",
-    tools: [bandChoice(state)],
+    tools: [...foldsChoice(state), hullsChoice(state), bandChoice(state)],
     describe: () => describe(state),
     scene: () => ({
       x: { label: "False positive rate", domain: UNIT, format: tick },
@@ -27,10 +31,12 @@ export function rocChart(state: State): HTMLElement {
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
         ...bandOf(state),
         hullOf(state),
+        ...ownHulls(state),
+        ...foldLines(state),
         ...modelLines(state, ({ levels }) => ({ x: levels.fpr, y: levels.tpr })),
       ],
     }),
-    marks: () => [lineMark(state, current()), ...decidedMarks(state), ...pointMarks(state, place)],
+    marks: () => [lineMark(state, current()), ...halfMarks(state), ...decidedMarks(state), ...pointMarks(state, place)],
     data: () => {
       const { levels, thresholdText: text } = state.model.value;
       return {
@@ -62,6 +68,40 @@ function decidedMarks(state: State): Mark[] {
   return at ? [{ kind: "dot", at, fill: palette.value.halo, stroke: colourOf(state, state.model.value.index), r: 3.5, role: "decided" }] : [];
 }
 
+/** The current model at the threshold 0.5, where its scores are probabilities: a small square. */
+function halfMarks(state: State): Mark[] {
+  const { atHalf, levels, calibration, index } = state.model.value;
+  if (!calibration) return [];
+  const at: Point = [atHalf[1] / levels.nNeg, atHalf[0] / levels.nPos];
+  return [{ kind: "square", at, fill: palette.value.halo, stroke: colourOf(state, index), r: 3.5, role: "half" }];
+}
+
+function hullsChoice(state: State): HTMLElement {
+  const toggle = button("Hulls", () => (state.hulls.value = !state.hulls.value), { class: "quiet-button", title: "Each model's own hull" });
+  effect(() => toggle.setAttribute("aria-pressed", String(state.hulls.value)));
+  return toggle;
+}
+
+/** Each visible model's own hull. */
+function ownHulls(state: State): Series[] {
+  if (!state.hulls.value) return [];
+  const lines = modelLines(state, ({ levels: { hull, fpr, tpr } }) => ({ x: Array.from(hull, (i) => fpr[i]!), y: Array.from(hull, (i) => tpr[i]!) }), { dash: [1, 2], width: 1.25 });
+  return lines.map(({ name: _, ...line }) => line);
+}
+
+/** The current model in each fold, or averaged over them with a band. */
+function foldLines(state: State): Series[] {
+  const folds = foldsOfModel(state).map(({ levels }) => levels);
+  if (!folds.length) return [];
+  const stroke = colourOf(state, state.model.value.index);
+  const each = folds.map(({ fpr, tpr }): Series => ({ x: fpr, y: tpr, stroke, width: 1, alpha: 0.35 }));
+  const view = state.foldsView.value;
+  if (view === "each") return each;
+  const { x, y, low, high } = view === "vertical" ? vertical(folds) : byThreshold(folds, state.model.value.levels.threshold);
+  const { ink } = palette.value;
+  return [...each, { x, y: high, base: low, stroke, alpha: 0.18 }, { x, y, stroke: ink, width: 1.5, dash: [1, 2] }];
+}
+
 function describe(state: State): string {
   const { tpr, fpr } = state.rates.value;
   const { model } = state;
@@ -69,7 +109,9 @@ function describe(state: State): string {
   const m = currentSlope(state);
   const own = decidedAt(model.value);
   const decides = own ? ` Left to itself (ring) it decides at ${percent(own[1])} and ${percent(own[0])}.` : "";
-  return `${model.value.name} at true positive rate ${percent(tpr)} and false positive rate ${percent(fpr)}; the line of equal cost has slope ${number(m)}.${decides}${thinned}`;
+  const folds = { none: "", each: " Thin: each fold.", vertical: " Dotted: the mean of the folds at each false positive rate, with its 95% band.", threshold: " Dotted: the mean of the folds at each threshold, with its 95% band." };
+  const half = model.value.calibration ? " Square: threshold 0.5." : "";
+  return `${model.value.name} at true positive rate ${percent(tpr)} and false positive rate ${percent(fpr)}; the line of equal cost has slope ${number(m)}.${half}${decides}${state.folds.value.length ? folds[state.foldsView.value] : ""}${thinned}`;
 }
 
 function currentSlope(state: State): number {

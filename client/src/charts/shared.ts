@@ -5,9 +5,9 @@ import { effect } from "@preact/signals-core";
 import type { Handle } from "../chart/chart";
 import type { Column, Mark, Point, Series } from "../chart/scene";
 import type { Model } from "../data";
-import { button } from "../dom";
+import { button, h } from "../dom";
 import { number, percent } from "../format";
-import { chooseModel, setLevel, type State, stepModel, toBest } from "../state";
+import { chooseModel, type FoldsView, setLevel, type State, stepModel, toBest } from "../state";
 import { palette } from "../palette";
 
 export const UNIT = [0, 1] as const;
@@ -111,6 +111,25 @@ export function bandChoice(state: State): HTMLElement {
   effect(() => toggle.setAttribute("aria-pressed", String(state.band.value)));
   return toggle;
 }
+
+/** The current model in each fold, where folds are wanted. */
+export function foldsOfModel(state: State): Model[] {
+  if (state.foldsView.value === "none") return [];
+  return state.folds.value.flatMap(({ models }) => models.filter((model) => model.name === state.model.value.name));
+}
+
+/** How folds are shown: one choice for all charts that show them; none where there are no folds. */
+export function foldsChoice(state: State): HTMLElement[] {
+  if (!state.report.parts.some(({ kind }) => kind === "fold")) return [];
+  const select = h("select", { class: "quiet-button", "aria-label": "Folds" }, ...FOLDS.map(([value, text]) => h("option", { value }, text)));
+  select.addEventListener("change", () => (state.foldsView.value = select.value as FoldsView));
+  effect(() => {
+    select.value = state.foldsView.value;
+  });
+  return [select];
+}
+
+const FOLDS: readonly (readonly [FoldsView, string])[] = [["none", "no folds"], ["each", "each fold"], ["vertical", "mean at each rate"], ["threshold", "mean at each threshold"]];
 
 /** Make the costs such that predicting positive pays from this slope of the iso-performance line on. */
 export function setRatio(state: State, ratio: number): void {

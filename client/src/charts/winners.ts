@@ -88,11 +88,19 @@ function boxes(state: State): Mark[] {
 
 function names(state: State): Mark[] {
   const { quiet, halo } = palette.value;
+  const rule = powerOf(ratioOf(state));
   return places(state).map(({ zone, low, high, colour }) => {
     const looks = zone.model < 0 ? { fill: quiet, halo: "none" } : { fill: halo, halo: colour };
-    const at = [(low + high) / 2, 0.5] as const;
-    return { kind: "text", at, text: regionName(state, zone), within: [low, high], anchor: "middle", dy: 4, bold: true, ...looks };
+    const within = beside(rule, low, high);
+    const at = [(within[0] + within[1]) / 2, 0.5] as const;
+    return { kind: "text", at, text: regionName(state, zone), within, anchor: "middle", dy: 4, bold: true, ...looks };
   });
+}
+
+/** The wider side of a rule that stands between two places, so that it is not drawn through letters. */
+function beside(rule: number, low: number, high: number): readonly [number, number] {
+  if (rule <= low || rule >= high) return [low, high];
+  return rule - low > high - rule ? [low, rule] : [rule, high];
 }
 
 function ruleAt(power: number): Mark {
@@ -107,5 +115,6 @@ function describe(state: State): string {
   });
   if (!zone) return `Cost ratio ${number(ratio)}.`;
   const [low, high] = ratiosOf(state, zone);
-  return `At cost ratio ${number(ratio)}: ${regionName(state, zone)}, the cheapest from ${number(low)} to ${number(high)}.`;
+  const said = `At cost ratio ${number(ratio)}: ${regionName(state, zone)}, the cheapest from ${number(low)} to ${number(high)}`;
+  return zone.model < 0 ? `${said}.` : `${said}, with its threshold moved along; the range above is that of one threshold.`;
 }

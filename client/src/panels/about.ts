@@ -23,7 +23,7 @@ export function validationCard({ report: { validation } }: State): HTMLElement[]
 export function about(state: State): HTMLElement[] {
   const { report } = state;
   return [
-    ...(report.slices[0]?.comparisons.rows.length ? [comparisonsCard(state)] : []),
+    comparisonsCard(state),
     card(
       "about",
       "wide about",

@@ -9,7 +9,7 @@ import { count, fixed, number, percent } from "../format";
 import { falseAlarmCost, missCost } from "../math/context";
 import { depthAt } from "../math/levels";
 import { profit } from "../math/profit";
-import type { State } from "../state";
+import { MOST_AMOUNT, type State } from "../state";
 
 interface Entry {
   readonly id: string;
@@ -22,7 +22,7 @@ interface Entry {
 function entries(state: State): Entry[] {
   const positive = (text: string, use: (value: number) => void, least = 0): void => {
     const value = Number(text);
-    if (text.trim() !== "" && Number.isFinite(value) && value >= least) use(value);
+    if (text.trim() !== "" && Number.isFinite(value) && value >= least && value <= MOST_AMOUNT) use(value);
   };
   const benefit = (): number => falseAlarmCost(state.context.value) + missCost(state.context.value);
   const setBenefit = (value: number, cost: number): void => {

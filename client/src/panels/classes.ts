@@ -58,7 +58,7 @@ function shaded(n: number, share: number, right: boolean): HTMLElement {
 
 /** The name of a class, which shows it against the rest unless no case is of it. */
 function picker(state: State, cls: string): HTMLElement {
-  const slice = state.report.slices.findIndex((part) => part.name === cls);
+  const slice = state.report.parts.findIndex((part) => part.name === cls);
   if (slice < 0) return name(cls);
   const pick = button("", () => pickSlice(state, slice), { class: "pick", "aria-pressed": String(slice === state.slice.value) });
   pick.append(name(cls));

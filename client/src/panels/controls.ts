@@ -3,10 +3,10 @@
 import { effect } from "@preact/signals-core";
 
 import { thresholdText } from "../charts/shared";
-import { button, h } from "../dom";
+import { button, h, setText } from "../dom";
 import { number, percent } from "../format";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
-import { setLevel, type State, type ThresholdBy, toBest } from "../state";
+import { MOST_AMOUNT, setLevel, type State, type ThresholdBy, toBest } from "../state";
 
 interface ControlOptions {
   readonly id: string;
@@ -59,7 +59,7 @@ function costControl(id: string, label: string, cost: { value: number }): HTMLEl
     entry: () => String(cost.value),
     words: () => number(cost.value),
     slide: (at) => (cost.value = Number((10 ** at).toPrecision(3))),
-    type: (value) => (cost.value = Math.max(0, value)),
+    type: (value) => (cost.value = Math.min(MOST_AMOUNT, Math.max(0, value))),
   });
 }
 
@@ -80,7 +80,7 @@ function prevalenceControl(state: State): HTMLElement {
     words: () => percent(state.share.value),
     slide: (at) => (state.prevalence.value = Number((1 / (1 + Math.exp(-at))).toPrecision(3))),
     type: (value) => {
-      if (value > 0 && value < 100) state.prevalence.value = Number((value / 100).toPrecision(12));
+      if (value >= 1e-7 && value < 100) state.prevalence.value = Number((value / 100).toPrecision(12));
     },
     unit: "%",
     beside: sample,
@@ -127,6 +127,29 @@ function thresholdControl(state: State): HTMLElement {
     },
     beside: h("span", { class: "beside" }, by, best),
   });
+}
+
+/** Costs of right decisions, which most have at 0. */
+export function rightCosts(state: State): HTMLElement {
+  const entry = (id: string, label: string, cost: { value: number }): HTMLElement[] => {
+    const field = h("input", { type: "number", id, step: "any", autocomplete: "off" });
+    field.addEventListener("input", () => {
+      const value = field.valueAsNumber;
+      if (Math.abs(value) <= MOST_AMOUNT) cost.value = value;
+    });
+    effect(() => {
+      if (document.activeElement !== field) field.value = String(cost.value);
+    });
+    return [h("label", { for: id }, label), field];
+  };
+  const summary = h("summary", { title: "Costs of right decisions; gains are below 0" });
+  effect(() => setText(summary, `TP ${number(state.costTp.value)}, TN ${number(state.costTn.value)}`));
+  const fields = h("div", { class: "entries" }, ...entry("cost-tp", "Cost of a true positive", state.costTp), ...entry("cost-tn", "Cost of a true negative", state.costTn));
+  const menu = h("details", { class: "menu right-costs" }, summary, fields);
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") menu.open = false;
+  });
+  return menu;
 }
 
 export function controls(state: State): HTMLElement {

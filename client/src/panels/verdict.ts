@@ -97,7 +97,7 @@ function rangeWords(state: State): Word[] {
   if (!region) return ["."];
   const [low, high] = ratiosOf(state, region);
   const range = high === Infinity ? `at least ${number(low)}` : low === 0 ? `at most ${number(high)}` : `in [${number(low)}, ${number(high)}]`;
-  return [`; best while the cost ratio is ${range}`];
+  return [`; this threshold is the best while the cost ratio is ${range}`];
 }
 
 /** Whether the best model's AUC differs from that of the next cheapest. */

@@ -15,6 +15,7 @@ from rocscope.cli.compare import compare
 from rocscope.cli.demo import demo
 from rocscope.cli.monitor import monitor
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
+from rocscope.cli.page import page
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
 from rocscope.cli.validate import validate
@@ -58,7 +59,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (demo, validate, summary, report, choose, campaign, compare, calibrate, monitor, verify):
+for command in (demo, validate, summary, report, page, choose, verify, campaign, compare, calibrate, monitor):
     app.command(command)
 
 

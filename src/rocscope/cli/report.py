@@ -49,7 +49,10 @@ def report(
     else:
         predictions = rows.predictions(file, **parts) if parts else rows.sample(file)
     from rocscope.report import Report
+    from rocscope.report.slices import require_segments
 
+    if segment and not rows.has_classes:
+        require_segments(predictions, f"--segment {segment!r}")
     page = Report(predictions, context=context, title=title or file, notes=notes or "")
     if output == "-":
         write_text(page.html)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._numerals import about
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.result import Result, about, jsonable
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
 from rocscope.curves.row_profit import RowProfitCurve
@@ -192,7 +193,8 @@ class CampaignPlan(Result):
 def _option(label: str, model: str, curve: ProfitCurve) -> Option:
     campaign = curve.campaign
     limit = None if campaign.capacity is None else min(campaign.capacity / campaign.population, 1.0)
-    rule = Rule(criterion_of("min_cost"), campaign.context, campaign.unit_cost + campaign.unit_benefit, limit=limit)
+    costs = campaign.context.costs
+    rule = Rule(criterion_of("min_cost"), campaign.context, costs["fp"] + costs["fn"], limit=limit)
     return Option(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
 
 

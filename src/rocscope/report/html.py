@@ -30,17 +30,8 @@ def render(data: ReportData | MulticlassData) -> str:
     InputError
         If it is larger than 5 MB.
     """
-    script, style = client("report.js"), client("report.css")
-    page = template("report.html.j2").render(
-        data=data,
-        payload=raw(page_json(data)),
-        tables=_tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data),
-        script=raw(script),
-        style=raw(style),
-        script_hash=digest(script),
-        style_hash=digest(style),
-        notices=raw(client("THIRD_PARTY.txt")),
-    )
+    tables = _tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data)
+    page = _page(data=data, payload=raw(page_json(data)), tables=tables)
     if (size := len(page.encode())) > MOST_BYTES:
         raise InputError(
             "report",
@@ -51,9 +42,24 @@ def render(data: ReportData | MulticlassData) -> str:
     return page
 
 
+def shell() -> str:
+    """Return the page of any report, with names such as @@payload@@ where its contents go."""
+    place = {name: raw(f"@@{name}@@") for name in ("title", "verdict", "models", "payload", "script", "style")}
+    data = {name: place[name] for name in ("title", "verdict")} | {"notes": ""}
+    parts = {name: place[name] for name in ("payload", "models", "script", "style")}
+    return _page(data=data, tables={}, **parts)
+
+
+def _page(**contents: Any) -> str:
+    script, style = client("report.js"), client("report.css")
+    fixed = {"script": raw(script), "style": raw(style), "models": "", "notices": raw(client("THIRD_PARTY.txt"))}
+    hashes = {"script_hash": digest(script), "style_hash": digest(style)}
+    return template("report.html.j2").render(fixed | hashes | contents)
+
+
 def _tables(data: ReportData) -> dict[str, Table]:
     return {
-        "Models": Table([_row(model) for model in data.models], data.decision.model),
+        "Models": Table([_row(model, data.decision.prevalence) for model in data.models], data.decision.model),
         **{heading: Table(lines) for heading, lines in data.validation.items()},
     }
 
@@ -108,8 +114,10 @@ def template(name: str) -> Any:
     return environment.get_template(name)
 
 
-def _row(model: ModelSummary) -> dict[str, str]:
+def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
+    """Return a row of text; accuracy is that at the prevalence which the verdict speaks of."""
     best = model.best
+    accuracy = [point.at_prevalence(prevalence).accuracy for point in (best, model.default)]
     return {
         "model": model.name,
         "AUC": f"{model.auc['half']:.4f}",
@@ -118,7 +126,7 @@ def _row(model: ModelSummary) -> dict[str, str]:
         "FP": f"{best.fp:,g}",
         "FN": f"{best.fn:,g}",
         "TN": f"{best.tn:,g}",
-        "accuracy": f"{best.accuracy:.2%}",
+        "accuracy": f"{accuracy[0]:.2%}",
         "cost per case": f"{model.best_cost:.4g}",
-        "accuracy at 0.5": model.at_half_cell,
+        "accuracy at 0.5": "" if model.at_half is None else f"{accuracy[1]:.2%}",
     }

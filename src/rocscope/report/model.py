@@ -19,7 +19,7 @@ from rocscope.evaluation.summary.guidance import DOMAINS
 from rocscope.evaluation.summary.result import Summary
 from rocscope.evaluation.summary.summarising import By, summary
 from rocscope.report.inference import certainty
-from rocscope.report.slices import Slice, Slices, by_rows, small_cells
+from rocscope.report.slices import Slice, Slices, by_rows, require_segments, small_cells
 from rocscope.report.summary import ModelSummary, summarise
 from rocscope.sample import Models, samples_of
 
@@ -134,6 +134,8 @@ def report_data(
     ------
     OneClassError
         If the rows hold one class only.
+    InputError
+        If there are more than 1,000 segments.
 
     Examples
     --------
@@ -144,6 +146,8 @@ def report_data(
     """
     context = Context.given(context)
     data = samples_of(predictions, name="predictions")
+    if data.rows is not None:
+        require_segments(data.rows)
     counts = data.counts()
     for name, levels in counts.items():
         levels.require_both_classes(name)

@@ -33,6 +33,8 @@ class Report:
     ------
     OneClassError
         If the rows hold one class only.
+    InputError
+        If there are more than 1,000 segments; of more than 40 the largest are shown apart, the others as one.
 
     Examples
     --------

@@ -1,15 +1,17 @@
 """What a report can be turned to: all rows, a segment, a fold, or one class against the rest."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
+from rocscope.errors import InputError
 from rocscope.report.inference import certainty
 from rocscope.report.summary import ModelSummary, summarise
 from rocscope.sample import samples_of
@@ -22,6 +24,12 @@ POINTS = 60
 
 MOST_FOLDS = 50
 """More folds than these are not shown apart: leaving one out has as many as rows."""
+
+MOST_SEGMENTS = 40
+"""Of more segments than these the largest are shown apart, and the rest as one."""
+
+MOST_VALUES = 1_000
+"""A column of more values than these names single cases, or nearly: it is no column of segments."""
 
 _MOST_NAMED = 8
 
@@ -108,17 +116,50 @@ def _classes(counted: Predictions | ModelSummary) -> tuple[tuple[str, float], ..
 def by_rows(predictions: Predictions, context: Context) -> Slices:
     """Return the models on each segment and each fold."""
     slices = Slices(context)
-    columns: Mapping[str, Any] = {"segment": predictions.segment, "fold": predictions.fold}
-    splits = {"segment": predictions.by_segment, "fold": predictions.by_fold}
-    for kind, column in columns.items():
-        if column is None:
-            continue
-        if kind == "fold" and (folds := len(check.distinct(column))) > MOST_FOLDS:
-            slices.say(f"More than {MOST_FOLDS} folds are not shown apart", f"{folds} folds")
-            continue
-        for name, part in splits[kind]().items():
-            slices.add(kind, name, part)
+    if predictions.segment is not None:
+        for name, part in _segments(predictions, predictions.segment, slices):
+            slices.add("segment", name, part)
+    if predictions.fold is None:
+        return slices
+    if (folds := _values(predictions.fold)) > MOST_FOLDS:
+        slices.say(f"More than {MOST_FOLDS} folds are not shown apart", f"{folds} folds")
+        return slices
+    for name, part in predictions.by_fold().items():
+        slices.add("fold", name, part)
     return slices
+
+
+def require_segments(predictions: Predictions, subject: str = "segment") -> None:
+    """Refuse a column of segments, which messages call `subject`, that names single cases.
+
+    Raises
+    ------
+    InputError
+        If it has more than 1,000 values.
+    """
+    if predictions.segment is not None and (found := _values(predictions.segment)) > MOST_VALUES:
+        hint = "measures of very many groups: Predictions.counts(by='segment')"
+        raise InputError(subject, expected=f"at most {MOST_VALUES:,} segments", got=f"{found:,}", hint=hint)
+
+
+def _values(column: Array) -> int:
+    return len(set(column.tolist())) if column.dtype.kind in "OUS" else np.unique(column).size
+
+
+def _segments(predictions: Predictions, column: Array, slices: Slices) -> Iterator[tuple[Any, Predictions]]:
+    """Yield the segments, or where they are many the largest, and the rows of all others as one."""
+    if _values(column) <= MOST_SEGMENTS:
+        yield from predictions.by_segment().items()
+        return
+    code = check.check_groups(column, "segment", column.size)
+    sizes = np.bincount(code)
+    shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
+    for number in shown.tolist():
+        mask = code == number
+        yield column[mask.argmax()], predictions.select(mask)
+    rest = sizes.size - shown.size
+    slices.say(f"The {shown.size} largest segments are shown apart, all others as one", f"{rest} others")
+    yield f"others ({rest} segments)", predictions.select(~np.isin(code, shown))
 
 
 def small_cells(slices: Sequence[Slice]) -> list[str]:

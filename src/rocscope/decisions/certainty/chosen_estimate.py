@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
 
-from rocscope.core.result import rounded
+from rocscope._numerals import to_its_error
 from rocscope.inference.estimate import Estimate
 
 
@@ -33,10 +33,10 @@ class ChosenEstimate(Estimate):
     acting: float = nan
 
     @property
-    def rounded(self) -> tuple[str, str, str]:
+    def to_its_error(self) -> tuple[str, str, str]:
         """Value and ends of the interval, as texts without digits that the width of the interval makes meaningless."""
         error = (self.high - self.low) / 2
-        return tuple(rounded(each, error) for each in (self.value, self.low, self.high))  # pyright: ignore[reportReturnType]
+        return tuple(to_its_error(each, error) for each in (self.value, self.low, self.high))  # pyright: ignore[reportReturnType]
 
     @property
     def words(self) -> str:

@@ -1,0 +1,222 @@
+/** How sure areas are, and whether they differ: the twin of `rocscope.inference.areas`, which tells why. */
+
+import { ndtr, studentQuantile, zero } from "./special";
+
+/** Rows of one class: how far each moves the area of each model, and how many rows an entry stands for. */
+interface Stratum {
+  readonly moves: readonly Float64Array[];
+  readonly times: Float64Array | null;
+  readonly n: number;
+  /** Of each model, rows placed below 1 and above 0. */
+  readonly inside: readonly (readonly [number, number])[];
+}
+
+export interface AreaSample {
+  readonly auc: readonly number[];
+  readonly strata: readonly [Stratum, Stratum];
+}
+
+const ROUNDING = 1e-12;
+const Z = 1.959963984540054;
+
+function total(values: (i: number) => number, { moves, times }: Stratum): number {
+  let sum = 0;
+  const size = moves[0]!.length;
+  for (let i = 0; i < size; i++) sum += times ? times[i]! * values(i) : values(i);
+  return sum;
+}
+
+const freedom = (stratum: Stratum): number => stratum.n - 1;
+const scale = ({ n }: Stratum): number => (n > 1 ? n / (n - 1) : NaN);
+
+/**
+ * @param placed of each model, for the rows of each class, the share of the other class that they are ranked right against
+ * @param times how many rows each entry of a class stands for, where not one
+ */
+export function areaSample(
+  auc: readonly number[],
+  placed: readonly (readonly [pos: Float64Array, neg: Float64Array])[],
+  times: readonly [Float64Array | null, Float64Array | null],
+): AreaSample {
+  const stratum = (side: 0 | 1): Stratum => {
+    const weight = times[side];
+    const columns = placed.map((both) => both[side]);
+    const n = weight ? weight.reduce((sum, one) => sum + one, 0) : columns[0]!.length;
+    const count = (is: (share: number) => boolean, column: Float64Array): number => {
+      let sum = 0;
+      for (let i = 0; i < column.length; i++) if (is(column[i]!)) sum += weight ? weight[i]! : 1;
+      return sum;
+    };
+    const inside = columns.map((column) => [count((x) => x < 1 - ROUNDING, column), count((x) => x > ROUNDING, column)] as const);
+    return { moves: columns.map((column, m) => column.map((share) => (share - auc[m]!) / n)), times: weight, n, inside };
+  };
+  return { auc, strata: [stratum(0), stratum(1)] };
+}
+
+function variance(stratum: Stratum, model: number): number {
+  const moves = stratum.moves[model]!;
+  return scale(stratum) * total((i) => moves[i]! * moves[i]!, stratum);
+}
+
+/** An area that is as sure as a share of `trials` trials. */
+interface EffectiveSize {
+  readonly auc: number;
+  readonly trials: number;
+  readonly df: number;
+  readonly informative: number;
+  readonly smallest: number;
+}
+
+function effectiveSize({ auc: areas, strata }: AreaSample, model: number): EffectiveSize {
+  const auc = areas[model]!;
+  const smallest = Math.min(strata[0].n, strata[1].n);
+  const spread = auc * (1 - auc);
+  const g = (2 * auc - 1) ** 4;
+  const prior = (1 - g) / 3 + (g * Math.max(strata[0].n, strata[1].n)) / (strata[0].n + strata[1].n);
+  const known = strata.map((stratum) => knownOf(stratum, auc, model));
+  const weights = strata.map((stratum, i) => 0.25 + 2 * Math.sqrt(1 - (known[i] ? known[i]! / freedom(stratum) : 0)));
+  const shares = strata.map((stratum, i) => (known[i] && spread > 0 ? Math.min(1, (variance(stratum, model) * stratum.n) / spread) : 0));
+  const parts = strata.map((stratum, i) => (known[i]! * shares[i]! + weights[i]! * prior) / (known[i]! + weights[i]!) / stratum.n);
+  const sum = parts[0]! + parts[1]!;
+  const df = sum ** 2 / (parts[0]! ** 2 / (freedom(strata[0]) + weights[0]!) + parts[1]! ** 2 / (freedom(strata[1]) + weights[1]!));
+  const observed = strata.map((stratum, i) => shares[i]! / stratum.n);
+  const all = observed[0]! + observed[1]!;
+  const informative = all > 0 ? (observed[0]! * known[0]! + observed[1]! * known[1]!) / all : 0;
+  const end = Math.min(auc, 1 - auc) <= ROUNDING;
+  return { auc, trials: end ? smallest : 1 / sum, df, informative, smallest };
+}
+
+/** How many rows tell how much placements vary; 0 where none do. */
+function knownOf(stratum: Stratum, auc: number, model: number): number {
+  if (freedom(stratum) <= 0) return 0;
+  const moves = stratum.moves[model]!;
+  const second = total((i) => moves[i]! * moves[i]!, stratum);
+  const fourth = total((i) => (moves[i]! * moves[i]!) ** 2, stratum);
+  let byKurtosis = 0;
+  if (second > ROUNDING ** 2) {
+    const kurtosis = (fourth * stratum.n) / second ** 2;
+    byKurtosis = kurtosis > 1 + ROUNDING ? (2 * stratum.n) / (kurtosis - 1) : Infinity;
+  }
+  return Math.min(freedom(stratum), stratum.inside[model]![auc < 0.5 ? 1 : 0], byKurtosis);
+}
+
+function intervalAt({ auc, trials: n }: EffectiveSize, q: number): [low: number, high: number] {
+  const centre = auc + (q * q) / (2 * n);
+  const reach = q * Math.sqrt((auc * (1 - auc)) / n + (q / (2 * n)) ** 2);
+  const by = 1 + (q * q) / n;
+  return [auc === 0 ? 0 : Math.max((centre - reach) / by, 0), auc === 1 ? 1 : Math.min((centre + reach) / by, 1)];
+}
+
+export interface AreaInterval {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly method: string;
+}
+
+/** The area of a model with its interval at 95 %: Wilson's, for as many trials as the rows are worth. */
+export function areaInterval(sample: AreaSample, model: number): AreaInterval {
+  const size = effectiveSize(sample, model);
+  const [low, high] = intervalAt(size, studentQuantile(size.df, 0.025));
+  const trials = Number(size.trials.toPrecision(3));
+  const method = `Wilson for ${trials >= 1000 ? exponent(trials) : trials} trials, t with ${size.df.toFixed(0)} df`;
+  return { value: size.auc, low, high, method };
+}
+
+/** Three digits as Python's ".3g" writes them from 1000 on. */
+function exponent(value: number): string {
+  return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+}
+
+export interface AreaComparison {
+  readonly difference: number;
+  readonly low: number;
+  readonly high: number;
+  readonly p: number;
+  readonly method: string;
+}
+
+const MOVER = "Welch t of placements and MOVER of Wilson intervals, paired";
+
+/** Whether two models of the same rows differ: second − first. `alike`: whether they rank all rows the same way. */
+export function compareAreas(sample: AreaSample, first: number, second: number, alike: boolean): AreaComparison {
+  if (alike) return { difference: 0, low: 0, high: 0, p: 1, method: "the scores rank all rows alike" };
+  const found = difference(sample, first, second);
+  const above = pValue(found.low, found.value);
+  const below = pValue((z) => -found.high(z), -found.value);
+  const method = found.caution > 0 ? MOVER : "Welch t of placements, paired";
+  return { difference: found.value, low: found.low(Z), high: found.high(Z), p: Math.min(1, 2 * Math.min(above, below)), method };
+}
+
+const clip = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
+
+function difference(sample: AreaSample, i: number, j: number): { value: number; caution: number; low: (z: number) => number; high: (z: number) => number } {
+  const [first, second] = [effectiveSize(sample, i), effectiveSize(sample, j)];
+  const value = second.auc - first.auc;
+  const parts = sample.strata.map((stratum) => {
+    const [a, b] = [stratum.moves[i]!, stratum.moves[j]!];
+    return {
+      df: freedom(stratum),
+      own: scale(stratum) * total((k) => (b[k]! - a[k]!) ** 2, stratum),
+      both: scale(stratum) * total((k) => a[k]! * b[k]!, stratum),
+    };
+  });
+  const sum = parts[0]!.own + parts[1]!.own;
+  const product = sample.strata.reduce((all, s) => all + variance(s, i), 0) * sample.strata.reduce((all, s) => all + variance(s, j), 0);
+  const correlation = product > 0 ? clip((parts[0]!.both + parts[1]!.both) / Math.sqrt(product), -1, 1) : 0;
+  const df = sum > 0 ? Math.max(1, sum ** 2 / parts.reduce((all, { own, df }) => all + own ** 2 / df, 0)) : 1;
+  const caution = Number.isNaN(sum) ? 1 : clip((12 - Math.min(first.informative, second.informative)) / 6, 0, 1);
+  const atZero = clip((50 - Math.min(first.smallest, second.smallest)) / 30, 0, 1);
+  const apart = (one: number, other: number): number => Math.sqrt(Math.max(one ** 2 + other ** 2 - 2 * correlation * one * other, 0));
+  const reaches = (z: number): [[number, number], [number, number]] =>
+    [first, second].map((size) => {
+      const [low, high] = intervalAt(size, student(z, size.df));
+      return [size.auc - low, high - size.auc];
+    }) as [[number, number], [number, number]];
+  const reach = (z: number, mover: number, toZero: number): number => {
+    const welch = Number.isNaN(sum) ? 0 : student(z, df) * Math.sqrt(sum);
+    let more = caution * Math.max(mover - welch, 0);
+    if (toZero <= 0 || !(sum > 0)) return welch + more;
+    const least = welch + atZero * more;
+    more -= least - welch;
+    if (least <= toZero) return (toZero * (least + more)) / (toZero + more);
+    const beyond = least - toZero;
+    return toZero + Math.min(more < toZero ? beyond / (1 - more / toZero) : Infinity, beyond + more);
+  };
+  const needed = caution > 0;
+  const low = (z: number): number => {
+    const [a, b] = needed || !(sum > 0) ? reaches(z) : NONE;
+    return Math.max(value - reach(z, apart(b[0], a[1]), value), -1);
+  };
+  const high = (z: number): number => {
+    const [a, b] = needed || !(sum > 0) ? reaches(z) : NONE;
+    return Math.min(value + reach(z, apart(b[1], a[0]), -value), 1);
+  };
+  return { value, caution, low, high };
+}
+
+const NONE: [[number, number], [number, number]] = [[0, 0], [0, 0]];
+
+function student(z: number, df: number): number {
+  return z < 0 ? -student(-z, df) : Math.min(studentQuantile(df, ndtr(-z)), 1e8);
+}
+
+/** The probability at which the lower end of a one-sided interval is 0. */
+function pValue(low: (z: number) => number, value: number): number {
+  const surest = 37;
+  if (value <= 0) return value === 0 ? 0.5 : 1;
+  if (low(surest) >= 0) return 0;
+  return ndtr(-zero((z) => low(z), 0, surest, 1e-13));
+}
+
+/** Holm's adjustment of p-values for several comparisons. */
+export function holm(p: readonly number[]): number[] {
+  const order = p.map((_, i) => i).sort((a, b) => p[a]! - p[b]!);
+  const adjusted = new Array<number>(p.length);
+  let largest = 0;
+  order.forEach((i, place) => {
+    largest = Math.max(largest, p[i]! * (p.length - place));
+    adjusted[i] = Math.min(1, largest);
+  });
+  return adjusted;
+}

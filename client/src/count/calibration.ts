@@ -1,0 +1,277 @@
+/** The calibration block of a report from counts: the twin of `rocscope.report.calibration`, but for what it draws by chance. */
+
+import type { Calibration, Smooth } from "../data";
+import type { Numbers } from "./numbers";
+import { areProbabilities, type Ranked } from "./ranked";
+import { betaincinv } from "./special";
+
+const BINS = 10;
+const RUG_STEPS = 40;
+const SMOOTH_POINTS = 40;
+const SPAN = 2 / 3;
+const MOST_LEVELS = 4096;
+
+/** Distinct probabilities from the lowest up, with positives and all rows at each. */
+interface Outcomes {
+  readonly score: Float64Array;
+  readonly pos: Float64Array;
+  readonly total: Float64Array;
+  readonly type: Numbers["type"];
+}
+
+export function calibrationOf(ranked: Ranked): Calibration | null {
+  if (!areProbabilities(ranked)) return null;
+  const { threshold, pos, neg, type } = ranked;
+  const last = pos.length - 1;
+  const sample: Outcomes = {
+    score: pos.map((_, i) => Number(threshold[last - i])),
+    pos: pos.map((_, i) => pos[last - i]!),
+    total: pos.map((_, i) => pos[last - i]! + neg[last - i]!),
+    type,
+  };
+  const bins = binned(sample);
+  const { intercept, slope } = cox(sample);
+  const n = sum(sample.total);
+  const ece = sum(bins.map(({ n: rows, x, y }) => (rows / n) * Math.abs(x - y)));
+  return {
+    bins,
+    smooth: smooth(sample),
+    rug: rug(ranked),
+    numbers: { brier: brier(sample) / n, slope, intercept, ece, ici: null, p_value: null },
+  };
+}
+
+const sum = (values: ArrayLike<number>): number => {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i]!;
+  return total;
+};
+
+function brier({ score, pos, total }: Outcomes): number {
+  return sum(score.map((p, i) => pos[i]! * (1 - p) ** 2 + (total[i]! - pos[i]!) * p ** 2));
+}
+
+type Bin = Calibration["bins"][number];
+
+/** Bins [low, high) of equal width, the last one closed; of those with rows. */
+function binned({ score, pos, total, type }: Outcomes): Bin[] {
+  const edge = (bin: number): number => (type === "float32" ? Math.fround(bin / BINS) : bin / BINS);
+  const sums = Array.from({ length: BINS }, () => ({ pos: 0, n: 0, score: 0 }));
+  let bin = 0;
+  score.forEach((p, i) => {
+    while (bin < BINS - 1 && p >= edge(bin + 1)) bin++;
+    const into = sums[bin]!;
+    into.pos += pos[i]!;
+    into.n += total[i]!;
+    into.score += p * total[i]!;
+  });
+  return sums
+    .filter(({ n }) => n > 0)
+    .map(({ pos: hits, n, score: all }) => {
+      const low = hits > 0 ? betaincinv(hits + 0.5, n - hits + 0.5, 0.025) : 0; // Jeffreys'
+      const high = hits < n ? betaincinv(hits + 0.5, n - hits + 0.5, 0.975) : 1;
+      return { x: all / n, y: hits / n, low, high, n };
+    });
+}
+
+/** Cases of each class in equal steps of the score. */
+function rug({ threshold, pos, neg, type }: Ranked): Calibration["rug"] {
+  const counts = { pos: new Array<number>(RUG_STEPS).fill(0), neg: new Array<number>(RUG_STEPS).fill(0) };
+  for (let i = 0; i < pos.length; i++) {
+    const along = Number(threshold[i]) * RUG_STEPS;
+    const step = Math.min(RUG_STEPS - 1, Math.floor(type === "float32" ? Math.fround(along) : along));
+    counts.pos[step]! += pos[i]!;
+    counts.neg[step]! += neg[i]!;
+  }
+  return counts;
+}
+
+const NOT_KNOWN = { intercept: null, slope: null };
+
+/** Intercept and slope of logistic recalibration; null where it does not exist. */
+function cox(sample: Outcomes): { intercept: number | null; slope: number | null } {
+  const { score, pos, total } = sample;
+  const size = score.length;
+  let [first, end] = [0, size];
+  while (first < size && score[first]! <= 0) if (pos[first++]! > 0) return NOT_KNOWN; // what was impossible happened
+  while (end > first && score[end - 1]! >= 1) if (total[--end]! > pos[end]!) return NOT_KNOWN;
+  const kept = { ...sample, score: score.subarray(first, end), pos: pos.subarray(first, end), total: total.subarray(first, end) };
+  if (!overlap(kept)) return NOT_KNOWN;
+  const groups = pooled(kept);
+  const rough = fitted(groups, [0, 0], 100);
+  const found = rough && groups !== kept ? fitted(kept, rough, 2) : rough; // groups are near: each step squares the error
+  return found ? { intercept: found[0], slope: found[1] } : NOT_KNOWN;
+}
+
+/** Whether neither class has all its probabilities above those of the other. */
+function overlap({ pos, total }: Outcomes): boolean {
+  const last = total.length - 1;
+  const ends = (cases: (i: number) => number): [number, number] => {
+    let [low, high] = [0, last];
+    while (low <= last && !cases(low)) low++;
+    while (high >= 0 && !cases(high)) high--;
+    return [low, high];
+  };
+  const [firstPos, lastPos] = ends((i) => pos[i]!);
+  const [firstNeg, lastNeg] = ends((i) => total[i]! - pos[i]!);
+  return firstPos <= last && firstNeg <= last && firstPos < lastNeg && lastPos > firstNeg;
+}
+
+/** Newton's method for the log-odds a + b logit(p); null where it does not come to rest. */
+function fitted({ score, pos, total }: Outcomes, start: readonly [number, number], most: number): [number, number] | null {
+  const at = score.map((p) => Math.log(p / (1 - p)));
+  const likelihood = (u: number, v: number): number => {
+    let value = 0;
+    for (let i = 0; i < at.length; i++) {
+      const linear = u + v * at[i]!;
+      value += pos[i]! * linear - total[i]! * (Math.max(linear, 0) + Math.log1p(Math.exp(-Math.abs(linear))));
+    }
+    return value;
+  };
+  let [a, b] = start;
+  for (let step = 0; step < most; step++) {
+    let [ga, gb, haa, hab, hbb] = [0, 0, 0, 0, 0];
+    for (let i = 0; i < at.length; i++) {
+      const x = at[i]!;
+      const chance = 1 / (1 + Math.exp(-(a + b * x)));
+      const [left, weight] = [pos[i]! - total[i]! * chance, total[i]! * chance * (1 - chance)];
+      ga += left;
+      gb += left * x;
+      haa += weight;
+      hab += weight * x;
+      hbb += weight * x * x;
+    }
+    const det = haa * hbb - hab * hab;
+    let [da, db] = [(hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det];
+    if (!Number.isFinite(da + db)) return null;
+    const gain = ga * da + gb * db;
+    if (gain > 1e-9 && most > 2) for (const now = likelihood(a, b); likelihood(a + da, b + db) < now && Math.abs(da) + Math.abs(db) > 1e-12; ) [da, db] = [da / 2, db / 2];
+    [a, b] = [a + da, b + db];
+    if (gain <= 1e-12) break;
+  }
+  return [a, b];
+}
+
+/** Local lines over windows of two thirds of the rows, as R's lowess without iterations, at evenly spaced probabilities. */
+function smooth(all: Outcomes): Smooth | null {
+  if (all.score.length < 3) return null;
+  const sample = pooled(all);
+  const knots = apart(sample.score);
+  const fitted = local(sample, knots);
+  const [first, last] = [knots[0]!, knots[knots.length - 1]!];
+  const y: number[] = [];
+  let k = 0;
+  for (let i = 0; i < SMOOTH_POINTS; i++) {
+    const x = i === SMOOTH_POINTS - 1 ? last : first + (i * (last - first)) / (SMOOTH_POINTS - 1);
+    while (k < knots.length - 2 && knots[k + 1]! <= x) k++;
+    const share = (x - knots[k]!) / (knots[k + 1]! - knots[k]!);
+    y.push(Math.min(1, Math.max(0, fitted[k]! + share * (fitted[k + 1]! - fitted[k]!))));
+  }
+  return { x: [first, last], y };
+}
+
+/** At most about as many groups of neighbouring rows as no figure shows; the first and the last level stay. */
+function pooled(sample: Outcomes): Outcomes {
+  const size = sample.score.length;
+  if (size <= MOST_LEVELS + 2) return sample;
+  const reached = cumulative(sample.total);
+  const starts = [0, 1];
+  for (let group = 1; group < MOST_LEVELS; group++) {
+    const level = firstFrom(reached, (group * reached[size - 1]!) / MOST_LEVELS) + 1;
+    if (level > 1 && level < size - 1 && level > starts[starts.length - 1]!) starts.push(level);
+  }
+  starts.push(size - 1);
+  const merged = (column: (i: number) => number): Float64Array =>
+    Float64Array.from(starts, (from, k) => {
+      let total = 0;
+      for (let i = from; i < (starts[k + 1] ?? size); i++) total += column(i);
+      return total;
+    });
+  const total = merged((i) => sample.total[i]!);
+  const score = merged((i) => sample.score[i]! * sample.total[i]!).map((weighed, k) => weighed / total[k]!);
+  return { ...sample, score, total, pos: merged((i) => sample.pos[i]!) };
+}
+
+function cumulative(column: Float64Array): Float64Array {
+  let total = 0;
+  return column.map((value) => (total += value));
+}
+
+/** The first place where an increasing column is at least `value`. */
+function firstFrom(column: Float64Array, value: number): number {
+  let [low, high] = [0, column.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (column[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where lowess fits: the next place is the last level within a hundredth of the range. */
+function apart(score: Float64Array): number[] {
+  const size = score.length;
+  const near = 0.01 * (score[size - 1]! - score[0]!);
+  const chosen = [0];
+  for (let last = 0; last < size - 1; chosen.push(last)) {
+    const from = last;
+    const limit = score[from]! + near;
+    last++;
+    while (last + 1 < size && score[last + 1]! <= limit) last++;
+  }
+  return chosen.map((level) => score[level]!);
+}
+
+/** Values of local lines with tricube weights. */
+function local({ score, pos, total }: Outcomes, knots: readonly number[]): number[] {
+  const size = score.length;
+  const reached = cumulative(total);
+  let wanted = SPAN * reached[size - 1]!;
+  if (total.every(Number.isInteger)) wanted = Math.max(Math.floor(wanted + 1e-7), 1);
+  wanted *= 1 - 1e-12;
+  const lastOf = (first: number): number => firstFrom(reached, reached[first]! - total[first]! + wanted);
+  const most = countAtMost(reached, reached[size - 1]! - wanted);
+  const range = score[size - 1]! - score[0]!;
+  return knots.map((x) => {
+    let [low, high] = [0, most];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (score[middle]! + score[lastOf(middle)]! >= 2 * x) high = middle;
+      else low = middle + 1;
+    }
+    const reach = Math.min(...[Math.max(low - 1, 0), Math.min(low, most)].map((first) => Math.max(x - score[first]!, score[lastOf(first)]! - x)));
+    const kernel = new Float64Array(size);
+    let some = false;
+    for (let i = 0; i < size; i++) {
+      const away = Math.abs(score[i]! - x);
+      const part = Math.min(1, reach > 0 ? away / reach : away > 0 ? 1 : 0);
+      const weight = (1 - part * part * part) ** 3;
+      kernel[i] = weight;
+      some ||= weight > 0;
+    }
+    if (!some) {
+      const least = score.reduce((near, p) => Math.min(near, Math.abs(p - x)), Infinity);
+      score.forEach((p, i) => (kernel[i] = Math.abs(p - x) <= least ? 1 : 0));
+    }
+    let [mass, centre] = [0, 0];
+    for (let i = 0; i < size; i++) mass += kernel[i]! * total[i]!;
+    for (let i = 0; i < size; i++) centre += (kernel[i]! / mass) * score[i]! * total[i]!;
+    let spread = 0;
+    for (let i = 0; i < size; i++) spread += (kernel[i]! / mass) * (score[i]! - centre) ** 2 * total[i]!;
+    const slope = spread > 1e-6 * range ** 2 + 1e-30 ? (x - centre) / spread : 0;
+    let value = 0;
+    for (let i = 0; i < size; i++) value += (kernel[i]! / mass) * (1 + (score[i]! - centre) * slope) * pos[i]!;
+    return value;
+  });
+}
+
+/** How many entries of an increasing column are at most `value`. */
+function countAtMost(column: Float64Array, value: number): number {
+  let [low, high] = [0, column.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (column[middle]! <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

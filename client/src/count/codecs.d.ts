@@ -1,0 +1,6 @@
+declare module "hyparquet-compressors/src/gzip.js" {
+  export function gunzip(input: Uint8Array, output: Uint8Array): Uint8Array;
+}
+declare module "hyparquet-compressors/src/lz4.js" {
+  export function decompressLz4(input: Uint8Array, outputLength: number): Uint8Array;
+}

@@ -1,0 +1,171 @@
+/** CSV, field by field from its bytes: the reading rules of docs/files.md. */
+
+import { Refused } from "./errors";
+import type { Sink } from "./sinks";
+
+const [LF, CR, QUOTE] = [10, 13, 34];
+const CANDIDATES = ",;\t|";
+
+export interface Dialect {
+  readonly delimiter: number;
+  readonly columns: readonly string[];
+}
+
+/** Columns and delimiter by the first row: of the delimiters the one that splits it into most columns. */
+export function dialectOf(head: Uint8Array, decimal: string, delimiter: string | null): Dialect {
+  const text = new TextDecoder().decode(head); // which a letter cut in two at its end does not trouble
+  let best: Dialect | null = null;
+  for (const mark of delimiter ?? CANDIDATES.replace(decimal, "")) {
+    const columns = firstRow(text, mark);
+    if (!best || columns.length > best.columns.length) best = { delimiter: mark.charCodeAt(0), columns };
+  }
+  if (!best || best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty one" });
+  if (best.columns.some((name) => name.includes("\ufffd"))) throw new Refused("the file", { expected: "UTF-8 text", got: "other bytes", hint: "name its encoding" });
+  return best;
+}
+
+/** The fields of the first row, whatever follows the quote that ends one: so a wrong delimiter makes few of them. */
+function firstRow(text: string, delimiter: string): string[] {
+  const fields = [""];
+  let [inside, start] = [false, true];
+  for (let i = 0; i < text.length; i++) {
+    const sign = text[i]!;
+    if (inside) {
+      if (sign === '"' && text[i + 1] !== '"') inside = false;
+      else {
+        fields[fields.length - 1] += sign;
+        if (sign === '"') i++;
+      }
+    } else if (sign === '"' && start) inside = true;
+    else if (sign === "\n" || sign === "\r") break;
+    else if (sign === delimiter) {
+      fields.push("");
+      start = true;
+      continue;
+    } else fields[fields.length - 1] += sign;
+    start = false;
+  }
+  return fields;
+}
+
+/** Where the text begins after a byte order mark. */
+const afterMark = (bytes: Uint8Array): number => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+
+/**
+ * Read one record and return where the next begins; -1 where the bytes end before it does.
+ *
+ * @param take is given a field without its quotes, doubled ones made single
+ */
+function record(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: Uint8Array, start: number, end: number) => void): number {
+  for (;;) {
+    let start = at;
+    let end: number;
+    if (bytes[at] === QUOTE) {
+      [start, end, at] = quoted(bytes, at, delimiter, take);
+      if (at < 0) return -1;
+    } else {
+      let byte = bytes[at];
+      while (byte !== delimiter && byte !== LF && byte !== CR) {
+        if (byte === undefined) return -1;
+        byte = bytes[++at];
+      }
+      end = at;
+      take(bytes, start, end);
+    }
+    const byte = bytes[at];
+    if (byte === delimiter) {
+      at++;
+      continue;
+    }
+    if (byte === undefined) return -1;
+    if (byte === LF) return at + 1;
+    if (at + 1 >= bytes.length) return -1;
+    return bytes[at + 1] === LF ? at + 2 : at + 1;
+  }
+}
+
+/** Take a field between quotes; of the third number returned is where it ends, -1 where the bytes end before. */
+function quoted(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: Uint8Array, start: number, end: number) => void): [number, number, number] {
+  const start = at + 1;
+  let doubled = false;
+  let end = start;
+  for (;;) {
+    end = bytes.indexOf(QUOTE, end);
+    if (end < 0 || end + 1 >= bytes.length) return [start, start, -1];
+    if (bytes[end + 1] !== QUOTE) break;
+    doubled = true;
+    end += 2;
+  }
+  const after = bytes[end + 1]!;
+  if (after !== delimiter && after !== LF && after !== CR) throw new Refused("the file", { got: "text after the quote that ends a field" });
+  if (!doubled) take(bytes, start, end);
+  else {
+    const single: number[] = [];
+    for (let i = start; i < end; i++) {
+      single.push(bytes[i]!);
+      if (bytes[i] === QUOTE) i++;
+    }
+    take(Uint8Array.from(single), 0, single.length);
+  }
+  return [start, end, end + 1];
+}
+
+/** Reads rows from pieces of a file as they come. */
+export class CsvScanner {
+  /** Rows that were taken; the first line holds names. */
+  rows = -1;
+  private rest = new Uint8Array(0);
+  /** Which line ends there were: 1 LF, 2 CR LF, 4 CR. */
+  private ends = 0;
+
+  /** @param sinks of each column what takes its fields, or none */
+  constructor(
+    private readonly dialect: Dialect,
+    private readonly sinks: readonly (readonly Sink[])[],
+  ) {}
+
+  take(piece: Uint8Array): void {
+    const bytes = joined(this.rest, piece);
+    this.rest = bytes.slice(this.scan(bytes));
+  }
+
+  /** Take the last row, which may lack a line end. */
+  finish(): void {
+    const { ends } = this;
+    if (this.rest.length && this.scan(joined(this.rest, Uint8Array.of(LF))) <= this.rest.length) {
+      throw new Refused("the file", { got: `a quoted field that does not end, after line ${this.rows + 2}` });
+    }
+    if (ends & (ends - 1)) throw new Refused("the file", { got: "not a CSV file, or one with line ends of two kinds" });
+  }
+
+  /** Read whole records and return where the first begins that is not whole. */
+  private scan(bytes: Uint8Array): number {
+    const { delimiter, columns } = this.dialect;
+    const width = columns.length;
+    let at = this.rows < 0 ? afterMark(bytes) : 0;
+    let [field, filled] = [0, false];
+    const take = (from: Uint8Array, start: number, end: number): void => {
+      if (end > start) filled = true;
+      const sinks = this.rows < 0 ? undefined : this.sinks[field];
+      if (sinks) for (const sink of sinks) sink.take(from, start, end, this.rows);
+      field++;
+    };
+    for (;;) {
+      [field, filled] = [0, false];
+      const next = record(bytes, at, delimiter, take);
+      if (next < 0) return at;
+      this.ends |= bytes[next - 1] !== LF ? 4 : bytes[next - 2] === CR ? 2 : 1;
+      at = next;
+      if (field === 1 && !filled && width > 1) continue; // an empty line
+      if (field !== width) throw new Refused(`line ${this.rows + 2}`, { expected: `${width} columns`, got: String(field) });
+      this.rows++;
+    }
+  }
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}

@@ -1,0 +1,276 @@
+/** The rows of a file by what each column is for: checked as `rocscope.read` checks them, then counted. */
+
+import type { Comparison, Interval, Model, Part, Slice } from "../data";
+import { makeLevels } from "../math/levels";
+import type { Roles } from "../open/messages";
+import type { Sureness } from "../source";
+import { areaInterval, areaSample, compareAreas, holm } from "./areas";
+import { calibrationOf } from "./calibration";
+import { Refused } from "./errors";
+import { positives, shownLabel } from "./labels";
+import { floats, isBig, keep, type Numbers } from "./numbers";
+import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, rank, type Ranked, thin, type Weights } from "./ranked";
+import type { Names } from "./sinks";
+import type { Table } from "./tables";
+
+/** More rows than these are not compared in pairs, which takes their ranks row by row. */
+export const MOST_COMPARED = 1_000_000;
+const MOST_MODELS_COMPARED = 20;
+const [MOST_POINTS, POINTS] = [225, 60];
+const [MOST_SEGMENTS, MOST_VALUES, MOST_FOLDS] = [40, 1000, 50];
+const SMALL = 10;
+
+interface Group {
+  readonly kind: "segment" | "fold";
+  readonly name: string;
+  readonly rows: Uint32Array;
+}
+
+/** Rows without missing values. */
+export class CountedRows {
+  readonly parts: Part[] = [{ kind: "all", name: "all rows" }];
+  readonly warnings: string[] = [];
+  private readonly groups: Group[] = [];
+  private readonly ranked = new Map<number, Map<string, Ranked>>();
+
+  private constructor(
+    readonly read: number,
+    private readonly positive: Uint8Array,
+    private readonly scores: ReadonlyMap<string, Numbers>,
+    private readonly weights: Weights | null,
+    private readonly folds: number,
+  ) {}
+
+  get rows(): number {
+    return this.positive.length;
+  }
+
+  get dropped(): number {
+    return this.read - this.rows;
+  }
+
+  get models(): string[] {
+    return [...this.scores.keys()];
+  }
+
+  /** @param name of the model of a column of scores */
+  static async of(table: Table, roles: Roles, file: string, tell: (share: number) => void, name = (column: string): string => column): Promise<CountedRows> {
+    const subject = (use: string, column: string): string => `${use} '${column}' of ${file}`;
+    const others = [roles.fold, roles.segment].filter((column) => column !== null);
+    const given = { numbers: [...roles.scores, ...(roles.weight === null ? [] : [roles.weight])], names: [roles.label, ...others] };
+    const rows = await table.read(given, tell);
+    if (!rows.rows) throw new Refused(file, { expected: "at least one row", got: "none" });
+    const label = rows.names(roles.label, subject("label", roles.label));
+    const weight = roles.weight === null ? null : rows.numbers(roles.weight, subject("weight", roles.weight));
+    const fold = roles.fold === null ? null : rows.names(roles.fold, subject("fold", roles.fold));
+    const segment = roles.segment === null ? null : rows.names(roles.segment, subject("segment", roles.segment));
+    const scores = new Map(roles.scores.map((column) => [name(column), rows.numbers(column, subject("score", column))]));
+    const whole = complete(rows.rows, [weight, ...scores.values()], [label, fold, segment]);
+    if (!whole.length) throw new Refused(file, { expected: "a row without missing or infinite values", got: `none of ${rows.rows}` });
+    const all = whole.length === rows.rows;
+    const kept = (column: Numbers): Numbers => ({ type: column.type, values: all ? column.values : keep(column.values, whole), missing: null });
+    const named = (names: Names): Names => ({ ...names, codes: all ? names.codes : keep(names.codes, whole) });
+    const positive = positives(named(label), roles.positive, subject("label", roles.label), table.untyped);
+    const found = new CountedRows(
+      rows.rows,
+      positive,
+      new Map([...scores].map(([model, column]) => [model, kept(column)])),
+      weight && checked(kept(weight)),
+      fold ? new Set(named(fold).codes).size : 0,
+    );
+    if (segment) found.split("segment", named(segment), subject("segment", roles.segment!));
+    if (fold) found.split("fold", named(fold), subject("fold", roles.fold!));
+    return found;
+  }
+
+  /** Gather the rows of each segment or fold: of many segments the largest, and all others as one. */
+  private split(kind: Group["kind"], { codes, classes, kind: type }: Names, subject: string): void {
+    const sizes = new Float64Array(classes.length);
+    for (const code of codes) sizes[code]!++;
+    const named = classes.map((label, code) => ({ label, code })).filter(({ code }) => sizes[code]! > 0);
+    if (kind === "fold" && named.length > MOST_FOLDS) {
+      this.warnings.push(`More than ${MOST_FOLDS} folds are not shown apart (${named.length} folds)`);
+      return;
+    }
+    if (named.length > MOST_VALUES) throw new Refused(subject, { expected: `at most ${MOST_VALUES.toLocaleString("en")} segments`, got: named.length.toLocaleString("en") });
+    named.sort((a, b) => (a.label < b.label ? -1 : 1));
+    const large = named.length > MOST_SEGMENTS ? new Set([...named].sort((a, b) => sizes[b.code]! - sizes[a.code]!).slice(0, MOST_SEGMENTS - 1)) : new Set(named);
+    const place = new Int32Array(classes.length).fill(large.size);
+    const shown = named.filter((one) => large.has(one));
+    shown.forEach(({ code }, i) => (place[code] = i));
+    const members: number[][] = Array.from({ length: large.size + 1 }, () => []);
+    codes.forEach((code, row) => members[place[code]!]!.push(row));
+    const rest = named.length - large.size;
+    if (rest) this.warnings.push(`The ${large.size} largest segments are shown apart, all others as one (${rest} others)`);
+    const names = [...shown.map(({ label }) => (typeof label === "string" ? label : shownLabel(label, type))), `others (${rest} segments)`];
+    const alone: string[] = [];
+    members.forEach((rows, i) => {
+      if (!rows.length) return;
+      const hits = rows.reduce((sum, row) => sum + (this.weights && !this.weights.values[row] ? 0 : this.positive[row]!), 0);
+      if (hits === 0 || hits === rows.length) return void alone.push(`${kind} ${names[i]} (no ${hits ? "negatives" : "positives"})`);
+      this.parts.push({ kind, name: names[i]! });
+      this.groups.push({ kind, name: names[i]!, rows: Uint32Array.from(rows) });
+    });
+    if (alone.length) this.warnings.push(`Left out, as one class is missing: ${alone.slice(0, 8).join(", ")}${alone.length > 8 ? ` and ${alone.length - 8} more` : ""}.`);
+  }
+
+  private ofPart(part: number): Map<string, Ranked> {
+    const known = this.ranked.get(part);
+    if (known) return known;
+    const rows = part ? this.groups[part - 1]!.rows : null;
+    const positive = rows ? keep(this.positive, rows) : this.positive;
+    const weights = this.weights && rows ? { ...this.weights, values: keep(this.weights.values, rows) } : this.weights;
+    const found = new Map([...this.scores].map(([model, { type, values }]) => [model, rank({ type, values: rows ? keep(values, rows) : values }, positive, weights, positive.length <= MOST_COMPARED)]));
+    if (this.rows <= MOST_COMPARED) this.ranked.set(part, found);
+    return found;
+  }
+
+  /** Counts of all models, as they are compared with Python's. */
+  counts(): Map<string, Ranked> {
+    return this.ofPart(0);
+  }
+
+  slice(part: number): Slice {
+    const { kind, name } = this.parts[part]!;
+    const models = [...this.ofPart(part)].map(([model, ranked], index) => modelOf(model, index, ranked, part ? POINTS : MOST_POINTS));
+    return { kind, name, models, comparisons: { method: "", rows: [] } };
+  }
+
+  /** How sure the areas are, and whether they differ. Weights that are no whole numbers do not tell. */
+  sureness(part: number): Sureness {
+    const ranked = [...this.ofPart(part).values()];
+    const areas = ranked.map(area);
+    if (ranked.some(({ weighted }) => weighted)) return { auc: areas.map((value) => ({ value })), comparisons: { method: "", rows: [] } };
+    const note = this.folds ? `, pooled over ${this.folds} folds` : "";
+    const interval = (found: ReturnType<typeof areaInterval>): Interval => ({ ...found, method: found.method + note });
+    if (ranked.length < 2 || ranked.length > MOST_MODELS_COMPARED || ranked.some(({ level }) => !level)) {
+      return { auc: ranked.map((one) => interval(ofLevels(one))), comparisons: { method: "", rows: [] } };
+    }
+    return this.compared(part, ranked, areas, interval, note);
+  }
+
+  private compared(part: number, ranked: readonly Ranked[], areas: readonly number[], interval: (found: ReturnType<typeof areaInterval>) => Interval, note: string): Sureness {
+    const rows = part ? this.groups[part - 1]!.rows : null;
+    const at = (i: number): number => (rows ? rows[i]! : i);
+    const levels = ranked.map(({ level }) => level!);
+    const sides: [number[], number[]] = [[], []];
+    for (let i = 0; i < levels[0]!.length; i++) if (levels[0]![i]! >= 0) sides[this.positive[at(i)] ? 0 : 1].push(i);
+    const placed = ranked.map((one, m) => placements(one, levels[m]!, sides));
+    const times = (side: readonly number[]): Float64Array | null => (this.weights ? Float64Array.from(side, (i) => this.weights!.values[at(i)]!) : null);
+    const sample = areaSample(areas, placed, [times(sides[0]), times(sides[1])]);
+    const pairs = areas.flatMap((_, i) => areas.slice(i + 1).map((_, k) => [i, i + 1 + k] as const));
+    const found = pairs.map(([i, j]) => compareAreas(sample, i, j, levels[i]!.every((level, row) => level === levels[j]![row])));
+    const adjusted = holm(found.map(({ p }) => p));
+    const comparisons = pairs.map(([i, j], k): Comparison => [i, j, found[k]!.difference, found[k]!.low, found[k]!.high, found[k]!.p, adjusted[k]!]);
+    const method = [...new Set(found.map((pair) => (pair.method.endsWith("paired") ? pair.method + note : pair.method)))].join("; ");
+    return { auc: areas.map((_, m) => interval(areaInterval(sample, m))), comparisons: { method, rows: comparisons } };
+  }
+
+  async provenance(): Promise<Record<string, string | number>> {
+    const ranked = this.counts();
+    const { nPos, nNeg } = [...ranked.values()][0]!;
+    const sizes = { rows: nPos + nNeg, positives: nPos, negatives: nNeg };
+    if (this.rows > MOST_COMPARED) return sizes;
+    return { ...sizes, hash: await fingerprint(ranked, !this.weights || this.weights.whole) };
+  }
+
+  /** What is to be known besides the numbers. */
+  remarks(): string[] {
+    const ranked = [...this.counts()];
+    const below = ranked.filter(([, one]) => area(one) < 0.5).map(([model, one]) => `${model}: AUC ${Number(area(one).toPrecision(4))} (below 1/2: do lower scores mean positive?)`);
+    const fractions = ranked.some(([, one]) => one.weighted) ? ["Weights are no whole numbers: areas are shown without intervals."] : [];
+    const many = ranked.length > 1 && this.rows > MOST_COMPARED ? [`Models are not compared in pairs beyond ${MOST_COMPARED.toLocaleString("en")} rows.`] : [];
+    return [...below, ...fractions, ...many, ...this.warnings, ...this.small(ranked[0]![1])];
+  }
+
+  private small(ranked: Ranked): string[] {
+    const { tp, fp, nPos, nNeg } = ranked;
+    const depth = nPos && nNeg ? thin(ranked, MOST_POINTS).index.map((i) => (i ? tp[i - 1]! + fp[i - 1]! : 0)) : [];
+    const steps = depth.slice(1).map((cases, i) => cases - depth[i]!).sort((a, b) => a - b);
+    const few: string[] = [];
+    const note = (where: string, pos: number, neg: number): void => {
+      const [n, word] = pos <= neg ? [pos, "positive"] : [neg, "negative"];
+      if (n < SMALL) few.push(`${where} (${n} ${word}${n === 1 ? "" : "s"})`);
+    };
+    note("all rows", nPos, nNeg);
+    for (const { kind, name, rows } of this.groups) {
+      const pos = rows.reduce((sum, row) => sum + this.positive[row]!, 0);
+      note(`${kind} ${name}`, pos, rows.length - pos);
+    }
+    const listed = few.slice(0, 8).join(", ") + (few.length > 8 ? ` and ${few.length - 8} more` : "");
+    return [
+      ...(few.length ? [`Rates are uncertain, with fewer than ${SMALL} cases of a class: ${listed}.`] : []),
+      ...((steps[steps.length >> 1] ?? SMALL) < SMALL ? [`Scores of single rows can be read from a saved report, as most points lie fewer than ${SMALL} cases apart.`] : []),
+    ];
+  }
+}
+
+/** Rows in which nothing is missing. */
+function complete(rows: number, numbers: readonly (Numbers | null)[], names: readonly (Names | null)[]): Uint32Array {
+  const gaps = numbers.flatMap((column) => (column?.missing ? [column.missing] : []));
+  const codes = names.flatMap((column) => (column ? [column.codes] : []));
+  const kept = new Uint32Array(rows);
+  let size = 0;
+  for (let row = 0; row < rows; row++) {
+    if (gaps.some((gap) => gap[row]) || codes.some((code) => code[row]! < 0)) continue;
+    kept[size++] = row;
+  }
+  return kept.subarray(0, size);
+}
+
+function checked({ type, values }: Numbers): Weights {
+  const wide = floats(values);
+  const bad = wide.reduce((count, weight) => count + (weight >= 0 ? 0 : 1), 0);
+  if (bad) {
+    const first = wide.findIndex((weight) => !(weight >= 0));
+    throw new Refused("sample_weight", { expected: "finite weights of at least 0", got: `${bad} negative, missing or infinite, the first in row ${first}` });
+  }
+  if (!wide.some((weight) => weight > 0)) throw new Refused("sample_weight", { expected: "a weight above 0", got: "only zeros" });
+  const whole = !type.startsWith("f");
+  if (whole && wide.reduce((sum, weight) => sum + weight, 0) >= 2 ** 53) throw new Refused("sample_weight", { expected: "whole numbers that sum to less than 2^53", hint: "scale them down" });
+  return { values: wide, whole };
+}
+
+function modelOf(name: string, index: number, ranked: Ranked, most: number): Model {
+  const { threshold, tp, fp, nPos, nNeg } = ranked;
+  if (!nPos || !nNeg) throw new Refused(name, { expected: "both classes", got: `no ${nPos ? "negatives" : "positives"} among ${nPos + nNeg} rows` });
+  const { index: kept, hull, deviation } = thin(ranked, most);
+  const column = (of: (level: number) => number, first: number): Float64Array => Float64Array.from(kept, (i) => (i ? of(i - 1) : first));
+  const big = isBig(threshold) && threshold.some((value: bigint) => !Number.isSafeInteger(Number(value)));
+  return {
+    name,
+    index,
+    levels: makeLevels(column((i) => Number(threshold[i]), Infinity), column((i) => tp[i]!, 0), column((i) => fp[i]!, 0), hull),
+    thresholdText: big ? kept.slice(1).map((i) => String(threshold[i - 1])) : null,
+    atHalf: atLeast(ranked, 0.5),
+    decided: null,
+    nLevels: threshold.length,
+    deviation,
+    auc: { value: area(ranked) },
+    averagePrecision: averagePrecision(ranked),
+    ks: ks(ranked),
+    calibration: areProbabilities(ranked) ? calibrationOf(ranked) : null,
+  };
+}
+
+/** The interval of one model from its levels, each of which stands for as many rows as it has. */
+function ofLevels(ranked: Ranked): ReturnType<typeof areaInterval> {
+  const all = Array.from(ranked.pos, (_, i) => i);
+  const placed = placements(ranked, Int32Array.from(all), [all, all]);
+  return areaInterval(areaSample([area(ranked)], [placed], [ranked.pos, ranked.neg]), 0);
+}
+
+/** The share of the other class that rows, positive and negative ones, are ranked right against; a tie counts one half. */
+function placements({ pos, neg, tp, fp, nPos, nNeg }: Ranked, levels: Int32Array, sides: readonly ArrayLike<number>[]): [Float64Array, Float64Array] {
+  const [positive = [], negative = []] = sides;
+  const [above, below] = [new Float64Array(positive.length), new Float64Array(negative.length)];
+  for (let i = 0; i < positive.length; i++) {
+    const level = levels[positive[i]!]!;
+    above[i] = (2 * (nNeg - fp[level]!) + neg[level]!) / (2 * nNeg);
+  }
+  for (let i = 0; i < negative.length; i++) {
+    const level = levels[negative[i]!]!;
+    below[i] = (2 * (tp[level]! - pos[level]!) + pos[level]!) / (2 * nPos);
+  }
+  return [above, below];
+}

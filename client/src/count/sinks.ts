@@ -1,0 +1,285 @@
+/** From the bytes of a field to a column: of numbers, none of which is rounded unseen, or of names. */
+
+import { Refused, shown } from "./errors";
+import { FIRST_ROUNDED, type Numbers } from "./numbers";
+
+/** A column of labels, folds or segments. */
+export interface Names {
+  readonly classes: readonly Label[];
+  /** Of each row the place of its class, -1 where it is missing. */
+  readonly codes: Int32Array;
+  /** What all classes are; "text" also of a file that knows nothing else. */
+  readonly kind: "text" | "whole" | "float" | "bool";
+}
+
+export type Label = string | number | bigint | boolean;
+
+export interface Sink {
+  /** Take a field of a row; rows may come again, with the same fields. */
+  take(bytes: Uint8Array, start: number, end: number, row: number): void;
+}
+
+const NA_WORDS = new Set(["", "NA", "N/A", "#N/A", "NULL", "null", "None", "."]);
+const SPECIAL = /^[+-]?(?:nan|inf(?:inity)?)$/i;
+const MOST_DIGITS = 15;
+const POWERS = Array.from({ length: 23 }, (_, i) => 10 ** i);
+const WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too";
+const TEXT = new TextDecoder("utf-8", { fatal: true });
+
+export function textOf(bytes: Uint8Array, start: number, end: number): string {
+  let text = "";
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte > 127 || end - start > 40) return decoded(bytes, start, end);
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
+
+function decoded(bytes: Uint8Array, start: number, end: number): string {
+  try {
+    return TEXT.decode(bytes.subarray(start, end));
+  } catch {
+    throw new Refused("the file", { expected: "UTF-8 text", got: "other bytes", hint: "name its encoding" });
+  }
+}
+
+const isSpace = (byte: number): boolean => byte === 32 || (byte >= 9 && byte <= 13);
+
+export function grown<T extends Float64Array | Int32Array>(column: T, row: number): T {
+  if (row < column.length) return column;
+  const wider = new (column.constructor as new (n: number) => T)(Math.max(2 * column.length, row + 1));
+  wider.set(column);
+  return wider;
+}
+
+/** A column of numbers that were written. */
+export class NumberSink implements Sink {
+  private values = new Float64Array(1024);
+  /** Whole numbers of more digits than a float is sure to hold, by row. */
+  private readonly large = new Map<number, string>();
+  private whole = true;
+  private plus = false;
+  private words = false;
+  private strange: { row: number; text: string } | null = null;
+  private truth = false;
+  private readonly point: number;
+
+  /** @param untyped whether the file knows nothing but text, so that words may stand for missing values */
+  constructor(
+    private readonly decimal: string,
+    private readonly untyped: boolean,
+  ) {
+    this.point = decimal.charCodeAt(0);
+  }
+
+  take(bytes: Uint8Array, start: number, end: number, row: number): void {
+    if (row >= this.values.length) this.values = grown(this.values, row);
+    while (start < end && isSpace(bytes[start]!)) start++;
+    while (start < end && isSpace(bytes[end - 1]!)) end--;
+    this.values[row] = start === end ? NaN : this.parsed(bytes, start, end, row);
+  }
+
+  /** A value that JSON has beside numbers. */
+  takeWord(word: "true" | "false" | "null", row: number): void {
+    if (row >= this.values.length) this.values = grown(this.values, row);
+    if (word === "null") this.values[row] = NaN;
+    else {
+      this.values[row] = word === "true" ? 1 : 0;
+      this.truth = true;
+    }
+  }
+
+  private parsed(bytes: Uint8Array, start: number, end: number, row: number): number {
+    let at = start;
+    const negative = bytes[at] === 45;
+    const plus = bytes[at] === 43;
+    if (negative || plus) at++;
+    let [value, digits, places, exponent] = [0, 0, 0, 0];
+    const first = at;
+    let byte = bytes[at]!;
+    for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) {
+      if (digits || byte > 48) digits++;
+      if (digits <= MOST_DIGITS) value = value * 10 + byte - 48;
+    }
+    let written = at - first;
+    let whole = true;
+    if (at < end && bytes[at] === this.point) {
+      whole = false;
+      const from = ++at;
+      for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) {
+        if (digits || byte > 48) digits++;
+        if (digits <= MOST_DIGITS) value = value * 10 + byte - 48;
+      }
+      places = at - from;
+      written += places;
+    }
+    if (written && at < end && (bytes[at]! | 32) === 101) {
+      whole = false;
+      let from = at + 1;
+      const down = bytes[from] === 45;
+      if (down || bytes[from] === 43) from++;
+      at = from;
+      for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) exponent = Math.min(99999, exponent * 10 + byte - 48);
+      if (at === from) written = 0;
+      if (down) exponent = -exponent;
+    }
+    if (!written || at < end) return this.special(textOf(bytes, start, end), row);
+    if (plus) this.plus = true;
+    if (!whole) this.whole = false;
+    const scale = exponent - places;
+    if (digits <= MOST_DIGITS && scale >= -22 && scale <= 22) value = scale < 0 ? value / POWERS[-scale]! : value * POWERS[scale]!;
+    else {
+      const text = textOf(bytes, first, end);
+      if (whole) this.large.set(row, (negative ? "-" : "") + text);
+      value = Number(this.decimal === "." ? text : text.replace(this.decimal, "."));
+    }
+    return negative ? -value : value;
+  }
+
+  private special(text: string, row: number): number {
+    const bare = text.trim();
+    if (this.untyped && NA_WORDS.has(bare)) {
+      this.words = true;
+      return NaN;
+    }
+    if (SPECIAL.test(bare)) {
+      this.whole = false;
+      return bare.toLowerCase().endsWith("nan") ? NaN : Infinity;
+    }
+    if (bare !== text && this.untyped) {
+      this.words = true;
+      const bytes = new TextEncoder().encode(bare);
+      return this.parsed(bytes, 0, bytes.length, row);
+    }
+    if (!this.strange || row < this.strange.row) this.strange = { row, text };
+    return NaN;
+  }
+
+  /** A value that is no number, whatever the file is. */
+  strangeText(text: string, row: number): void {
+    if (row >= this.values.length) this.values = grown(this.values, row);
+    this.values[row] = NaN;
+    if (!this.strange || row < this.strange.row) this.strange = { row, text };
+  }
+
+  /** The column of so many rows, which errors call `subject`. */
+  finish(rows: number, subject: string): Numbers {
+    if (this.strange || (this.words && this.plus)) {
+      const { row, text } = this.strange ?? { row: 0, text: "+" };
+      const comma = this.untyped && /^[+-]?[\d.]*,\d+$/.test(text);
+      const hint = comma ? "name the decimal mark" : "correct such values, or leave the column out";
+      throw new Refused(subject, { expected: "numbers", got: `text, such as ${shown(text)} in row ${row}`, hint });
+    }
+    const values = grown(this.values, rows - 1).slice(0, rows);
+    if (this.truth && (this.large.size || !this.whole || values.some((value) => value > 1 || value < 0))) {
+      throw new Refused(subject, { expected: "numbers", got: "truth values among numbers" });
+    }
+    const missing = missingOf(values);
+    if (this.truth) return { type: "uint8", values: Uint8Array.from(values), missing };
+    if (this.whole && !this.plus) return this.wholes(values, missing, subject);
+    for (const [row, text] of this.large) if (row < rows) requireKept(text, values[row]!, row, subject);
+    return { type: "float64", values, missing };
+  }
+
+  private wholes(values: Float64Array, missing: Uint8Array | null, subject: string): Numbers {
+    const large = [...this.large].filter(([row]) => row < values.length).map(([row, text]) => [row, BigInt(text)] as const);
+    const [least, most] = large.reduce(([a, b], [, n]) => [n < a ? n : a, n > b ? n : b], [0n, 0n]);
+    if (most <= FIRST_ROUNDED && least >= -FIRST_ROUNDED) return { type: "int64", values, missing };
+    const signed = least >= -(2n ** 63n) && most < 2n ** 63n;
+    if (!signed && (least < 0n || most >= 2n ** 64n || values.some((value) => value < 0))) {
+      if (this.words) {
+        for (const [row, whole] of large) requireKept(String(whole), values[row]!, row, subject);
+        return { type: "float64", values, missing };
+      }
+      throw new Refused(subject, { expected: "numbers of 64 bits", got: String(most >= 2n ** 63n ? most : least) });
+    }
+    const exact = new (signed ? BigInt64Array : BigUint64Array)(values.length);
+    values.forEach((value, row) => (exact[row] = Number.isFinite(value) && Math.abs(value) < FIRST_ROUNDED ? BigInt(value) : 0n));
+    for (const [row, whole] of large) exact[row] = whole;
+    return { type: signed ? "int64" : "uint64", values: exact, missing };
+  }
+}
+
+function requireKept(text: string, value: number, row: number, subject: string): void {
+  if (Number.isFinite(value) && BigInt(value) === BigInt(text)) return;
+  throw new Refused(subject, { expected: WHOLE_OF_64_BITS, got: `${text} in row ${row}`, hint: "write it with a point or an exponent if it is not exact" });
+}
+
+export function missingOf(values: ArrayLike<number>): Uint8Array | null {
+  let missing: Uint8Array | null = null;
+  for (let i = 0; i < values.length; i++) {
+    if (Number.isFinite(values[i])) continue;
+    missing ??= new Uint8Array(values.length);
+    missing[i] = 1;
+  }
+  return missing;
+}
+
+/** A column of names that were written: a code for each text, which is kept once. */
+export class NameSink implements Sink {
+  private codes = new Int32Array(1024);
+  private readonly texts: string[] = [];
+  private readonly short = new Map<number, number>();
+  private readonly known = new Map<string, number>();
+
+  take(bytes: Uint8Array, start: number, end: number, row: number): void {
+    if (start === end) return this.set(row, -1);
+    if (end - start > 6) return this.set(row, this.codeOf(textOf(bytes, start, end)));
+    let key = 0;
+    for (let i = start; i < end; i++) key = key * 256 + bytes[i]!;
+    let code = this.short.get(key);
+    if (code === undefined) this.short.set(key, (code = this.codeOf(textOf(bytes, start, end))));
+    this.set(row, code);
+  }
+
+  set(row: number, code: number): void {
+    if (row >= this.codes.length) this.codes = grown(this.codes, row);
+    this.codes[row] = code;
+  }
+
+  codeOf(text: string): number {
+    let code = this.known.get(text);
+    if (code === undefined) this.known.set(text, (code = this.texts.push(text) - 1));
+    return code;
+  }
+
+  /** The column of so many rows as text. */
+  raw(rows: number): Names {
+    return { classes: this.texts, codes: grown(this.codes, rows - 1).slice(0, rows), kind: "text" };
+  }
+
+  /** The column of so many rows: of numbers where all texts are numbers. */
+  finish(rows: number, decimal: string): Names {
+    const { codes } = this.raw(rows);
+    const { texts } = this;
+    const trimmed = (text: string): string => text.replace(/^[ \t\v\f]+|[ \t\v\f]+$/g, "");
+    const whole = texts.every((text) => /^-?\d+$/.test(trimmed(text)));
+    const number = (text: string): number => {
+      const bare = trimmed(text);
+      const plain = decimal === "." ? bare : bare.replace(decimal, ".");
+      if (SPECIAL.test(bare)) return NaN;
+      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : Infinity;
+    };
+    const numbers = texts.map(number);
+    if (whole) return recoded(codes, this.texts, (text) => wholeOf(trimmed(text)), "whole");
+    if (!numbers.includes(Infinity)) return recoded(codes, this.texts, number, "float");
+    return { classes: this.texts, codes, kind: "text" };
+  }
+}
+
+const wholeOf = (text: string): number | bigint => (Number.isSafeInteger(Number(text)) ? Number(text) || 0 : BigInt(text));
+
+/** Names as the values that they stand for, equal ones as one; NaN is missing. */
+export function recoded(codes: Int32Array, texts: readonly string[], value: (text: string) => number | bigint, kind: Names["kind"]): Names {
+  const classes: Label[] = [];
+  const known = new Map<Label, number>();
+  const code = texts.map((text) => {
+    const found = value(text);
+    if (Number.isNaN(found)) return -1;
+    if (!known.has(found)) known.set(found, classes.push(found) - 1);
+    return known.get(found)!;
+  });
+  return { classes, codes: codes.map((old) => (old < 0 ? -1 : code[old]!)), kind };
+}
+

@@ -1,0 +1,50 @@
+/** What each column is for, as far as names and first rows tell; the reader has the last word. */
+
+import type { Glance, Look, Roles } from "./messages";
+
+export type Use = "label" | "score" | "weight" | "segment" | "fold" | "";
+
+const LABELS = /^(y|y_?true|labels?|target|class|outcome|response|truth|actual|event|status|churn(ed)?|default(ed)?|bought|converted)$/i;
+const NOT_SCORES = /^(id|index|row|nr|no|date|time|year|month|day|age)$|(^|[_ ])id$/i;
+const WEIGHTS = /^(w|weights?|(sample|case|row)_?weights?|freq(uency)?|exposure)$/i;
+const FOLDS = /^(cv_?)?(folds?|split)$/i;
+const SEGMENTS = /segment|region|country|channel|site|centre|center|group|category|cohort|gender|^sex$/i;
+const POSITIVES = /^(1|1\.0|true|yes|y|pos(itive)?|p|event|case|bad|fraud|churn(ed)?|default(ed)?|bought|buyer|malignant|m|dead|died|good|win|won|spam|sick)$/i;
+
+const isBinary = ({ values, distinct }: Glance): boolean => values !== null && distinct === 2;
+const isNumber = ({ range }: Glance): boolean => range !== null;
+
+export function guess({ columns, rows }: Look): Map<string, Use> {
+  const uses = new Map<string, Use>(columns.map(({ name }) => [name, ""]));
+  const free = (test: (column: Glance) => boolean): Glance[] => columns.filter((column) => uses.get(column.name) === "" && test(column));
+  const take = (use: Use, candidates: readonly Glance[]): void => void (candidates[0] && uses.set(candidates[0].name, use));
+  const binary = columns.filter(isBinary);
+  take("label", [...binary.filter(({ name }) => LABELS.test(name)), ...binary.filter(knownPositive), ...binary, ...columns.filter(({ name, values }) => values && LABELS.test(name))]);
+  take("weight", free((column) => WEIGHTS.test(column.name) && isNumber(column) && column.range![0] >= 0));
+  take("fold", free(({ name, values }) => FOLDS.test(name) && values !== null));
+  const names = free(({ values, distinct }) => values !== null && distinct > 1 && distinct <= 12);
+  take("segment", [...names.filter(({ name }) => SEGMENTS.test(name)), ...names.filter((column) => !isNumber(column))]);
+  const numbers = free((column) => isNumber(column) && column.distinct > 2 && !NOT_SCORES.test(column.name) && !(column.whole && column.distinct === rows && rows > 20));
+  const likely = numbers.filter(({ range, whole }) => range![0] >= 0 && range![1] <= 1 && !whole);
+  for (const { name } of likely.length ? likely : numbers.filter(({ whole }) => !whole).length ? numbers.filter(({ whole }) => !whole) : numbers) uses.set(name, "score");
+  return uses;
+}
+
+/** Whether labels tell which one is positive. */
+export function knownPositive({ values }: Glance): boolean {
+  const texts = new Set(values?.map(([text]) => text.toLowerCase().replace(/\.0$/, "")));
+  return [["0", "1"], ["-1", "1"], ["false", "true"]].some((two) => texts.size > 0 && [...texts].every((text) => two.includes(text)) && texts.has(two[1]!));
+}
+
+/** The positive class: what labels tell, a word that says so, or the rarer one. */
+export function positiveOf(label: Glance): string | null {
+  const values = label.values ?? [];
+  if (knownPositive(label)) return values.find(([text]) => /^(1|1\.0|true)$/i.test(text))![0];
+  return (values.find(([text]) => POSITIVES.test(text)) ?? values[values.length - 1])?.[0] ?? null;
+}
+
+export function rolesOf(uses: ReadonlyMap<string, Use>, positive: string | null, label: Glance | undefined): Roles {
+  const of = (use: Use): string[] => [...uses].flatMap(([name, one]) => (one === use ? [name] : []));
+  const told = label && positive !== null && knownPositive(label) && /^(1|1\.0|true)$/i.test(positive);
+  return { label: of("label")[0] ?? "", positive: told ? null : positive, scores: of("score"), weight: of("weight")[0] ?? null, segment: of("segment")[0] ?? null, fold: of("fold")[0] ?? null };
+}

@@ -1,0 +1,68 @@
+/** What the page and its worker tell each other. */
+
+import type { Part, Slice } from "../data";
+import type { Sureness } from "../source";
+
+/** How a file is written, where it does not tell. */
+export interface Layout {
+  readonly decimal: "." | ",";
+  /** One character; null for the one that makes most columns. */
+  readonly delimiter: string | null;
+  readonly encoding: string;
+}
+
+/** What each column is for. */
+export interface Roles {
+  readonly label: string;
+  /** As text; null where labels tell. */
+  readonly positive: string | null;
+  readonly scores: readonly string[];
+  readonly weight: string | null;
+  readonly segment: string | null;
+  readonly fold: string | null;
+}
+
+/** What the first rows show of a column. */
+export interface Glance {
+  readonly name: string;
+  /** Whether all that is there are numbers, from the least to the most. */
+  readonly range: readonly [number, number] | null;
+  readonly whole: boolean;
+  /** Distinct values, the most frequent first; null where they are more than a few. */
+  readonly values: readonly (readonly [text: string, rows: number])[] | null;
+  readonly distinct: number;
+  readonly missing: number;
+}
+
+export interface Look {
+  readonly columns: readonly Glance[];
+  /** Rows that were looked at, and some of them as text. */
+  readonly rows: number;
+  readonly whole: boolean;
+}
+
+/** What is known once all rows were read. */
+export interface Counted {
+  readonly parts: readonly Part[];
+  readonly warnings: readonly string[];
+  readonly provenance: Readonly<Record<string, string | number>>;
+  readonly models: readonly string[];
+}
+
+export type Question =
+  | { readonly ask: "look"; readonly files: readonly File[]; readonly layout: Layout }
+  | { readonly ask: "count"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles }
+  | { readonly ask: "slice"; readonly part: number }
+  | { readonly ask: "sureness"; readonly part: number };
+
+export interface Answers {
+  look: Look;
+  count: Counted;
+  slice: Slice;
+  sureness: Sureness;
+}
+
+export type Told =
+  | { readonly id: number; readonly progress: number }
+  | { readonly id: number; readonly answer: Answers[keyof Answers] }
+  | { readonly id: number; readonly error: string };

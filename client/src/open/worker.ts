@@ -1,0 +1,109 @@
+/** The worker of the open page: files in, counts out. Nothing leaves it but to the page. */
+
+import { Refused } from "../count/errors";
+import { CountedRows } from "../count/rows";
+import { openTable, type Rows } from "../count/tables";
+import type { Answers, Counted, Glance, Look, Question, Told } from "./messages";
+import type { Slice } from "../data";
+
+const FEW = 20;
+let samples: CountedRows[] = [];
+
+const tell = (told: Told): void => postMessage(told);
+
+async function answer(question: Question, progress: (share: number) => void): Promise<Answers[keyof Answers]> {
+  switch (question.ask) {
+    case "look":
+      return look(question.files[0]!, question.layout);
+    case "count":
+      return count(question, progress);
+    case "slice":
+      return samples.length === 1 ? samples[0]!.slice(question.part) : together(samples.map((sample) => sample.slice(0)));
+    case "sureness": {
+      const found = samples.map((sample) => sample.sureness(question.part));
+      return found.length === 1 ? found[0]! : { auc: found.flatMap(({ auc }) => auc), comparisons: { method: "", rows: [] } };
+    }
+  }
+}
+
+/** Models of several files beside each other. */
+function together([first, ...others]: Slice[]): Slice {
+  const models = [first!, ...others].flatMap((slice) => slice.models).map((model, index) => ({ ...model, index }));
+  return { ...first!, models };
+}
+
+async function look(file: File, layout: Parameters<typeof openTable>[1]): Promise<Look> {
+  const table = await openTable(file, layout);
+  const head = await table.head();
+  const once = table.columns.filter((name, place) => table.columns.indexOf(name) === place && table.columns.lastIndexOf(name) === place);
+  return { columns: once.flatMap((name) => glance(head, name)), rows: head.rows, whole: head.all };
+}
+
+function glance(head: Rows, name: string): Glance[] {
+  try {
+    const { classes, codes, kind } = head.names(name, name);
+    const counts = new Map<string, number>();
+    let missing = 0;
+    for (const code of codes) {
+      if (code < 0) missing++;
+      else {
+        const text = kind === "float" && Number.isInteger(classes[code]) ? `${String(classes[code])}.0` : String(classes[code]);
+        counts.set(text, (counts.get(text) ?? 0) + 1);
+      }
+    }
+    const values = [...counts].sort((a, b) => b[1] - a[1]);
+    return [{ name, range: rangeOf(head, name), whole: kind === "whole", values: values.length > FEW ? null : values, distinct: values.length, missing }];
+  } catch {
+    return []; // lists and structures are for nothing here
+  }
+}
+
+function rangeOf(head: Rows, name: string): [number, number] | null {
+  try {
+    const { values, missing } = head.numbers(name, name);
+    let [least, most] = [Infinity, -Infinity];
+    values.forEach((value: number | bigint, row: number) => {
+      if (missing?.[row]) return;
+      least = Math.min(least, Number(value));
+      most = Math.max(most, Number(value));
+    });
+    return least <= most ? [least, most] : null;
+  } catch {
+    return null;
+  }
+}
+
+async function count({ files, layout, roles }: Question & { ask: "count" }, progress: (share: number) => void): Promise<Counted> {
+  samples = [];
+  for (const [i, file] of files.entries()) {
+    const stem = file.name.replace(/\.[^.]*(\.gz|\.zst)?$/, "");
+    const name = (column: string): string => (files.length === 1 ? column : roles.scores.length === 1 ? stem : `${stem}: ${column}`);
+    const used = files.length === 1 ? roles : { ...roles, segment: null, fold: null };
+    samples.push(await CountedRows.of(await openTable(file, layout), used, file.name, (share) => progress((i + share) / files.length), name));
+  }
+  const models = samples.flatMap((sample) => sample.models);
+  if (new Set(models).size < models.length) throw new Refused("files", { expected: "different names", got: models.join(", ") });
+  const [first] = samples;
+  const dropped = samples.reduce((sum, sample) => sum + sample.dropped, 0);
+  const facts = samples.length === 1 ? await first!.provenance() : {};
+  const unpaired = samples.length > 1 ? ["Models are not compared in pairs: they come from different files."] : [];
+  return {
+    parts: first!.parts,
+    warnings: [...samples.flatMap((sample) => sample.remarks()), ...unpaired],
+    provenance: { ...facts, source: files.map((file) => file.name).join(", "), rows_dropped: dropped },
+    models,
+  };
+}
+
+addEventListener("message", ({ data: { id, question } }: MessageEvent<{ id: number; question: Question }>) => {
+  let last = 0;
+  const progress = (share: number): void => {
+    if (share - last < 0.01) return;
+    last = share;
+    tell({ id, progress: share });
+  };
+  answer(question, progress).then(
+    (found) => tell({ id, answer: found }),
+    (error: unknown) => tell({ id, error: error instanceof Refused ? error.message : `the page failed: ${error instanceof Error ? error.message : String(error)}` }),
+  );
+});

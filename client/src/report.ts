@@ -1,0 +1,143 @@
+/** The page: whoever counts in, cards out. */
+
+import { effect } from "@preact/signals-core";
+
+import { bindAddress } from "./address";
+import { calibrationChart } from "./charts/calibration";
+import { gainChart } from "./charts/gain";
+import { metricsChart } from "./charts/metrics";
+import { moneyChart } from "./charts/money";
+import { rocChart } from "./charts/roc";
+import { thresholdKeys } from "./charts/shared";
+import { winnersChart } from "./charts/winners";
+import { saveDecision } from "./decision";
+import { button, h } from "./dom";
+import { count } from "./format";
+import { SMALL } from "./math/levels";
+import { about, validationCard } from "./panels/about";
+import { campaignCard, decilesCard } from "./panels/campaign";
+import { classesCard, overviewCard } from "./panels/classes";
+import { confusion } from "./panels/confusion";
+import { controls, rightCosts } from "./panels/controls";
+import { modelsTable } from "./panels/models";
+import { verdict } from "./panels/verdict";
+import type { Source } from "./source";
+import { createState, pickSlice, type State } from "./state";
+
+/**
+ * Put the page first on the document, until `gone` says otherwise.
+ *
+ * @param tools what a home has beside the buttons of every page
+ */
+export async function start(
+  source: Source,
+  tools: (state: State) => readonly HTMLElement[] = () => [],
+  gone: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const { report } = source;
+  const state = createState(source, await source.counts({ part: 0 }, new AbortController().signal));
+  const undo = button("Undo", () => address.undo(), { title: "Undo (Ctrl+Z)", disabled: true });
+  const address = bindAddress(state, (canUndo) => (undo.disabled = !canUndo), gone);
+  const bar = h("div", { class: "bar" }, controls(state), verdict(state));
+  const page = h(
+    "main",
+    {},
+    heading(state, [
+      rightCosts(state),
+      undo,
+      button("Reset", () => address.reset()),
+      copyLink(address.link),
+      ...tools(state),
+      button("Save decision", () => saveDecision(state), { class: "primary" }),
+    ]),
+    ...(report.classes ? [classesCard(state, report.classes)] : []),
+    bar,
+    h(
+      "div",
+      { class: "grid" },
+      rocChart(state),
+      gainChart(state),
+      moneyChart(state),
+      winnersChart(state),
+      modelsTable(state),
+      ...(report.classes ? [overviewCard(report.classes)] : []),
+      calibrationChart(state),
+      ...validationCard(state),
+      metricsChart(state),
+      confusion(state),
+      campaignCard(state),
+      decilesCard(state),
+      ...about(state),
+    ),
+  );
+  document.body.prepend(page);
+  document.addEventListener("keydown", (event) => onKey(event, state, address.undo), { signal: gone });
+  gone.addEventListener("abort", () => page.remove());
+}
+
+function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
+  const { report } = state;
+  const size = h("p", { class: "size" });
+  const few = h("p", { class: "size few" });
+  effect(() => {
+    const { nPos, nNeg } = state.model.value.levels;
+    const { kind, name: rows, models } = state.rows.value;
+    const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
+    size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
+    few.textContent = state.waiting.value || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
+  });
+  return h(
+    "div",
+    { class: "heading" },
+    h("div", {}, h("h1", { dir: "auto" }, report.title), size, few, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
+    h("div", { class: "tools" }, ...slicePicker(state), ...tools),
+  );
+}
+
+/** One picker over all rows, segments and folds, or over classes. */
+function slicePicker(state: State): HTMLElement[] {
+  const { parts } = state.report;
+  if (parts.length < 2) return [];
+  const select = h("select", { id: "slice" });
+  const groups = new Map<string, HTMLElement>();
+  parts.forEach(({ kind, name }, i) => {
+    const option = h("option", { value: i }, name);
+    if (kind === "all" || kind === "class") return select.append(option);
+    if (!groups.has(kind)) {
+      groups.set(kind, h("optgroup", { label: kind }));
+      select.append(groups.get(kind)!);
+    }
+    groups.get(kind)!.append(option);
+  });
+  select.addEventListener("change", () => pickSlice(state, Number(select.value)));
+  effect(() => {
+    select.value = String(state.slice.value);
+  });
+  return [h("label", { class: "picker" }, state.report.classes ? "Class " : "Rows ", select)];
+}
+
+function copyLink(link: () => string): HTMLButtonElement {
+  const copy = button("Copy link", () => {
+    const done = (text: string): void => {
+      copy.textContent = text;
+      setTimeout(() => (copy.textContent = "Copy link"), 1500);
+    };
+    navigator.clipboard?.writeText(link()).then(
+      () => done("Copied"),
+      () => done("In the address bar"),
+    ) ?? done("In the address bar");
+  });
+  return copy;
+}
+
+function onKey(event: KeyboardEvent, state: State, undo: () => void): void {
+  const target = event.target as Element | null;
+  if (event.defaultPrevented || target?.closest("input, select, textarea")) return;
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+    undo();
+    event.preventDefault();
+    return;
+  }
+  const here = event.key === "Escape" || (target === document.body && ["ArrowLeft", "ArrowRight"].includes(event.key));
+  if (here && thresholdKeys(state)(event)) event.preventDefault();
+}

@@ -1,0 +1,36 @@
+/** Between the page and whoever counts: the one thing in which its homes differ. */
+
+import { type Comparisons, type Interval, type Payload, type Report, SCHEMA, type Slice, unpackReport, unpackSlice } from "./data";
+
+/** Some of the rows: a part that `Report.parts` names, by its place there. */
+export interface Rows {
+  readonly part: number;
+}
+
+/** How sure the areas on some rows are, where that is told later than the counts. */
+export interface Sureness {
+  readonly auc: readonly Interval[];
+  readonly comparisons: Comparisons;
+}
+
+export interface Source {
+  readonly report: Report;
+  /** Counts of these rows; at once where they are at hand. */
+  counts(rows: Rows, signal: AbortSignal): Slice | Promise<Slice>;
+  /** Intervals of these rows; absent where the counts come with them. */
+  sureness?(rows: Rows, signal: AbortSignal): Promise<Sureness>;
+}
+
+/** The mailed report: Python counted before. */
+export function embedded(payload: Payload): Source {
+  if (payload.schema !== SCHEMA) throw new Error(`report data of schema ${payload.schema}, expected ${SCHEMA}`);
+  const known = new Map<number, Slice>();
+  return {
+    report: unpackReport(payload),
+    counts: ({ part }) => {
+      const slice = known.get(part) ?? unpackSlice(payload.slices[part]!);
+      known.set(part, slice);
+      return slice;
+    },
+  };
+}

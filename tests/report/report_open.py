@@ -1,0 +1,48 @@
+"""The open page in a real browser: what its tests share."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from rocscope.report.open_page import open_page
+
+_COUNT = """async ({name, text, roles, layout, sureness}) => {
+  const file = new File([Uint8Array.from(atob(text), (char) => char.charCodeAt(0))], name);
+  const source = document.getElementById("worker-script").textContent;
+  window.counting ??= new Worker(URL.createObjectURL(new Blob([source])));
+  const ask = (question) => new Promise((resolve) => {
+    const id = (window.asked = (window.asked ?? 0) + 1);
+    const hear = ({data}) => {
+      if (data.id !== id || "progress" in data) return;
+      counting.removeEventListener("message", hear);
+      resolve(data);
+    };
+    counting.addEventListener("message", hear);
+    counting.postMessage({id, question});
+  });
+  const found = await ask({ask: "count", files: [file], layout, roles});
+  if (found.error) return found;
+  const slice = await ask({ask: "slice", part: 0});
+  if (slice.error) return {...found.answer, one_class: slice.error};
+  const levels = ({name, thresholdText, levels, calibration}) => ({
+    name, calibration,
+    threshold: thresholdText ?? [...levels.threshold].slice(1),
+    tp: [...levels.tp].slice(1), fp: [...levels.fp].slice(1), hull: [...levels.hull],
+  });
+  const sure = sureness ? (await ask({ask: "sureness", part: 0})).answer : null;
+  return {...found.answer, levels: slice.answer.models.map(levels), sure};
+}"""
+
+
+def write_page(folder: Path) -> Path:
+    """Write the open page and return its path."""
+    path = folder / "open.html"
+    path.write_text(open_page(), encoding="utf-8")
+    return path
+
+
+def count_in(page: Any, path: Path, roles: dict[str, Any], layout: dict[str, Any], *, sureness: bool = False) -> Any:
+    """Return what the page's worker makes of a file."""
+    text = base64.b64encode(path.read_bytes()).decode()
+    asked = {"name": path.name, "text": text, "roles": roles, "layout": layout, "sureness": sureness}
+    return page.evaluate(_COUNT, asked)

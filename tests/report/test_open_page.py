@@ -1,0 +1,332 @@
+"""The open page counts files as Python does, to the last bit, in a real browser and without a network."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from open_cases import make_case
+from report_open import count_in, write_page
+
+import rocscope as rs
+from report_browser import Opened, chromium, predictions  # noqa: F401
+from rocscope.errors import RocscopeError, heard
+from rocscope.report.model import fingerprint, report_data
+from rocscope.report.open_page import open_page
+from rocscope.report.pack import payload
+
+pytestmark = pytest.mark.xdist_group("open_page")  # one browser for all
+
+AXE = Path(__file__).parents[2] / "client" / "node_modules" / "axe-core" / "axe.min.js"
+LAYOUT = {"decimal": ".", "delimiter": None, "encoding": "utf-8"}
+MENDED = (163,)  # an empty block of LZ4
+
+
+def roles(*scores, label="y", positive=None, weight=None, segment=None, fold=None):
+    return {
+        "label": label, "positive": positive, "scores": list(scores), "weight": weight, "segment": segment, "fold": fold
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(chromium, tmp_path_factory):  # noqa: F811
+    path = write_page(tmp_path_factory.mktemp("open"))
+    context = chromium.new_context(viewport={"width": 1400, "height": 2600})
+    context.set_offline(True)
+    opened = Opened(context.new_page(), path)
+    opened.page.goto(path.as_uri())
+    yield opened
+    context.close()
+
+
+def difference(page, case):
+    """Say what the page makes of a file that Python does not; nothing where both refuse it."""
+    try:
+        counts, refused = rs.read_counts(case.path, **case.asked), None
+    except RocscopeError as error:
+        counts, refused = {}, str(error)
+    found = count_in(page, case.path, case.roles, case.layout)
+    if refused is not None or "error" in found:
+        both = refused is not None and "error" in found
+        return "" if both else f"refused by one: {refused or found['error']}"
+    if found["provenance"]["rows_dropped"] != counts.source.rows_dropped:
+        return f"{found['provenance']['rows_dropped']} rows left out, by Python {counts.source.rows_dropped}"
+    if case.kinds[-1] != "fractions" or "levels" not in found:
+        return "" if found["provenance"]["hash"] == fingerprint(counts) or "levels" not in found else "other counts"
+    for model, levels in zip(found["levels"], counts.values(), strict=True):
+        if [
+            int(score) if isinstance(score, str) else score for score in model["threshold"]
+        ] != levels.threshold.tolist():
+            return "other thresholds"
+        hull = rs.roc(levels).hull().counts
+        for mine, own, vertices in ((model["tp"], levels.tp, hull.tp), (model["fp"], levels.fp, hull.fp)):
+            if not np.allclose(mine, own, rtol=1e-12, atol=0):
+                return "other sums of weights"
+            if not np.allclose(np.array([0, *mine])[model["hull"]], [0, *vertices], rtol=1e-12, atol=0):
+                return "another hull"
+    return ""
+
+
+def search(page, numbers, folder):
+    found = {}
+    for number in numbers:
+        case = make_case(number, folder)
+        if said := difference(page, case):
+            found[f"case {number}, {case.path.name}, {case.kinds}"] = said
+        case.path.unlink()
+    return found
+
+
+def test_a_hundred_files_of_all_kinds_are_counted_as_python_counts_them(page, tmp_path):
+    assert search(page.page, (*range(100), *MENDED), tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_ten_thousand_files_are_counted_as_python_counts_them(page, tmp_path):
+    began = time.monotonic()
+    found = search(page.page, range(100, 10_100), tmp_path)
+    print(f"10,000 files, {len(found)} differences, {time.monotonic() - began:.0f} s")
+    assert found == {}
+
+
+def write(path, columns):
+    """Write columns as CSV, each number as Python reads it back."""
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join(",".join(map(str, row)) for row in [tuple(columns), *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("rows", "models", "decimals"), [(12, 2, 1), (60, 3, 2), (400, 3, None), (3000, 2, 3)])
+def test_intervals_and_tests_are_those_of_python(page, tmp_path, rows, models, decimals):
+    preds = predictions(models=models, rows=rows, decimals=decimals)
+    path = write(tmp_path / "s.csv", {"y": preds.y_true.astype(int)} | {m: s.tolist() for m, s in preds.scores.items()})
+    found = count_in(page.page, path, roles(*preds.models), LAYOUT, sureness=True)["sure"]
+    for model, mine in zip(preds.models, found["auc"], strict=True):
+        with heard():
+            own = rs.auc_interval(preds, model=model)
+        assert [mine["value"], mine["low"], mine["high"]] == pytest.approx([own.value, own.low, own.high], abs=1e-10)
+        assert mine["method"] == own.method
+    with heard():
+        pairs = rs.compare(preds)
+    for mine, own in zip(found["comparisons"]["rows"], pairs, strict=True):
+        ends = [own.difference.value, own.difference.low, own.difference.high, own.p_value, own.adjusted_p_value]
+        assert mine[2:] == pytest.approx(ends, abs=1e-10)
+    assert found["comparisons"]["method"].startswith("Welch t of placements")
+
+
+def test_weights_that_repeat_rows_have_the_interval_of_repeated_rows(page, tmp_path):
+    preds = predictions(models=2, rows=200, decimals=2)
+    times = np.arange(200) % 4
+    columns = {"y": preds.y_true.astype(int), "w": times} | {m: s.tolist() for m, s in preds.scores.items()}
+    path = write(tmp_path / "s.csv", columns)
+    found = count_in(page.page, path, roles(*preds.models, weight="w"), LAYOUT, sureness=True)["sure"]
+    weighted = rs.Predictions(preds.y_true, preds.scores, sample_weight=times)
+    for model, mine in zip(preds.models, found["auc"], strict=True):
+        own = rs.auc_interval(weighted, model=model)
+        assert [mine["low"], mine["high"]] == pytest.approx([own.low, own.high], abs=1e-10)
+    own = rs.compare(weighted)[0]
+    assert found["comparisons"]["rows"][0][5] == pytest.approx(own.p_value, abs=1e-10)
+
+
+@pytest.mark.parametrize(("rows", "decimals"), [(60, 1), (3000, 3), (9000, None)])
+def test_calibration_is_that_of_python(page, tmp_path, rows, decimals):
+    preds = predictions(models=1, rows=rows, decimals=decimals)
+    scores = preds.scores["model 1"]
+    path = write(tmp_path / "s.csv", {"y": preds.y_true.astype(int), "s": scores.tolist()})
+    mine = count_in(page.page, path, roles("s"), LAYOUT)["levels"][0]["calibration"]
+    own = payload(report_data(rs.Predictions(preds.y_true, {"s": scores})))["slices"][0]["models"][0]["calibration"]
+    for ours, theirs in zip(mine["bins"], own["bins"], strict=True):
+        assert list(ours.values()) == pytest.approx([theirs[name] for name in ("x", "y", "low", "high", "n")], rel=1e-3)
+    assert mine["smooth"]["y"] == pytest.approx(own["smooth"]["y"], abs=6e-4)
+    assert mine["rug"] == own["rug"]
+    for name in ("brier", "slope", "intercept", "ece"):
+        number = np.nan if mine["numbers"][name] is None else mine["numbers"][name]
+        assert number == pytest.approx(own["numbers"][name], rel=1e-3, nan_ok=True)
+
+
+def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path):
+    rows = 600
+    preds = predictions(models=1, rows=rows)
+    segment = [f"s{min(i // 8, 59)}" for i in range(rows)]
+    columns = {"y": preds.y_true.astype(int), "s": preds.scores["model 1"].tolist(), "g": segment}
+    path = write(tmp_path / "s.csv", columns | {"fold": np.arange(rows) % 3})
+    found = count_in(page.page, path, roles("s", segment="g", fold="fold"), LAYOUT)
+    parts = {"segment": np.array(segment), "fold": np.arange(rows) % 3}
+    own = report_data(rs.Predictions(preds.y_true, {"s": columns["s"]}, **parts))
+    assert [(part["kind"], part["name"]) for part in found["parts"]] == [(p.kind, p.name) for p in own.views]
+    left_out = [warning for warning in own.warnings if warning.startswith("Left out")]
+    assert [warning for warning in found["warnings"] if warning.startswith("Left out")] == left_out
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "said"),
+    [
+        ("y,s\n1,0.5\n0,x\n", {}, "score 's' of bad.csv: expected numbers, got text, such as 'x' in row 1"),
+        ("y,s\n1,1\n0,2\n2,3\n", {}, "expected labels 0/1, -1/1 or False/True, got 0, 1, 2 (2 first in row 2)"),
+        ("y,s\na,1\nb,2\n", {}, "expected labels 0/1, -1/1 or False/True, got 'a', 'b'"),
+        ("y,s\na,1\nb,2\nc,3\n", {"positive": "a"}, "expected two classes, got 'b', 'c', 'a' ('c' first in row 2)"),
+        ("y,s\n1,\n0,\n", {}, "bad.csv: expected a row without missing or infinite values, got none of 2"),
+        ("y,s\n", {}, "bad.csv: expected at least one row, got none"),
+        ("y,s,w\n1,1,-1\n0,2,1\n", {"weight": "w"}, "got 1 negative, missing or infinite, the first in row 0"),
+        ("y,s\n1,18446744073709551617\n0,0.5\n", {}, "64 bits, or that float64 holds too, got 18446744073709551617"),
+        ("y,s,s\n1,1,2\n", {}, "expected one column named 's', got 2"),
+        ("y,t\n1,1\n", {}, "expected one of 'y', 't', got 's'"),
+    ],
+)
+def test_what_python_refuses_is_refused_in_the_same_words(page, tmp_path, text, asked, said):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    assert said in count_in(page.page, path, roles("s", **asked), LAYOUT)["error"]
+    with pytest.raises(RocscopeError) as error:
+        options = {"pos_label": asked.get("positive"), "weight": asked.get("weight")}
+        rs.read_counts(path, label="y", scores=["s"], missing="drop", **options)
+    assert said.removeprefix("score 's' of bad.csv").removeprefix("bad.csv") in str(error.value)
+
+
+# The page as its readers see it.
+
+
+@pytest.fixture
+def scores(tmp_path):
+    preds = predictions(models=2, rows=900)
+    label = np.where(preds.y_true, "bought", "no")
+    missing = [*preds.scores["model 2"].tolist()[:-1], ""]
+    region = np.array(["north", "south", "west"])[np.arange(900) % 3]
+    columns = {"id": np.arange(900), "outcome": label, "region": region, "fold": np.arange(900) % 4}
+    return write(tmp_path / "scores.csv", columns | {"logit": preds.scores["model 1"].tolist(), "tree": missing})
+
+
+def report_of(page, path):
+    page.page.goto("about:blank")
+    page.page.goto(page.path.as_uri())
+    page.page.set_input_files("#files", path)
+    page.page.click("#show")
+    page.page.wait_for_selector("#models tbody tr")
+    page.page.wait_for_function("document.querySelector('#comparisons tbody td')")
+    return page.settle()
+
+
+def test_what_columns_are_for_is_guessed_and_can_be_changed(page, scores):
+    page.page.goto("about:blank")
+    page.page.goto(page.path.as_uri())
+    page.page.set_input_files("#files", scores)
+    page.page.wait_for_selector("#show")
+    uses = {row: page.page.input_value(f"[aria-label='Use of {row}']") for row in ("id", "outcome", "region", "fold")}
+    assert uses == {"id": "", "outcome": "label", "region": "segment", "fold": "fold"}
+    assert page.page.input_value("#positive") == "bought"
+    page.page.select_option("[aria-label='Use of tree']", "")
+    page.page.select_option("[aria-label='Use of id']", "label")
+    assert page.page.input_value("[aria-label='Use of outcome']") == ""
+    page.page.select_option("[aria-label='Use of outcome']", "label")
+    page.page.click("#show")
+    page.page.wait_for_selector("#models tbody tr")
+    assert page.page.locator("#models .pick").all_text_contents() == ["logit"]
+
+
+def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
+    report_of(page, scores)
+    asked = {
+        "label": "outcome",
+        "scores": ["logit", "tree"],
+        "pos_label": "bought",
+        "segment": "region",
+        "fold": "fold",
+    }
+    preds = rs.read(scores, missing="drop", **asked)
+    data = report_data(preds, title="scores.csv")
+    best = rs.choose(preds)
+    assert page.mark("roc", "point") == pytest.approx([best.point.fpr, best.point.tpr], abs=1e-12)
+    assert "1 row is left out" in page.page.text_content(".notes")
+    assert data.provenance["hash"] in page.page.text_content(".provenance")
+    decision = rs.Decision.load(page.download("text=Save decision"))
+    assert (decision.model, decision.threshold, decision.expected_cost) == (
+        best.model,
+        best.threshold,
+        best.expected_cost,
+    )
+    page.set(cost_fn=5)
+    saved = tmp_path / "saved.html"
+    saved.write_bytes(page.download("text=Save report").read_bytes())
+    other = page.page.context.new_page()
+    said = []
+    other.on("console", lambda message: said.append(message.text))
+    other.on("pageerror", lambda error: said.append(str(error)))
+    other.goto(saved.as_uri())
+    other.wait_for_selector("#models tbody tr")
+    assert other.text_content(".verdict") == page.page.text_content(".verdict")
+    assert other.input_value("#cost-fn") == "5"
+    assert other.locator("#slice option").all_text_contents() == [part.name for part in data.views]
+    assert said == []
+    other.close()
+    assert saved.stat().st_size <= 250_000
+
+
+def test_back_from_the_report_columns_can_be_changed(page, scores):
+    report_of(page, scores)
+    page.page.click("text=Other columns or file")
+    assert page.page.locator("#models").count() == 0
+    page.page.select_option("[aria-label='Use of tree']", "")
+    page.page.click("#show")
+    page.page.wait_for_selector("#models tbody tr")
+    assert page.page.locator("#models .pick").all_text_contents() == ["logit"]
+
+
+def test_several_files_are_compared_with_each_other(page, scores, tmp_path):
+    other = tmp_path / "march.csv"
+    other.write_text("\n".join(scores.read_text().splitlines()[:500]))
+    page.page.goto("about:blank")
+    page.page.goto(page.path.as_uri())
+    page.page.set_input_files("#files", [scores, other])
+    page.page.select_option("[aria-label='Use of tree']", "")
+    page.page.click("#show")
+    page.page.wait_for_selector("#models tbody tr")
+    assert sorted(page.page.locator("#models .pick").all_text_contents()) == ["march", "scores"]
+
+
+def test_reading_can_be_cancelled_and_an_error_is_said(page, tmp_path):
+    path = tmp_path / "large.csv"
+    path.write_text("y,s\n" + "1,0.25\n0,0.75\n" * 1_000_000)
+    page.page.goto("about:blank")
+    page.page.goto(page.path.as_uri())
+    page.page.set_input_files("#files", path)
+    page.page.wait_for_selector("#show")
+    page.page.select_option("[aria-label='Use of s']", "score")
+    page.page.click("#show")
+    page.page.click("text=Cancel")
+    page.page.wait_for_selector("progress", state="detached")
+    assert page.page.locator("#models").count() == 0
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 this is none")
+    page.page.set_input_files("#files", broken)
+    page.page.wait_for_selector(".trouble:not(:empty)")
+    assert page.page.text_content(".trouble") == "broken.parquet: got no Parquet file, or a broken one."
+
+
+def test_nothing_is_asked_for_or_said(page, scores):
+    page.requests.clear()
+    report_of(page, scores)
+    local = (page.path.as_uri(), "blob:", "about:", "data:")
+    assert all(url.startswith(local) for url in page.requests)
+    assert page.messages == []
+    policy = page.page.get_attribute("meta[http-equiv]", "content")
+    assert "default-src 'none'" in policy and "connect-src 'none'" in policy and "unsafe" not in policy
+    tried = "() => fetch('https://example.org').then(() => 'sent', () => 'refused')"
+    assert page.page.evaluate(tried) == "refused"
+    page.messages.clear()  # of what was just refused
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
+def test_axe_reports_nothing(chromium, page, scores):  # noqa: F811
+    context = chromium.new_context(bypass_csp=True)
+    bare = context.new_page()
+    bare.goto(page.path.as_uri())
+    bare.set_input_files("#files", scores)
+    bare.wait_for_selector("#show")
+    bare.add_script_tag(path=AXE)
+    found = bare.evaluate("async () => (await axe.run()).violations")
+    assert [f"{item['id']}: {node['html'][:120]}" for item in found for node in item["nodes"]] == []
+    context.close()
+
+
+def test_the_page_is_small():
+    assert len(open_page().encode()) <= 250_000

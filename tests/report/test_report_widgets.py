@@ -1,0 +1,121 @@
+"""What the widgets of 2006 had, the page has too: hulls, the point at 0.5, counts, costs of right decisions, folds."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+from report_browser import chromium, opened, predictions  # noqa: F401
+from rocscope.evaluation import average_curve
+
+pytestmark = pytest.mark.xdist_group("report_widgets")  # one browser for all
+
+PREDS = predictions(rows=600, decimals=2)
+FOLDS = rs.Predictions(PREDS.y_true, PREDS.scores, fold=np.arange(600) % 5)
+
+
+@pytest.fixture(scope="module")
+def page(chromium, tmp_path_factory):  # noqa: F811
+    with opened(chromium, rs.Report(FOLDS), tmp_path_factory.mktemp("widgets")) as page:
+        yield page
+
+
+@pytest.fixture(autouse=True)
+def fresh(page):
+    page.page.click("text=Reset")
+    page.settle()
+
+
+def model_of(page):
+    return page.page.text_content(".pick[aria-pressed=true]")
+
+
+def paths(page, chart):
+    return page.save_chart(chart, "SVG").read_text(encoding="utf-8").count("<path")
+
+
+def test_the_point_at_a_half_is_marked(page):
+    point = PREDS.counts(model_of(page)).at(0.5)
+    assert page.mark("roc", "half") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
+
+
+def test_each_model_has_its_own_hull_in_one_click(page):
+    before = paths(page, "roc")
+    page.page.click("button:text-is('Hulls')")
+    assert paths(page.settle(), "roc") == before + len(PREDS.models)
+
+
+def test_the_lift_chart_is_in_counts_with_its_line_of_equal_cost(page):
+    page.page.click("button:text-is('Counts')")
+    page.set(cost_fn=3)
+    counts = PREDS.counts(model_of(page))
+    best = rs.choose(PREDS, rs.Context(cost_fn=3)).point
+    depth = (best.tp + best.fp) / best.n
+    assert page.mark("gain", "point") == pytest.approx([depth, best.tp], abs=1e-9)
+    (x0, y0), (x1, y1) = (page.mark("gain", "iso", end) for end in ("data-from", "data-to"))
+    assert (y1 - y0) / (x1 - x0) == pytest.approx(counts.n * 1 / (1 + 3))
+    chart = rs.curves.lift_chart(counts)
+    rows = list(csv.reader(io.StringIO(page.save_chart("gain", "CSV").read_text(encoding="utf-8"))))[1:]
+    assert [[float(x), float(y)] for x, y, _ in rows] == np.column_stack([chart.x, chart.y]).tolist()
+
+
+def test_right_decisions_can_have_a_cost_and_it_is_seen(page):
+    page.page.click(".right-costs summary")
+    page.set(cost_fp=4, cost_fn=2, cost_tp=-1.5)
+    assert page.page.text_content(".right-costs summary") == "TP −1.5, TN 0"
+    decision = rs.choose(PREDS, rs.Context(cost_fp=4, cost_fn=2, cost_tp=-1.5))
+    point = decision.point
+    assert page.mark("roc", "point") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
+    assert page.decision()["expected_cost"] == pytest.approx(decision.expected_cost)
+    page.page.click(".right-costs summary")
+
+
+def test_folds_are_overlaid_and_averaged_with_their_band(page):
+    before = paths(page, "roc")
+    page.page.select_option("#roc [aria-label=Folds]", "each")
+    page.page.wait_for_timeout(200)
+    assert paths(page.settle(), "roc") == before + 5
+    assert page.page.input_value("#calibration [aria-label=Folds]") == "each"
+    for method in ("vertical", "threshold"):
+        page.page.select_option("#roc [aria-label=Folds]", method)
+        assert paths(page.settle(), "roc") == before + 5 + 2
+        assert "mean of the folds" in page.page.text_content("#roc .caption")
+    average = average_curve(FOLDS, model=model_of(page), grid=[0.1, 0.2])
+    assert len(average.at([0.1])) == 1
+
+
+def test_calibration_has_a_line_for_each_fold(page):
+    page.page.select_option("#roc [aria-label=Folds]", "none")
+    before = paths(page.settle(), "calibration")
+    page.page.select_option("#calibration [aria-label=Folds]", "each")
+    assert paths(page.settle(), "calibration") == before + 5
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#fp=1e308&fn=1e308", "#fn=1e-320&tp=-1e300", "#prevalence=1e-308", "#population=1e308"]
+)
+def test_a_link_with_huge_numbers_makes_none_that_is_not_one(page, fragment):
+    other = page.page.context.new_page()
+    other.goto(page.path.as_uri() + fragment)
+    other.wait_for_selector("#models tbody tr")
+    assert "NaN" not in other.inner_text("main") and "∞" not in other.text_content(".verdict")
+    other.close()
+
+
+def test_on_a_phone_targets_are_large_and_the_verdict_stays_in_sight(chromium, tmp_path):  # noqa: F811
+    with opened(chromium, rs.Report(FOLDS), tmp_path, viewport={"width": 390, "height": 844}) as page:
+        small = page.page.evaluate(
+            """() => [...document.querySelectorAll("button, select, summary, input:not([type=file])")]
+                .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width)
+                .map((e) => [e.getBoundingClientRect(), e])
+                .filter(([box]) => Math.min(box.width, box.height) < 24)
+                .map(([box, e]) => `${e.outerHTML.slice(0, 80)} ${box.width}x${box.height}`)"""
+        )
+        assert small == []
+        page.page.evaluate("document.querySelector('#calibration').scrollIntoView()")
+        box = page.settle().page.locator(".verdict").bounding_box()
+        assert 0 <= box["y"] < 844
+        bar = page.page.locator(".bar").bounding_box()
+        assert bar["height"] <= 844 / 3
