@@ -242,6 +242,14 @@ def test_scores_and_weights_of_any_size(score, weight):
             assert decision.threshold == score.max() or not moved.verify(rows).holds
 
 
+def test_costs_of_each_row_are_refused_and_bounds_with_a_level_left_open():
+    rows = Predictions(Y, PREDS.scores["a"], columns={"amount": np.arange(Y.size)})
+    with pytest.raises(InputError, match=r"^context: expected costs that are the same in every row"):
+        rs.choose(rows, Context(cost_fn="amount")).verify(rows)
+    sure = rs.choose(PREDS, Context(cost_fn=3), subject_to="tpr >= .5 at 95 %").verify(PREDS)
+    assert (sure.holds, len(sure.left_open)) == (True, 1)
+
+
 def test_a_campaign_is_a_context_too():
     assert rs.choose(PREDS, Campaign(1000, 1, 10)).verify(PREDS).holds
 

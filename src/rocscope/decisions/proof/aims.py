@@ -10,6 +10,7 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.decisions.proof.levels import EveryThreshold
+from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 
 FourCells = tuple[Array, Array, Array, Array]
@@ -32,6 +33,9 @@ class Aim:
 
     @classmethod
     def of(cls, context: Any) -> "Aim":
+        if any(isinstance(getattr(context, f"cost_{cell}"), str) for cell in CELLS):
+            expected = "costs that are the same in every row, which alone can be verified"
+            raise InputError("context", expected=expected, got=repr(context))
         share = context.target_prevalence
         costs = (exact(getattr(context, f"cost_{cell}")) for cell in CELLS)
         return cls(None if share is None else exact(share), *costs)
