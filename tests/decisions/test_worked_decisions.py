@@ -128,7 +128,7 @@ def test_the_twentieths_of_the_coil_page(shared):
     preds = rs.evaluate(model, rows[:, :-1], rows[:, -1] == 1, cv=10)
     (score,) = preds.scores.values()
     parts = np.array_split(preds.y_true[np.argsort(-score, kind="stable")], 20)
-    page = (Path(__file__).parents[2] / "docs" / "coil.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "stories" / "coil.md").read_text(encoding="utf-8")
     told = json.loads(page.split(">>> responders = ")[1].split("\n")[0])
     assert [part.size for part in parts] == [292, 292] + [291] * 18
     assert [int(part.sum()) for part in parts] == pytest.approx(told, abs=2)  # other releases solve a little otherwise

@@ -118,7 +118,7 @@ def _print(plan: Any, steps: int, *, json: bool) -> None:
         print_rows(
             f"{plan.best.model}: profit by depth", _BY_DEPTH, map(_step, plan.curve.table(steps)), left=("model",)
         )
-        from rocscope.core.result import about
+        from rocscope._digits import about
 
         print_interval(interval_of(plan), "profit", about(plan.best.best.profit))
         note(plan.verdict)
@@ -161,7 +161,7 @@ def _write(path: str, name: str | None, ids: Any, *, force: bool) -> Path:
 
 
 def _offer(offer: Any) -> list[str]:
-    from rocscope.core.result import about
+    from rocscope._digits import about
 
     row = offer.best
     profits = (row.profit, offer.random_profit, offer.perfect_profit)
@@ -170,7 +170,7 @@ def _offer(offer: Any) -> list[str]:
 
 
 def _step(row: Any) -> list[str]:
-    from rocscope.core.result import about
+    from rocscope._digits import about
 
     shares = (f"{row.depth:.4g}", f"{row.gain:.1%}", f"{row.cumulative_gain:.1%}", f"{row.lift:.3f}")
     counts = (row.size, row.responders, row.non_responders, row.profit)

@@ -185,7 +185,7 @@ def _interval(interval: tuple[float, float] | None, otherwise: str) -> str:
 
 
 def _print_counts(decision: Any) -> None:
-    from rocscope.core.result import about
+    from rocscope._digits import about
 
     points = {"in the sample": decision.point, "per 1,000": decision.per_thousand}
     if decision.population is not None:
@@ -198,7 +198,7 @@ def _print_counts(decision: Any) -> None:
 
 def _print_costs(decision: Any, *, with_half: bool) -> None:
     """Print what else could be done, but for the threshold 0.5 where the scores are none that it could be one of."""
-    from rocscope.core.result import about
+    from rocscope._digits import about
 
     in_all, rows = (["in all"] if decision.population else []), []
     for name, attribute in _ALTERNATIVES.items():

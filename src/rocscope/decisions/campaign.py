@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._digits import about
 from rocscope._progress import Progress
 from rocscope._types import Array
-from rocscope.core.result import Result, about, jsonable
+from rocscope.core.result import Result, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
 from rocscope.curves.row_profit import RowProfitCurve

@@ -132,41 +132,13 @@ class Decision(Result):
         Raises
         ------
         InputError
-            If the decision was read from a file or copied, so that the rows it was chosen on are not at hand.
+            If the decision was read from a file or copied, or weighs the costs of each row: its data are not at hand.
         WeightError
             If counts are sums of weights, which do not tell how many rows there are.
 
         Notes
         -----
-        The value is what the choice costs where it was not made: the threshold of each model is chosen anew on nine
-        tenths of the rows (or groups) and judged on the rest, ten folds, five times. The interval is that of Jeffreys
-        for the counts so found, at the sample's prevalence or the target's; where they are few it is as skew as they
-        are. Errors are added to it: half the optimism of the threshold (by how much it looks better on its own rows),
-        the spread of the regret, the optimism of the best of several models, as replicates see it, and a twentieth of
-        the variance, for the draw of the folds. Three quarters of the optimism of the model are taken off the value.
-
-        Regret: in each replicate, what the choice costs more than the best there, less a quarter of the optimism of the
-        threshold (the best of a replicate is too good by 0.19 of it, by the cube-root law of docs/price-of-choosing.md)
-        and what was taken off for the model. It is given where cost alone decides.
-
-        Probabilities of models: how often, in replicates, each costs least at the threshold chosen for it, its own
-        optimism and an error of half of that added, so that a model of many thresholds has no advantage. To act: how
-        often a cost from which the interval is made is below that of nobody.
-
-        By simulation of binormal samples 95 % intervals hold the true cost in 95.6 % of samples of 400 rows, in 95.5 %
-        where scores are coarse, in 96.3 % with 20 positives among 1,000 rows; of the best of five equal models in
-        97.2 % (100 rows) and 95.2 % (400), and of one that is better by far in 96.8 %. The interval of regret holds it
-        in 93.5 to 98.0 % of samples of one model or where one is better by far, and in nearly all where five models
-        are equal (docs/intervals.md).
-
-        Where a class has fewer than 10 rows, folds leave nothing to choose, or lots or reviews are taken as given, the
-        result is not `reliable` and says why. Where there are more than 2,048 scores or, of several models, 20,000
-        rows, as many points of the curve and 1,000 blocks of rows stand for them.
-
-        References
-        ----------
-        Efron & Gong 1983, Am. Stat. 37:36–48; Brown, Cai & DasGupta 2001, Stat. Sci. 16:101–133 (Jeffreys); Kim &
-        Pollard 1990, Ann. Stat. 18:191–219.
+        How it is made, and how often it holds, is told in `ChosenEstimate`.
 
         Examples
         --------
@@ -177,7 +149,7 @@ class Decision(Result):
         """
         if self.grounds is None:
             hint = "choose anew from the rows, and ask that decision"
-            got = "one that was read or copied"
+            got = "one that was read or copied, or has costs of each row"
             raise InputError("interval", expected="a decision with the data it was chosen on", got=got, hint=hint)
         return self.grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
 
