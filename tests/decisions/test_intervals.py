@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from interval_cases import MAILING, RARE, SEVERAL, SINGLE, Cases, study
+from rocscope._digits import rounded
 from scipy import stats
 
 import rocscope as rs
-from interval_cases import MAILING, RARE, SEVERAL, SINGLE, Cases, study
-from rocscope.core.result import rounded
 from rocscope.decisions import Constraint
 from rocscope.decisions.certainty.drawing_again import in_sample
 from rocscope.decisions.certainty.folding import held_out

@@ -1,6 +1,6 @@
 """Samples whose true costs are known, and what the intervals of decisions and plans say of them.
 
-As a script it prints the figures of `Decision.interval`: ``python tests/interval_cases.py``.
+As a script it prints the figures of `Decision.interval`: ``python tests/decisions/interval_cases.py``.
 """
 
 from dataclasses import dataclass
