@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from interval_cases import MAILING, RARE, SEVERAL, SINGLE, Cases, study
-from rocscope._digits import rounded
 from scipy import stats
 
 import rocscope as rs
+from rocscope._numerals import to_its_error
 from rocscope.decisions import Constraint
 from rocscope.decisions.certainty.drawing_again import in_sample
 from rocscope.decisions.certainty.folding import held_out
@@ -323,8 +323,8 @@ def test_thin_data_say_so():
 
 
 def test_numbers_without_digits_that_mean_nothing():
-    assert rounded(785.6163868, 41.3) == "786"
-    assert [rounded(each, 0.0713) for each in (0.42137, -0.0001, nan)] == ["0.421", "0.000", "nan"]
+    assert to_its_error(785.6163868, 41.3) == "786"
+    assert [to_its_error(each, 0.0713) for each in (0.42137, -0.0001, nan)] == ["0.421", "0.000", "nan"]
     assert repr(rs.choose(rows_of()).interval(**QUICK)).startswith("ChosenEstimate(0.")
 
 

@@ -49,7 +49,8 @@ class Term:
         if alarm < 0 or hit + alarm < 0:
             hint = "check the signs of the costs (gains are negative)"
             raise InputError("context", expected="false alarms that cost something", got=repr(context), hint=hint)
-        return cls(pos, neg, hit, alarm, decimal(context.cost_fn), decimal(context.cost_tn), use)
+        miss, rest = (decimal(context.costs[cell]) for cell in ("fn", "tn"))
+        return cls(pos, neg, hit, alarm, miss, rest, use)
 
     def gain(self, tp: Any, fp: Any) -> Fraction:
         """Return how much less than nothing some counts of positive predictions cost."""

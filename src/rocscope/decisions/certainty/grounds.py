@@ -26,7 +26,7 @@ def grounds_of(
     every = [(model, negated) for model in hull.models for negated in ((False, True) if hull.negate else (False,))]
     if criterion.name == "accuracy" and context == Context(context.target_prevalence):
         criterion = criterion_of("min_cost")  # in another name
-    scale = max(abs(cost) for cost in (context.cost_fp, context.cost_fn, context.cost_tp, context.cost_tn)) or 1.0
+    scale = max(map(abs, context.costs.values())) or 1.0
     rule = Rule(criterion, context, scale, constraints, population, len(every), limit)
     options = (Option(label(model, negated), model, rule, negated) for model, negated in every)
     return Grounds(hull.samples, Options(tuple(options)))
@@ -42,13 +42,12 @@ def limit_of(constraints: tuple[Constraint, ...], cases: Fraction) -> tuple[floa
 
 def as_given(context: Context, acted: OperatingPoint, review: Reviewing | None) -> AsGiven:
     """Return what a rule of lots or of three actions does to the cases of each class, and what that costs."""
+    of = context.costs
     if review is None:
-        positives = (acted.tp, acted.fn), (context.cost_tp, context.cost_fn)
-        negatives = (acted.fp, acted.tn), (context.cost_fp, context.cost_tn)
+        positives = (acted.tp, acted.fn), (of["tp"], of["fn"])
+        negatives = (acted.fp, acted.tn), (of["fp"], of["tn"])
         return AsGiven((positives, negatives), context.target_prevalence, "lots are taken as given, not as chosen")
     looked, look = review.point, review.review.cost
-    costs = (context.cost_tp, context.cost_tp + look, context.cost_fn)
-    positives = (acted.tp, max(looked.tp - acted.tp, 0), looked.fn), costs
-    costs = (context.cost_fp, context.cost_tn + look, context.cost_tn)
-    negatives = (acted.fp, max(looked.fp - acted.fp, 0), looked.tn), costs
+    positives = (acted.tp, max(looked.tp - acted.tp, 0), looked.fn), (of["tp"], of["tp"] + look, of["fn"])
+    negatives = (acted.fp, max(looked.fp - acted.fp, 0), looked.tn), (of["fp"], of["tn"] + look, of["tn"])
     return AsGiven((positives, negatives), context.target_prevalence, "reviews are taken as given, not as chosen")
