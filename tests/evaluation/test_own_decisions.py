@@ -1,6 +1,6 @@
 """Own decisions: every model is judged by the labels that it would give, as scikit-learn's `cross_val_score` does."""
 
-from functools import partial
+from functools import partial, update_wrapper
 
 import numpy as np
 import pytest
@@ -57,6 +57,11 @@ THEIRS = {
 TWO_ONLY = {"threshold", "margin", "hull", "auc tree"}
 
 
+def partly(function, **options):
+    """Return a metric with options of its own, and its name, which older versions of scikit-learn ask for."""
+    return update_wrapper(partial(function, **options), function)
+
+
 def of_table(function):
     """A scorer of tn, fp, fn, tp, counted by scikit-learn; 0/0 is NaN."""
 
@@ -68,7 +73,7 @@ def of_table(function):
 
 
 def rate(function, **options):
-    return make_scorer(partial(function, zero_division=np.nan, **options))
+    return make_scorer(partly(function, zero_division=np.nan, **options))
 
 
 def of_scores(response, function):
@@ -99,12 +104,12 @@ OF_TWO = {
     "depth": of_table(lambda tn, fp, fn, tp: (tp + fp) / (tn + fp + fn + tp)),
     "balanced_accuracy": make_scorer(sk.balanced_accuracy_score),
     "macro_average": make_scorer(sk.balanced_accuracy_score),
-    "youden": make_scorer(partial(sk.balanced_accuracy_score, adjusted=True)),
+    "youden": make_scorer(partly(sk.balanced_accuracy_score, adjusted=True)),
     "closest_topleft": of_table(lambda tn, fp, fn, tp: np.hypot(fp / (fp + tn), fn / (fn + tp))),
     "f_score": rate(sk.f1_score),
     "f1": rate(sk.f1_score),
     "f2": rate(sk.fbeta_score, beta=2),
-    "jaccard": make_scorer(partial(sk.jaccard_score, zero_division=0)),
+    "jaccard": make_scorer(partly(sk.jaccard_score, zero_division=0)),
     "weighted_accuracy": make_scorer(sk.accuracy_score),
     "kappa": make_scorer(sk.cohen_kappa_score),
     "mcc": of_table(
@@ -131,7 +136,7 @@ AVERAGED = {
     for name, function in {"precision": sk.precision_score, "recall": sk.recall_score, "f1": sk.f1_score}.items()
 }
 JACCARD = {
-    f"{averaging}_jaccard": make_scorer(partial(sk.jaccard_score, average=averaging))
+    f"{averaging}_jaccard": make_scorer(partly(sk.jaccard_score, average=averaging))
     for averaging in ("macro", "micro", "weighted")
 }
 AREAS = {
@@ -147,8 +152,8 @@ OF_THREE = {
     "error": make_scorer(sk.zero_one_loss),
     "balanced_accuracy": make_scorer(sk.balanced_accuracy_score),
     "kappa": make_scorer(sk.cohen_kappa_score),
-    "linear_kappa": make_scorer(partial(sk.cohen_kappa_score, weights="linear")),
-    "quadratic_kappa": make_scorer(partial(sk.cohen_kappa_score, weights="quadratic")),
+    "linear_kappa": make_scorer(partly(sk.cohen_kappa_score, weights="linear")),
+    "quadratic_kappa": make_scorer(partly(sk.cohen_kappa_score, weights="quadratic")),
     "mcc": make_scorer(lambda y, said: sk.matthews_corrcoef(y, said) if np.ptp(said) else np.nan),
     **AVERAGED,
     **JACCARD,
@@ -156,7 +161,7 @@ OF_THREE = {
         lambda y, said: np.mean([sk.recall_score(y != cls, said != cls) for cls in range(3)])
     ),
     "macro_depth": make_scorer(lambda y, said: 1 / 3),
-    **{name: of_scores(PROBA, partial(sk.roc_auc_score, **options)) for name, options in AREAS.items()},
+    **{name: of_scores(PROBA, partly(sk.roc_auc_score, **options)) for name, options in AREAS.items()},
     "brier": of_scores(PROBA, lambda y, proba: ((proba - np.eye(3)[y]) ** 2).sum(axis=1).mean()),
     "log_loss": of_scores(PROBA, surprise),
     CostMatrix(COST, classes=range(3), rows="actual"): make_scorer(paid),

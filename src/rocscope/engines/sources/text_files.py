@@ -138,7 +138,7 @@ def _common_number(types: set[str]) -> str:
 
 def _as_written(paths: Sequence[str]) -> str:
     """Return options for names that say nothing but how a file is compressed, which is lost on DuckDB after a ?."""
-    ways = {_COMPRESSION.get(Path(path).suffix.lower(), "none") for path in paths}
+    ways = {_COMPRESSION.get(Path(path).suffix.lower(), "uncompressed") for path in paths}
     return _AS_WRITTEN + (f", compression = {text(ways.pop())}" if len(ways) == 1 else "")
 
 
