@@ -275,7 +275,7 @@ DATA = (
 )
 REQUIRED = {
     "profit": {"campaign": CAMPAIGN},
-    "plan_campaign": {"campaign": CAMPAIGN},
+    "plan_campaign": {"campaigns": CAMPAIGN},
     "bootstrap": {"statistic": rs.auc},
     "inference.estimate_of": {"statistic": rs.inference.statistics.area()},
     "decisions.reweight": {"target_prevalence": 0.3},

@@ -66,7 +66,10 @@ def test_version(run):
         (("summary", "f.csv", "--label"), "--label requires an argument"),
         (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop"'),
         (("summary", "f.csv", "--format", "xls"), '"xls" for --format'),
-        (("summary", "f.csv", "--cost-fp", "much"), 'for --cost-fp: unable to convert "much" into float'),
+        (
+            ("summary", "f.csv", "--target-prevalence", "much"),
+            'for --target-prevalence: unable to convert "much" into float',
+        ),
         (("summary", "f.csv", "--json", "--md"), "--json and --md: expected one of them"),
         (("campaign", "f.csv"), "--population requires an argument"),
         (("campaign", "f.csv", *CAMPAIGN, "--steps", "0"), "--steps"),

@@ -106,6 +106,7 @@ def test_a_broken_link_falls_back_to_what_is_valid(page, fragment):
 
 
 def test_undo_and_reset(page):
+    page.page.wait_for_timeout(500)  # changes that follow each other closely are undone as one
     start = page.page.text_content(".verdict")
     page.set(cost_fn=9)
     page.page.wait_for_timeout(500)

@@ -148,8 +148,10 @@ class Decision(Result):
         (0.32, True)
         """
         if self.grounds is None:
-            got = "one whose costs differ from row to row" if self.context.columns else "one that was read or copied"
+            if self.context.columns:
+                raise InputError("interval", expected="costs that are the same in every row", got=repr(self.context))
             hint = "choose anew from the rows, and ask that decision"
+            got = "one that was read or copied"
             raise InputError("interval", expected="a decision with the data it was chosen on", got=got, hint=hint)
         return self.grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
 

@@ -235,7 +235,8 @@ def _posterior(rng: np.random.Generator, option: Option, cells: Array, informati
     Each case has so much information.
     """
     tp, fp, n_pos, n_neg = (information * cell for cell in cells)
-    sure = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # nobody or everybody, whatever the scores
+    everybody_or_nobody = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # whatever the scores
+    sure = everybody_or_nobody and n_pos > 0 and n_neg > 0
 
     def share(count: float, of: float) -> Any:
         return count / of if sure else rng.beta(count + _PRIOR, max(of - count, 0.0) + _PRIOR, _DRAWS)
