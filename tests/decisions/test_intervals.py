@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from interval_cases import MAILING, RARE, SEVERAL, SINGLE, Cases, study
 from scipy import stats
 
 import rocscope as rs
+from interval_cases import MAILING, RARE, SEVERAL, SINGLE, Cases, study
 from rocscope._numerals import to_its_error
 from rocscope.decisions import Constraint
 from rocscope.decisions.certainty.drawing_again import in_sample

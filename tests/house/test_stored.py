@@ -8,10 +8,10 @@ import warnings
 from collections import Counter
 
 import pytest
-from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, mutants, places
 
 from rocscope._stored import MOST_BYTES
 from rocscope.errors import StoredError
+from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, mutants, places
 
 ALL = FILES | {"sketch": SKETCH}
 MOST_MEMORY = 300_000  # kB beyond what the tests took before: some times the largest file

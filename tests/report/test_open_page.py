@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from open_cases import make_case
-from report_open import count_in, write_page
 
 import rocscope as rs
+from open_cases import make_case
 from report_browser import Opened, chromium, predictions  # noqa: F401
+from report_open import count_in, write_page
 from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import fingerprint, report_data
 from rocscope.report.open_page import open_page
