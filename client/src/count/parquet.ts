@@ -8,7 +8,7 @@ import { decompressLz4 } from "hyparquet-compressors/src/lz4.js";
 import { Refused } from "./errors";
 import type { Numbers, NumberType, Values } from "./numbers";
 import type { Label, Names } from "./sinks";
-import { placeOf, type Rows, type Table, type Wanted } from "./tables";
+import { placeOf, type Rows, type Table, type Wanted } from "./table";
 
 const COMPRESSORS: Compressors = {
   GZIP: (input, size) => gunzip(input, new Uint8Array(size)),

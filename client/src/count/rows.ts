@@ -11,7 +11,7 @@ import { positives, shownLabel } from "./labels";
 import { floats, isBig, keep, type Numbers } from "./numbers";
 import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, rank, type Ranked, thin, type Weights } from "./ranked";
 import type { Names } from "./sinks";
-import type { Table } from "./tables";
+import type { Table } from "./table";
 
 /** More rows than these are not compared in pairs, which takes their ranks row by row. */
 export const MOST_COMPARED = 1_000_000;

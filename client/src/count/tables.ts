@@ -4,32 +4,11 @@ import { Decompress } from "fzstd";
 
 import type { Layout } from "../open/messages";
 import { CsvScanner, dialectOf } from "./csv";
-import { listing, Refused, shown } from "./errors";
+import { Refused } from "./errors";
 import { JsonNames, JsonScanner } from "./json";
-import type { Numbers } from "./numbers";
 import { openParquet } from "./parquet";
-import { type Names, NameSink, NumberSink } from "./sinks";
-
-/** Rows of some columns. */
-export interface Rows {
-  readonly rows: number;
-  numbers(column: string, subject: string): Numbers;
-  names(column: string, subject: string): Names;
-}
-
-export interface Wanted {
-  readonly numbers: readonly string[];
-  readonly names: readonly string[];
-}
-
-export interface Table {
-  readonly columns: readonly string[];
-  /** Whether every value was written as text, as in CSV. */
-  readonly untyped: boolean;
-  read(wanted: Wanted, tell: (share: number) => void): Promise<Rows>;
-  /** Some of the first rows, and whether these are all. */
-  head(): Promise<Rows & { readonly all: boolean }>;
-}
+import { NameSink, NumberSink } from "./sinks";
+import { placeOf, type Rows, type Table, type Wanted } from "./table";
 
 const HEAD = 1 << 19;
 const PIECE = 1 << 22;
@@ -128,14 +107,6 @@ async function firstOf(pieces: Pieces, size: number): Promise<Head> {
     length += piece.length;
   }
   return { bytes: new Uint8Array(await new Blob(found as BlobPart[]).arrayBuffer()), all };
-}
-
-/** Columns by name; a name that several have, or none, is refused. */
-export function placeOf(columns: readonly string[], name: string): number {
-  const found = columns.flatMap((column, place) => (column === name ? [place] : []));
-  if (found.length === 1) return found[0]!;
-  if (found.length) throw new Refused("the file", { expected: `one column named ${shown(name)}`, got: String(found.length) });
-  throw new Refused("the file", { expected: `one of ${listing(columns.map((column) => shown(column)), 24)}`, got: shown(name) });
 }
 
 function csvTable(head: Head, pieces: Pieces, layout: Layout): Table {

@@ -2,7 +2,8 @@
 
 import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
-import { openTable, type Rows } from "../count/tables";
+import type { Rows } from "../count/table";
+import { openTable } from "../count/tables";
 import type { Answers, Counted, Glance, Look, Question, Told } from "./messages";
 import type { Slice } from "../data";
 

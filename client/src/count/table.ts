@@ -1,0 +1,34 @@
+/** A table: columns of a file by name, of which rows are read. */
+
+import { listing, Refused, shown } from "./errors";
+import type { Numbers } from "./numbers";
+import type { Names } from "./sinks";
+
+/** Rows of some columns. */
+export interface Rows {
+  readonly rows: number;
+  numbers(column: string, subject: string): Numbers;
+  names(column: string, subject: string): Names;
+}
+
+export interface Wanted {
+  readonly numbers: readonly string[];
+  readonly names: readonly string[];
+}
+
+export interface Table {
+  readonly columns: readonly string[];
+  /** Whether every value was written as text, as in CSV. */
+  readonly untyped: boolean;
+  read(wanted: Wanted, tell: (share: number) => void): Promise<Rows>;
+  /** Some of the first rows, and whether these are all. */
+  head(): Promise<Rows & { readonly all: boolean }>;
+}
+
+/** Columns by name; a name that several have, or none, is refused. */
+export function placeOf(columns: readonly string[], name: string): number {
+  const found = columns.flatMap((column, place) => (column === name ? [place] : []));
+  if (found.length === 1) return found[0]!;
+  if (found.length) throw new Refused("the file", { expected: `one column named ${shown(name)}`, got: String(found.length) });
+  throw new Refused("the file", { expected: `one of ${listing(columns.map((column) => shown(column)), 24)}`, got: shown(name) });
+}
