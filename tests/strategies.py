@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from rocscope import ThresholdCounts, kernels
+from rocscope import Context, ThresholdCounts, kernels
 
 DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
 DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -64,3 +64,23 @@ counts = st.integers(0, 12)
 
 costs = st.sampled_from([0, 0.1, 0.2, 0.3, 1, 1.5, 2, 8, 20, 100])
 prevalences = st.none() | st.sampled_from([0.01, 0.1, 0.3, 0.5, 0.9])
+
+
+decision_contexts = st.builds(
+    Context,
+    st.one_of(st.none(), st.sampled_from([0.1, 0.5])),
+    st.sampled_from([1, 0.3, 2]),
+    st.sampled_from([1, 5]),
+    st.sampled_from([0, -1]),
+)
+"""Contexts of cost_fp, cost_fn and cost_tp, with and without a target prevalence."""
+
+
+def tied_scores(rng, rows=40, names="abc", lift=2):
+    """Draw labels of both classes, and the tied scores of one model or more: positives score up to `lift` − 1 more."""
+    n = int(rng.integers(4, rows))
+    y = rng.random(n) < rng.uniform(0.1, 0.7)
+    y[:2] = [True, False]
+    levels = int(rng.integers(1, 8))
+    drawn = names[: rng.integers(1, len(names) + 1)]
+    return y, {name: rng.integers(0, levels + 1, n) + y * rng.integers(0, lift, n) for name in drawn}

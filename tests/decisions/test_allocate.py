@@ -9,6 +9,7 @@ from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import Allocation
 from rocscope.errors import InputError, PairingError
 from rocscope.ranges import BinnedCounts
+from strategies import tied_scores
 
 GAP = 1e-9
 CASES = [pytest.param(60, id="few"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
@@ -18,11 +19,8 @@ WORDS = {"equal_opportunity": ["tpr"], "equalized_odds": ["tpr", "fpr"], "demogr
 
 def sample(rng):
     """Draw tied scores of one or two models in one to four groups, some of them of one class."""
-    n = int(rng.integers(4, 60))
-    y = rng.random(n) < rng.uniform(0.1, 0.7)
-    y[:2] = [True, False]
-    levels = int(rng.integers(1, 8))
-    scores = {m: rng.integers(0, levels + 1, n) + y * rng.integers(0, 3, n) for m in "ab"[: rng.integers(1, 3)]}
+    y, scores = tied_scores(rng, rows=60, names="ab", lift=3)
+    n = y.size
     weight = None if rng.random() < 0.8 else rng.integers(1, 4, n) / 2
     return Predictions(y.astype(int), scores, segment=rng.integers(0, rng.integers(1, 5), n), sample_weight=weight)
 

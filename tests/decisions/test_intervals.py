@@ -18,17 +18,10 @@ from rocscope.decisions.certainty.drawing_again import in_sample
 from rocscope.decisions.certainty.folding import held_out
 from rocscope.decisions.certainty.options import design_of_all
 from rocscope.errors import InfeasibleError, InputError, OneClassError, WeightError
-from strategies import samples
+from strategies import decision_contexts, samples
 
 QUICK = {"replicates": 200, "progress": False}
 
-contexts = st.builds(
-    rs.Context,
-    st.one_of(st.none(), st.sampled_from([0.1, 0.5])),
-    st.sampled_from([1, 0.3, 2]),
-    st.sampled_from([1, 5]),
-    st.sampled_from([0, -1]),
-)
 aims = st.sampled_from(
     [
         {},
@@ -56,7 +49,7 @@ def found(data, context=None, **aim):
 
 
 @settings(max_examples=60)
-@given(samples(most=15), contexts, aims)
+@given(samples(most=15), decision_contexts, aims)
 def test_what_is_judged_is_what_was_chosen(sample, context, aim):
     preds = rs.Predictions(sample.y, {"a": sample.score, "b": -sample.score})
     try:

@@ -7,6 +7,7 @@ from scipy.optimize import linprog
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions, Review
 from rocscope.errors import InfeasibleError, InputError
+from strategies import tied_scores
 
 GAP = 1e-9
 CASES = [pytest.param(60, id="few"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
@@ -14,11 +15,7 @@ CASES = [pytest.param(60, id="few"), pytest.param(10_000, id="all", marks=pytest
 
 def sample(rng):
     """Draw the tied scores of one to three models, of both classes."""
-    n = int(rng.integers(4, 40))
-    y = rng.random(n) < rng.uniform(0.1, 0.7)
-    y[:2] = [True, False]
-    levels = int(rng.integers(1, 8))
-    scores = {m: rng.integers(0, levels + 1, n) + y * rng.integers(0, 2, n) for m in "abc"[: rng.integers(1, 4)]}
+    y, scores = tied_scores(rng)
     return Predictions(y.astype(int), scores)
 
 

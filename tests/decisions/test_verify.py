@@ -15,6 +15,7 @@ from rocscope import Campaign, Context, Decision, OperatingPoint, Predictions, R
 from rocscope.decisions import proof
 from rocscope.errors import ColumnError, InexactCountsError, InfeasibleError, InputError, OneClassError, StoredError
 from rocscope.ranges import BinnedCounts
+from strategies import tied_scores
 
 CASES = [pytest.param(100, id="few"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
 COSTS = (0, 0.1, 1, 3, 20)
@@ -22,11 +23,8 @@ COSTS = (0, 0.1, 1, 3, 20)
 
 def sample(rng):
     """Draw the tied scores of one to three models, some of them weighted."""
-    n = int(rng.integers(4, 40))
-    y = rng.random(n) < rng.uniform(0.1, 0.7)
-    y[:2] = [True, False]
-    levels = int(rng.integers(1, 8))
-    scores = {m: rng.integers(0, levels + 1, n) + y * rng.integers(0, 2, n) for m in "abc"[: rng.integers(1, 4)]}
+    y, scores = tied_scores(rng)
+    n = y.size
     kind = rng.integers(0, 4)
     dtype = rng.choice([np.int64, np.float32, np.float64])
     weights = (None, None, rng.integers(0, 4, n), rng.choice([0.1, 0.3, 1.0, 1e-3], n))

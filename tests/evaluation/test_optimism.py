@@ -20,18 +20,10 @@ from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.evaluation.choice.replicates import Observed, draw
 from rocscope.inference.resampling.bootstrap import design_of
 from rocscope.metrics import METRICS
-from strategies import samples, whole_weights
+from strategies import decision_contexts, samples, whole_weights
 
 CRITERIA = ["min_cost", "accuracy", "youden", "f1", "mcc"]
 SEEN = 2 ** (-1 / 3)
-
-contexts = st.builds(
-    rs.Context,
-    st.one_of(st.none(), st.sampled_from([0.1, 0.5])),
-    st.sampled_from([1, 0.3, 2]),
-    st.sampled_from([1, 5]),
-    st.sampled_from([0, -1]),
-)
 
 
 def value_of(criterion, context, y, score, threshold, weight=None):
@@ -69,7 +61,7 @@ def quick(data, context=None, **options):
     return rs.evaluation.optimism(data, context, **{"replicates": 100, "repeats": 1, "progress": False} | options)
 
 
-@given(samples(most=15), contexts, st.sampled_from(CRITERIA))
+@given(samples(most=15), decision_contexts, st.sampled_from(CRITERIA))
 def test_the_rule_finds_the_best_threshold_as_choose_does(sample, context, criterion):
     assume(criterion != "mcc" or np.ptp(sample.score))  # of one level it is 0/0 at every threshold
     preds = rs.Predictions(sample.y, {"a": sample.score, "b": sample.score[::-1].copy()})
@@ -86,7 +78,7 @@ def test_the_rule_finds_the_best_threshold_as_choose_does(sample, context, crite
 
 
 @settings(max_examples=20)
-@given(samples(most=12, weight=whole_weights), contexts, st.sampled_from(CRITERIA))
+@given(samples(most=12, weight=whole_weights), decision_contexts, st.sampled_from(CRITERIA))
 def test_replicates_equal_a_slow_choice_on_rows_drawn_alike(sample, context, criterion):
     preds = rs.Predictions(sample.y, {"a": sample.score, "b": -sample.score}, sample_weight=sample.weight)
     decision = rs.choose(preds, context, criterion=criterion)
