@@ -140,15 +140,14 @@ def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
 
 def _excess(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
     """Return the cost of acting on scores, less that of acting on fitted chances, just before or after proportions."""
-    own = _loss(sample, np.searchsorted(sample.score, at, side), at)
-    best = _loss(sample, np.searchsorted(fitted, at, "left"), at)
+    missed, spared = (np.append(0.0, np.cumsum(column)) for column in (sample.pos, sample.neg))
+    n_neg = sample.neg.sum()
+
+    def loss(first: Array) -> Array:
+        return 2 * (at * (n_neg - spared[first]) + (1 - at) * missed[first]) / sample.n
+
+    own, best = loss(np.searchsorted(sample.score, at, side)), loss(np.searchsorted(fitted, at, "left"))
     return np.maximum(own - best, 0.0)
-
-
-def _loss(sample: Outcomes, first: Array, at: Array) -> Array:
-    missed = np.append(0.0, np.cumsum(sample.pos))[first]
-    spared = np.append(0.0, np.cumsum(sample.neg))[first]
-    return 2 * (at * (sample.neg.sum() - spared) + (1 - at) * missed) / sample.n
 
 
 def _costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
