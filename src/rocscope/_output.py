@@ -3,6 +3,7 @@
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -84,6 +85,16 @@ def unfinished(path: Path) -> Iterator[Path]:
     finally:
         _remove(path)
         _UNFINISHED.discard(path)
+
+
+def temporary_folder() -> str:
+    """Return the folder of temporary files.
+
+    Python finds it by writing a file, which a signal at that moment would leave there, so it is only asked last.
+    """
+    named = (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp")
+    usable = (folder for folder in named if folder and os.access(folder, os.W_OK | os.X_OK))
+    return tempfile.tempdir or next(usable, None) or tempfile.gettempdir()
 
 
 def remove_unfinished() -> None:

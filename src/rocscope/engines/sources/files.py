@@ -6,7 +6,6 @@ CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet in `parquet`.
 import codecs
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -15,7 +14,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from rocscope._output import unfinished
+from rocscope._output import temporary_folder, unfinished
 from rocscope.engines.sources.finding import format_of
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.source import Source, one_line_errors
@@ -89,7 +88,7 @@ def _recoded(paths: Sequence[str], origin: Sequence[str], encoding: str) -> Iter
 @contextmanager
 def _folder() -> Iterator[Path]:
     """Make a temporary folder that nobody else can read, and yield it; it is removed however the process ends."""
-    with unfinished(Path(tempfile.gettempdir(), f"rocscope-{secrets.token_hex(8)}")) as folder:
+    with unfinished(Path(temporary_folder(), f"rocscope-{secrets.token_hex(8)}")) as folder:
         try:
             folder.mkdir(mode=0o700)
         except OSError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._output import temporary_folder
 from rocscope._types import Array
 from rocscope.core.levels import Block, Ranking
 from rocscope.core.ranking import KeyPart, scan_keys
@@ -37,7 +38,7 @@ class Spill:
     """A temporary file of arrays."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.gettempdir()
+        self._folder = temporary_folder()
         self._lock = threading.Lock()
         self._end = 0
         try:
