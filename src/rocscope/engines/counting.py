@@ -48,9 +48,6 @@ def _in_money(context: Context | None) -> Context | None:
     if not context.columns:
         expected, hint = "a cost that is a column of the rows", "counts of rows take any other: choose(counts, context)"
         raise InputError("context", expected=expected, got=repr(context), hint=hint)
-    if context.target_prevalence is not None:
-        hint = "read the rows (rocscope.read), whose number it takes"
-        raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
     return context
 
 
@@ -93,7 +90,7 @@ def read_counts(
 
     context : Context, optional
         Costs, of which at least one is the name of a column: rows are counted in money, as
-        `rocscope.decisions.in_money` describes it.
+        `rocscope.decisions.in_money` describes it. A target prevalence takes a first pass, which adds up the classes.
 
     Returns
     -------
