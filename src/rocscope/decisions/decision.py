@@ -299,8 +299,8 @@ class Decision(Result):
 
         Notes
         -----
-        Nothing is shared with what chooses; docs/decision-json.md says what is held against what. Raises InputError
-        where costs differ from row to row.
+        Nothing is shared with what chooses; docs/guide/decisions/decision-json.md says what is held against what.
+        Raises InputError where costs differ from row to row.
 
         Examples
         --------
