@@ -59,6 +59,7 @@ export async function start(
       gainChart(state),
       moneyChart(state),
       winnersChart(state),
+      ...document.querySelectorAll<HTMLElement>("#decision"), // Python drew it
       modelsTable(state),
       ...(report.classes ? [overviewCard(report.classes)] : []),
       calibrationChart(state),

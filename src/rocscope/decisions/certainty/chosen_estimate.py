@@ -83,6 +83,21 @@ class ChosenEstimate(Estimate):
         return f"{type(self).__name__}({self.words}, {facts}{self.doubt})"
 
     @property
+    def doubts(self) -> dict[str, str]:
+        """What there is to say of regret and reliability."""
+        said = {"not reliable": self.reason}
+        if self.regret is not None:
+            high = self.regret.high
+            beyond = f"{_loosely(self.regret.value)}, at most {_loosely(high)}" if high else "0"
+            said = {"beyond the truly best choice": beyond} | said
+        return {what: fact for what, fact in said.items() if fact}
+
+    @property
     def shares(self) -> str:
         """Which model is best how probably."""
         return ", ".join(f"{model} {share:.0%}" for model, share in self.models.items())
+
+
+def _loosely(number: float) -> str:
+    """Return two digits of a number that is not known better; whole from 10 on."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
