@@ -77,7 +77,11 @@ autosummary_filename_map = {name: pages.file_name(name) for name in pages.public
 pages.write_pages(HERE / "api")
 
 
-def setup(app):
+def not_ours(_app, _what, _name, each, *_):
     """Leave out what scikit-learn says of the methods that our classifiers have from it."""
-    skip = lambda _app, _what, _name, each, *_: getattr(each, "__module__", "").startswith("sklearn") or None  # noqa: E731
-    app.connect("autodoc-skip-member", skip)
+    return str(getattr(each, "__module__", "")).startswith("sklearn") or None
+
+
+def setup(app):
+    """Say so to Sphinx."""
+    app.connect("autodoc-skip-member", not_ours)

@@ -22,10 +22,9 @@ TOPICS = {
     "estimators": "Estimators for scikit-learn",
     "plotting": "Figures",
     "datasets": "Data sets",
-    "metrics": "Metrics",
-    "errors": "Errors",
 }
-OURS = {"ours", "warn", "heard"}  # of metrics and errors, which have no list: what is not for users
+WHOLE = {"metrics": "Metrics", "errors": "Errors"}  # topics without a list, each on one page
+OURS = "ours, warn, heard"  # what is in them and not for users
 
 
 def topic_named(name: str) -> ModuleType:
@@ -39,12 +38,7 @@ def topic_named(name: str) -> ModuleType:
 def members(name: str) -> list[str]:
     """Return what users may take from a topic, topics within it left out."""
     topic = topic_named(name)
-    listed = getattr(topic, "__all__", None)
-    if listed is None:
-        own = [key for key, each in vars(topic).items() if getattr(each, "__module__", "") == topic.__name__]
-        listed = [key for key in own if callable(getattr(topic, key)) and key not in OURS and not key.startswith("_")]
-        listed = [key for key in listed if not isinstance(getattr(topic, key), type(list[int]))]
-    return sorted((key for key in listed if not isinstance(getattr(topic, key), ModuleType)), key=str.lower)
+    return sorted((key for key in topic.__all__ if not isinstance(getattr(topic, key), ModuleType)), key=str.lower)
 
 
 def everyday() -> list[str]:
@@ -77,7 +71,7 @@ def titled(title: str, text: str) -> str:
 def write_pages(folder: Path) -> None:
     """Write the lists of the reference into a folder; Sphinx makes the pages of the names that they have."""
     folder.mkdir(exist_ok=True)
-    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS)]
+    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS), *WHOLE]
     intro = "Every public name, by topic. :doc:`../README` finds one by the question that it answers."
     toctree = "\n".join([".. toctree::", "   :maxdepth: 1", "", *(f"   {each}" for each in contents)])
     pages = {"index": titled("Reference", f"{intro}\n\n{toctree}")}
@@ -86,12 +80,13 @@ def write_pages(folder: Path) -> None:
     for topic, title in TOPICS.items():
         module = f"rocscope.{topic}"
         own = [f"{module}.{name}" for name in members(topic) if name not in everyday()]
-        also = [
-            f":doc:`rs.{name} <names/{file_name(f'rocscope.{name}')}>`" for name in members(topic) if name in everyday()
-        ]
+        shared = [name for name in members(topic) if name in everyday()]
+        also = [f":doc:`rs.{name} <names/{file_name(f'rocscope.{name}')}>`" for name in shared]
         text = f".. automodule:: {module}\n   :no-members:\n\n.. py:currentmodule:: None\n\n{table(own) if own else ''}"
         text += f"\nWords of every day that belong here: {', '.join(also)}.\n" if also else ""
         pages[topic.replace(".", "-")] = titled(title, text)
+    for topic, title in WHOLE.items():
+        pages[topic] = titled(title, f".. automodule:: rocscope.{topic}\n   :members:\n   :exclude-members: {OURS}")
     for name, text in pages.items():
         path = folder / f"{name}.rst"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
