@@ -115,7 +115,7 @@ def read_counts(
     which there are many in the first rows are counted there without taking any room. From counts on disk, areas, hulls,
     single points and summaries are computed in passes over the file; arrays such as ``.tp`` are made in memory.
 
-    See docs/large-files.md for time and memory.
+    See docs/guide/engines/large-files.md for time and memory.
 
     A Spark DataFrame is counted on its cluster, in one shuffle. A model of more than 100,000 distinct scores comes back
     from there as `BinnedCounts` whose area, hull and choices by cost are exact.
