@@ -42,7 +42,7 @@ def report(
     parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
     if parts and rows.memory:
         raise InputError("--memory", expected="neither --fold nor --segment with it: they need rows")
-    rows.require(file)
+    rows.require(file, "label", "scores", fold=fold, segment=segment)
     context = costs.context()
     if rows.has_classes:
         predictions = rows.classes(file, **parts)
