@@ -1,0 +1,21 @@
+"""The page of the workbench: the report's client, and what asks this machine in place of data."""
+
+from typing import Any
+
+from rocscope.report.html import client, digest, raw, template
+from rocscope.workbench.answers import as_json
+
+
+def live_page(facts: dict[str, Any]) -> str:
+    """Return the page: it may ask the address that it came from, and loads nothing from anywhere."""
+    scripts = {name: client(f"{name}.js") for name in ("report", "live")}
+    styles = {name: client(f"{name}.css") for name in ("report", "live")}
+    named = {f"{name}_{what}": text for what, each in (("script", scripts), ("style", styles)) for name, text in each.items()}
+    hashes = {f"{name}_hash": digest(text) for name, text in named.items()}
+    return template("live.html.j2").render(
+        title=facts["title"],
+        facts=raw(as_json(facts).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")),
+        notices=raw(client("THIRD_PARTY.txt")),
+        **{name: raw(text) for name, text in named.items()},
+        **hashes,
+    )
