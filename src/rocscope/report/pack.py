@@ -89,7 +89,7 @@ def _model(model: ModelSummary) -> dict[str, Any]:
         "auc": _shortened(model.auc_interval or {}) | {"value": model.auc["half"]},
         "average_precision": _short(model.average_precision),
         "ks": _short(model.ks),
-        "calibration": model.calibration and _calibration(model.calibration),
+        "calibration": model.calibration and packed_calibration(model.calibration),
     }
 
 
@@ -138,12 +138,13 @@ def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def _calibration(calibration: dict[str, Any]) -> dict[str, Any]:
+def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
+    """Return the block of a calibration plot with as many digits as can be seen."""
     return {
         "bins": [_shortened(row) for row in calibration["bins"]],
         "smooth": calibration["smooth"] and _smooth(calibration["smooth"]),
         "rug": {name: [_short(cases) for cases in column] for name, column in calibration["rug"].items()},
-        "numbers": _shortened({name: calibration["numbers"][name] for name in _SHOWN}),
+        "numbers": _shortened({name: calibration["numbers"].get(name) for name in _SHOWN}),
     }
 
 

@@ -40,6 +40,7 @@ def answer(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
 def facts(bench: Bench, by: str | None, turn: Turn) -> dict[str, Any]:
     """Return what the page shows besides counts; where rows cannot be split by a column, why not."""
     said: list[str] = []
+    by = by or bench.materials[0].by
     try:
         parts, warnings = bench.parts(by, turn)
     except RocscopeError as error:
@@ -139,7 +140,12 @@ def _list(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
     return beside.listing(bench, _rows(question), turn, column=_text(question, "column") or "", **options)
 
 
+def _facts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    return facts(bench, _text(question, "by"), turn)
+
+
 _ANSWERS: dict[str, Callable[[Bench, dict[str, Any], Turn], Any]] = {
+    "facts": _facts,
     "counts": _counts,
     "sureness": _sureness,
     "point": _point,

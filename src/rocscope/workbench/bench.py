@@ -96,7 +96,7 @@ class Bench:
             turn()
             name, counts = model
             detailed = counts.n <= MOST_DETAILED
-            return summarise(name, counts, self.context, most=most, calibrated=detailed)
+            return summarise(name, counts, self.context, most=most, calibrated="bins" if detailed else False)
 
         return Slice(asked.kind, asked.name, in_threads(summary, named))
 

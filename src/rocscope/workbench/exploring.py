@@ -23,6 +23,7 @@ def explore(
     scores: Scores | None = None,
     weight: str | None = None,
     fold: str | None = None,
+    segment: str | None = None,
     where: str | None = None,
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
@@ -45,8 +46,8 @@ def explore(
     source : Predictions, or what `rocscope.read` takes; or a mapping of names to these
         Of several the models stand beside each other and are compared as separate samples: last month's file and this
         one.
-    label, scores, weight, fold, where, missing, pos_label : see `rocscope.read`
-        Predictions know their own.
+    label, scores, weight, fold, segment, where, missing, pos_label : see `rocscope.read`
+        Predictions know their own. The page can be split by any other column too.
     format, decimal, delimiter, encoding : see `rocscope.read`
     memory : int or str, optional
         Count rows and never hold them, within so many bytes (see `rocscope.read_counts`); by default only where they
@@ -79,8 +80,8 @@ def explore(
     >>> explore("scores.parquet", label="bought", scores=["old", "new"])  # doctest: +SKIP
     Workbench: http://127.0.0.1:40001/… (Ctrl-C ends it)
     """
-    options = {"label": label, "scores": scores, "weight": weight, "fold": fold, "missing": missing}
-    options |= {"pos_label": pos_label, "format": format, "decimal": decimal, "delimiter": delimiter}
+    options = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
+    options |= {"missing": missing, "pos_label": pos_label, "format": format, "decimal": decimal, "delimiter": delimiter}
     options |= {"encoding": encoding}
     several = isinstance(source, Mapping) and all(isinstance(each, Predictions | str | PathLike) for each in source.values())
     named = source if several else {"": source}

@@ -69,6 +69,11 @@ class Material:
         rows = rows_of_files(self.source)
         return rows is None or rows * 8 * (len(self.models) + 2) * SHARE_OF_MEMORY <= memory_limit(None)
 
+    @property
+    def by(self) -> str | None:
+        """The column that rows are split by unless another one is asked for."""
+        return self.options.get("segment")
+
     def filters(self, where: str | None) -> str | None:
         """Return the condition on all rows and one more, as one."""
         both = [f"({each}\n)" for each in (self.where, where) if each]

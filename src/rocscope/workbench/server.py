@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -80,10 +79,10 @@ def application(bench: Bench, address: str, token: str) -> Starlette:
     async def page(request: Request) -> Response:
         by = request.query_params.get("by") or None
         try:
-            found = await wrap_future(turns.begin(lambda turn: facts(bench, by, turn)))
+            found = await wrap_future(turns.begin(lambda turn: live_page(facts(bench, by, turn))))
         except RocscopeError as error:
             return PlainTextResponse(f"{error}\n", 400, _HEADERS)
-        return HTMLResponse(await run_in_threadpool(live_page, found), headers=_HEADERS)
+        return HTMLResponse(found, headers=_HEADERS)
 
     async def ask(request: Request) -> Response:
         body = b""
@@ -108,15 +107,15 @@ def application(bench: Bench, address: str, token: str) -> Starlette:
         try:
             found = await wrap_future(turns.begin(job, lane=lane, aside=question.get("what") in ASIDE))
         except (SupersededError, CancelledError):
-            return _said("a newer question took its place", 409)
+            return _said("a newer question took its place")
         except (RocscopeError, MemoryError) as error:
-            return _said(str(error) or "expected enough memory, got too little", 400)
+            return _said(str(error) or "expected enough memory, got too little")
         return Response(found, media_type="application/json", headers=_HEADERS)
 
     @asynccontextmanager
     async def open_turns(_app: Starlette) -> AsyncIterator[None]:
         yield
-        await run_in_threadpool(turns.close)
+        turns.close()
 
     routes = [Route(f"/{token}/", page, methods=["GET"]), Route(f"/{token}/ask", ask, methods=["POST"])]
     app = Starlette(routes=routes, lifespan=open_turns, exception_handlers={Exception: _failed})
@@ -124,7 +123,8 @@ def application(bench: Bench, address: str, token: str) -> Starlette:
     return app
 
 
-def _said(error: str, code: int) -> Response:
+def _said(error: str, code: int = 200) -> Response:
+    """Answer why there is no answer; what the reader typed is no fault of a request, and no line in a console."""
     return Response(as_json({"error": error}), code, _HEADERS, "application/json")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.models import predict
@@ -21,9 +22,10 @@ from rocscope.inference.costs import compare_costs
 from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.multiplicity import adjust_p_values
 from rocscope.inference.proportions import rate_intervals
+from rocscope.report.calibration import calibration_block
 from rocscope.report.inference import MOST_COMPARED, certainty, compared_pair
 from rocscope.report.model import MOST_DETAILED
-from rocscope.report.pack import packed_comparisons
+from rocscope.report.pack import packed_calibration, packed_comparisons
 from rocscope.sample import samples_of
 from rocscope.workbench.bench import Bench, RowsAsked
 from rocscope.workbench.turns import Turn
@@ -33,7 +35,7 @@ _BOOTSTRAPPED = 100_000
 
 
 def sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
-    """Return the intervals of the areas, and the differences between them, as the page reads them.
+    """Return the intervals of the areas, the differences between them, and what calibration has besides bins.
 
     Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
     Beyond a million rows there are neither, unless somebody asks for `tests`.
@@ -43,7 +45,8 @@ def sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
         counts = bench.counts(asked, turn)
         areas = [{"value": each.pairs().auc()} for each in counts.values()]
         return {"auc": areas, "comparisons": packed_comparisons([], [])}
-    return _compared(bench, asked, turn)
+    blocks = [_calibrated(counts, turn) for counts in bench.counts(asked, turn).values()]
+    return _compared(bench, asked, turn) | {"calibration": blocks}
 
 
 def _compared(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
@@ -65,6 +68,12 @@ def _compared(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
         pairs = [pair | {"adjusted_p_value": p} for pair, p in zip(pairs, np.asarray(adjusted).tolist(), strict=True)]
     areas = [intervals.get(name) or {"value": each.pairs().auc()} for name, each in counts.items()]
     return {"auc": areas, "comparisons": packed_comparisons(list(counts), pairs)}
+
+
+def _calibrated(counts: ThresholdCounts, turn: Turn) -> dict[str, Any] | None:
+    turn()
+    block = calibration_block(counts)
+    return block and packed_calibration(block)
 
 
 def _across(bench: Bench, data: list[Any]) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:

@@ -40,15 +40,18 @@ class Turns:
     def __init__(self) -> None:
         self._threads = {aside: ThreadPoolExecutor(1, "rocscope-workbench") for aside in (False, True)}
         self._newest: dict[str, Turn] = {}
+        self._going: dict[int, Turn] = {}
         self._lock = Lock()
 
     def begin(self, job: Job, *, lane: str = "", aside: bool = False) -> "Future[Any]":
         """Do a job; one that has a lane ends the turn of the one before it there."""
         turn = Turn()
         with self._lock:
+            if lane in self._newest:
+                self._newest[lane].end()
             if lane:
-                self._newest.pop(lane, turn).end() if lane in self._newest else None
                 self._newest[lane] = turn
+            self._going[id(turn)] = turn
             return self._threads[aside].submit(self._take, turn, job, lane)
 
     def _take(self, turn: Turn, job: Job, lane: str) -> Any:
@@ -57,13 +60,14 @@ class Turns:
             return job(turn)
         finally:
             with self._lock:
+                del self._going[id(turn)]
                 if self._newest.get(lane) is turn:
                     del self._newest[lane]
 
     def close(self) -> None:
         """End all turns, and the threads."""
         with self._lock:
-            for turn in self._newest.values():
+            for turn in self._going.values():
                 turn.end()
         for threads in self._threads.values():
             threads.shutdown(wait=True, cancel_futures=True)
