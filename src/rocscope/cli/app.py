@@ -15,7 +15,8 @@ from rocscope.cli.compare import compare
 from rocscope.cli.demo import demo
 from rocscope.cli.monitor import monitor
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
-from rocscope.cli.page import page
+from rocscope.cli.pages.explore import explore
+from rocscope.cli.pages.page import page
 from rocscope.cli.report import report
 from rocscope.cli.summary import summary
 from rocscope.cli.validate import validate
@@ -59,7 +60,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (demo, validate, summary, report, page, choose, verify, campaign, compare, calibrate, monitor):
+for command in (demo, validate, summary, report, page, explore, choose, verify, campaign, compare, calibrate, monitor):
     app.command(command)
 
 

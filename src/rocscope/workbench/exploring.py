@@ -80,11 +80,18 @@ def explore(
     >>> explore("scores.parquet", label="bought", scores=["old", "new"])  # doctest: +SKIP
     Workbench: http://127.0.0.1:40001/… (Ctrl-C ends it)
     """
-    options = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
-    options |= {"missing": missing, "pos_label": pos_label, "format": format, "decimal": decimal, "delimiter": delimiter}
+    options: dict[str, Any] = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
+    options |= {
+        "missing": missing,
+        "pos_label": pos_label,
+        "format": format,
+        "decimal": decimal,
+        "delimiter": delimiter,
+    }
     options |= {"encoding": encoding}
-    several = isinstance(source, Mapping) and all(isinstance(each, Predictions | str | PathLike) for each in source.values())
-    named = source if several else {"": source}
+    kinds = (Predictions, str, PathLike)
+    several = isinstance(source, Mapping) and all(isinstance(each, kinds) for each in source.values())
+    named: Mapping[Any, Any] = source if several else {"": source}
     if not named:
         raise InputError("source", expected="at least one", got="none")
     materials = [Material.of(str(name), each, where=where, memory=memory, **options) for name, each in named.items()]

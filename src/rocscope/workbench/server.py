@@ -5,7 +5,7 @@ import secrets
 from asyncio import CancelledError, wrap_future
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -63,6 +63,61 @@ class Guard:
         return secrets.compare_digest(token.encode(), self.token.encode()) and here and ours and same
 
 
+class Desk:
+    """Where requests are answered: each in a thread of its kind, so that the server goes on hearing.
+
+    Parameters
+    ----------
+    bench : Bench
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.turns = bench, Turns()
+
+    async def page(self, request: Request) -> Response:
+        """Answer with the page, its rows split by the column that the address names."""
+        by = request.query_params.get("by") or None
+        try:
+            found = await wrap_future(self.turns.begin(lambda turn: live_page(facts(self.bench, by, turn))))
+        except RocscopeError as error:
+            return PlainTextResponse(f"{error}\n", 400, _HEADERS)
+        return HTMLResponse(found, headers=_HEADERS)
+
+    async def ask(self, request: Request) -> Response:
+        """Answer a question of the page."""
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_ASKED:
+                return _said("too long", 413)
+        try:
+            question = json.loads(body)
+        except (ValueError, RecursionError):
+            question = None
+        if not isinstance(question, dict):
+            return _said("expected a question as a JSON object", 400)
+        return await self._answer(cast(dict[str, Any], question))
+
+    async def _answer(self, question: dict[str, Any]) -> Response:
+        def job(turn: Turn) -> str:
+            return as_json(answer(self.bench, question, turn))
+
+        lane, aside = str(question.get("lane") or ""), question.get("what") in ASIDE
+        try:
+            found = await wrap_future(self.turns.begin(job, lane=lane, aside=aside))
+        except (SupersededError, CancelledError):
+            return _said("a newer question took its place")
+        except (RocscopeError, MemoryError) as error:
+            return _said(str(error) or "expected enough memory, got too little")
+        return Response(found, media_type="application/json", headers=_HEADERS)
+
+    @asynccontextmanager
+    async def open(self, _app: Starlette) -> AsyncIterator[None]:
+        """Have the threads for as long as the server runs."""
+        yield
+        self.turns.close()
+
+
 def application(bench: Bench, address: str, token: str) -> Starlette:
     """Return the workbench as an application, whose page is at http://address/token/.
 
@@ -74,51 +129,9 @@ def application(bench: Bench, address: str, token: str) -> Starlette:
     token : str
         What only the page's address tells.
     """
-    turns = Turns()
-
-    async def page(request: Request) -> Response:
-        by = request.query_params.get("by") or None
-        try:
-            found = await wrap_future(turns.begin(lambda turn: live_page(facts(bench, by, turn))))
-        except RocscopeError as error:
-            return PlainTextResponse(f"{error}\n", 400, _HEADERS)
-        return HTMLResponse(found, headers=_HEADERS)
-
-    async def ask(request: Request) -> Response:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > MOST_ASKED:
-                return _said("too long", 413)
-        try:
-            question = json.loads(body)
-        except ValueError:
-            question = None
-        if not isinstance(question, dict):
-            return _said("expected a question as a JSON object", 400)
-        return await _answered(question)
-
-    async def _answered(question: dict[str, Any]) -> Response:
-        lane = str(question.get("lane") or "")[:100]
-
-        def job(turn: Turn) -> str:
-            return as_json(answer(bench, question, turn))
-
-        try:
-            found = await wrap_future(turns.begin(job, lane=lane, aside=question.get("what") in ASIDE))
-        except (SupersededError, CancelledError):
-            return _said("a newer question took its place")
-        except (RocscopeError, MemoryError) as error:
-            return _said(str(error) or "expected enough memory, got too little")
-        return Response(found, media_type="application/json", headers=_HEADERS)
-
-    @asynccontextmanager
-    async def open_turns(_app: Starlette) -> AsyncIterator[None]:
-        yield
-        turns.close()
-
-    routes = [Route(f"/{token}/", page, methods=["GET"]), Route(f"/{token}/ask", ask, methods=["POST"])]
-    app = Starlette(routes=routes, lifespan=open_turns, exception_handlers={Exception: _failed})
+    desk = Desk(bench)
+    routes = [Route(f"/{token}/", desk.page, methods=["GET"]), Route(f"/{token}/ask", desk.ask, methods=["POST"])]
+    app = Starlette(routes=routes, lifespan=desk.open, exception_handlers={Exception: _failed})
     app.add_middleware(Guard, address=address, token=token)
     return app
 

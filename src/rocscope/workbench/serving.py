@@ -55,9 +55,7 @@ class Serving:
         self.token = secrets.token_urlsafe(24)
         options: dict[str, Any] = {"log_level": "error", "access_log": False, "ws": "none", "server_header": False}
         app = application(bench, self.host, self.token)
-        self._server = _Server(
-            uvicorn.Config(app, lifespan="on", timeout_graceful_shutdown=_SECONDS_TO_END, **options)
-        )
+        self._server = _Server(uvicorn.Config(app, lifespan="on", timeout_graceful_shutdown=_SECONDS_TO_END, **options))
 
     @property
     def address(self) -> str:

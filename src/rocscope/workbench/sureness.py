@@ -186,7 +186,8 @@ def listing(
 ) -> str:
     """Return the rows that are predicted positive, best first, as CSV: their numbers, a column, and their scores.
 
-    Rows are numbered from 0 among those asked for. Where there are more than `most`, that many: among equal scores lots decide, the same at every time.
+    Rows are numbered from 0 among those asked for. Where there are more than `most`, that many: among equal scores lots
+    decide, the same at every time.
     """
     preds, own = bench.rows(asked, model, turn, column or None)
     scores = preds.scores[own]
