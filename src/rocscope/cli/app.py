@@ -12,9 +12,11 @@ from rocscope import __version__
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
 from rocscope.errors import InputError
 
-COMMANDS = (
-    "demo", "validate", "summary", "report", "page", "choose", "verify", "campaign", "compare", "calibrate", "monitor",
+_MODULES = (
+    "demo", "validate", "summary", "report", "pages.page", "pages.explore", "choose", "verify", "campaign", "compare",
+    "calibrate", "monitor",
 )  # fmt: skip
+COMMANDS = tuple(module.rpartition(".")[2] for module in _MODULES)
 
 
 def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -55,13 +57,17 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for name in COMMANDS:
-    app.command(f"rocscope.cli.{name}:{name}", name=name)  # loaded when it is typed, or listed
+for name, module in zip(COMMANDS, _MODULES, strict=True):
+    app.command(f"rocscope.cli.{module}:{name}", name=name)  # loaded when it is typed, or listed
+_LISTED = ("-", "-h", "--help")
 
 
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return what was typed; of a file without a command, a summary of what can be guessed."""
     first = next(iter(arguments), "-")
+    if first in _LISTED:
+        for name in COMMANDS:
+            _ = app[name].help  # an overview says what each is for
     is_file = first not in COMMANDS and not first.startswith("-") and (Path(first).exists() or set(first) & set("./*?"))
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
