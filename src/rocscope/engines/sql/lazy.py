@@ -168,7 +168,7 @@ def _in_money(
 def _amount(cost: float | str) -> nw.Expr:
     """Return a cost in ten thousandths, whole where its decimals are."""
     if not isinstance(cost, str):
-        return nw.lit(float(in_parts(np.float64(cost))))
+        return nw.lit(float(in_parts(np.asarray(cost, np.float64))))
     parts = nw.col(cost).cast(nw.Float64) * PARTS
     whole = parts.round(0)
     return nw.when(whole / PARTS == nw.col(cost).cast(nw.Float64)).then(whole).otherwise(parts)
