@@ -17,4 +17,4 @@ campaign = rs.Campaign(population=100_000, unit_cost=1, unit_benefit=12, fixed_c
 curve = rs.profit(counts, campaign)
 curve.plot()
 plan = rs.plan_campaign(counts, campaign)
-print(f"Write to the best {plan.best.depth:.0%} of the list.")
+print(f"Write to the best {plan.best.best.depth:.0%} of the list.")

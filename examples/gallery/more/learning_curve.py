@@ -15,6 +15,6 @@ X, y = load_breast_cancer(return_X_y=True)
 models = {"naive Bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=4, random_state=0)}
 curve = rs.evaluation.learning_curve(models, X, y == 0, repeats=10)
 curve.plot()
-half, full = (curve.mean["naive Bayes"][i] for i in (-2, -1))
+half, full = curve.values["naive Bayes"].mean(axis=0)[-2:]
 low, high = curve.size[-2:]
 print(f"From {low} to {high} rows the AUC of naive Bayes moves by {full - half:+.4f}.")
