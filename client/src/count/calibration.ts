@@ -19,7 +19,8 @@ interface Outcomes {
   readonly type: Numbers["type"];
 }
 
-export function calibrationOf(ranked: Ranked): Calibration | null {
+/** What a calibration plot shows; of millions of levels only what is summed: bins, and the Brier score. */
+export function calibrationOf(ranked: Ranked, summedOnly = false): Calibration | null {
   if (!areProbabilities(ranked)) return null;
   const { threshold, pos, neg, type } = ranked;
   const last = pos.length - 1;
@@ -30,12 +31,12 @@ export function calibrationOf(ranked: Ranked): Calibration | null {
     type,
   };
   const bins = binned(sample);
-  const { intercept, slope } = cox(sample);
+  const { intercept, slope } = summedOnly ? NOT_KNOWN : cox(sample);
   const n = sum(sample.total);
   const ece = sum(bins.map(({ n: rows, x, y }) => (rows / n) * Math.abs(x - y)));
   return {
     bins,
-    smooth: smooth(sample),
+    smooth: summedOnly ? null : smooth(sample),
     rug: rug(ranked),
     numbers: { brier: brier(sample) / n, slope, intercept, ece, ici: null, p_value: null },
   };

@@ -60,7 +60,7 @@ export function rank({ type, values }: Pick<Numbers, "type" | "values">, positiv
   return { type, threshold, pos: posOf, neg: negOf, tp, fp, nPos: tp[size - 1] ?? 0, nNeg: fp[size - 1] ?? 0, weighted: exact !== null, exact, level };
 }
 
-function cumulative(column: Float64Array): Float64Array {
+export function cumulative(column: Float64Array): Float64Array {
   let total = 0;
   return column.map((count) => (total += count));
 }
