@@ -4,7 +4,7 @@ import type { Comparison, Comparisons, Interval, Model, Part, Slice } from "../d
 import { makeLevels } from "../math/levels";
 import type { Roles } from "../open/messages";
 import type { Sureness } from "../source";
-import { areaInterval, areaSample, compareAreas, holm } from "./areas";
+import { areaInterval, areaSample, compareAreas, holm, levelSample } from "./areas";
 import { calibrationOf } from "./calibration";
 import { rankApart } from "./apart";
 import { Refused } from "./errors";
@@ -301,9 +301,7 @@ function modelOf(name: string, index: number, ranked: Ranked, most: number): Mod
 
 /** The interval of one model from its levels, each of which stands for as many rows as it has. */
 function ofLevels(ranked: Ranked): ReturnType<typeof areaInterval> {
-  const all = Int32Array.from(ranked.pos, (_, i) => i);
-  const placed = placements(ranked, all, [all, all]);
-  return areaInterval(areaSample([area(ranked)], [placed], [ranked.pos, ranked.neg]), 0);
+  return areaInterval(levelSample(area(ranked), ranked), 0);
 }
 
 /** The share of the other class that rows, positive and negative ones, are ranked right against; a tie counts one half. */
