@@ -91,7 +91,9 @@ def test_the_page_gets_what_a_report_has(parquet):
 
 
 def test_rows_split_by_many_values_show_the_largest_and_by_one_class_none():
-    preds = rs.Predictions(np.arange(400) % 2, np.arange(400), columns={"cell": np.arange(400) // 4, "side": np.arange(400) % 2})
+    preds = rs.Predictions(
+        np.arange(400) % 2, np.arange(400), columns={"cell": np.arange(400) // 4, "side": np.arange(400) % 2}
+    )
     bench = Bench([Material.of("", preds)])
     found = facts(bench, "cell", Turn())
     assert len(found["slices"]) == 41
@@ -167,7 +169,9 @@ def test_files_are_compared_as_separate_samples():
     assert pairs[1, 3][3] == pytest.approx(across.p_value, rel=1e-3)
     assert pairs[0, 1][3] == pytest.approx(within.p_value, rel=1e-3)
     ps = [numbers[3] for numbers in pairs.values()]
-    assert [numbers[4] for numbers in pairs.values()] == pytest.approx(rs.inference.adjust_p_values(ps).tolist(), rel=1e-3)
+    assert [numbers[4] for numbers in pairs.values()] == pytest.approx(
+        rs.inference.adjust_p_values(ps).tolist(), rel=1e-3
+    )
     alone = bench_of(march=march.select(models=["new"]), april=april.select(models=["new"]))
     assert list(alone.counts(RowsAsked(), Turn())) == ["march", "april"]
     assert len(asked(alone, "tests", context=COSTS)) == 2
@@ -195,7 +199,9 @@ def test_a_list_of_at_most_so_many_draws_lots_among_equal_scores(parquet):
     few = asked(bench, "list", most=7, **question).splitlines()[1:]
     assert few == every[:7] == asked(bench, "list", most=7, **question).splitlines()[1:]
     assert asked(bench, "list", most=0, **question) == "row,score\n"
-    assert [float(line.split(",")[-1]) for line in every] == sorted((float(line.split(",")[-1]) for line in every), reverse=True)
+    assert [float(line.split(",")[-1]) for line in every] == sorted(
+        (float(line.split(",")[-1]) for line in every), reverse=True
+    )
 
 
 def test_weights_have_counts_and_no_intervals():

@@ -44,7 +44,9 @@ class Live(Opened):
 
     def quiet(self):
         """Wait until nothing is counted or computed."""
-        return self.until(lambda: self.page.text_content(".few") != "Counting …" and self.status() != "Computing …").settle()
+        return self.until(
+            lambda: self.page.text_content(".few") != "Counting …" and self.status() != "Computing …"
+        ).settle()
 
     def status(self):
         return self.page.text_content("#demand [role=status]")
@@ -181,7 +183,9 @@ def test_the_list_of_the_plan_is_saved(live):
     live.set(list_most=5)
     few = live.download("#demand button:text-is('Save list')").read_text(encoding="utf-8")
     assert few.splitlines() == text.splitlines()[:6]
-    assert json.loads(live.download("text=Save decision").read_text(encoding="utf-8"))["threshold"] == decision.threshold
+    assert (
+        json.loads(live.download("text=Save decision").read_text(encoding="utf-8"))["threshold"] == decision.threshold
+    )
 
 
 def test_the_whole_workbench_by_keyboard_alone(live):
@@ -209,7 +213,15 @@ def test_the_whole_workbench_by_keyboard_alone(live):
         names.append(found[1])
         assert found[1], found
         assert found[3], found
-    for wanted in ("Cost of a false positive", "Threshold", "Hulls", "95% band", "Band of the curve", "Save list", "Tests"):
+    for wanted in (
+        "Cost of a false positive",
+        "Threshold",
+        "Hulls",
+        "95% band",
+        "Band of the curve",
+        "Save list",
+        "Tests",
+    ):
         assert any(wanted in name for name in names), wanted
     live.page.focus("#demand button:text-is('Rates at this threshold')")
     live.page.keyboard.press("Space")

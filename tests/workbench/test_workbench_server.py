@@ -125,7 +125,10 @@ def test_a_question_too_long_is_not_read(serving):
         ({"what": "counts", "kind": "segment", "name": "nowhere"}, "segment nowhere: expected rows"),
         ({"what": "counts", "by": "no such column"}, "'no such column'"),
         ({"what": "point", "model": "old", "threshold": "x", "context": {}}, "threshold: expected a number"),
-        ({"what": "point", "model": "other", "threshold": 0.5, "context": {"cost_fp": 1}}, "cost_fn: expected a number"),
+        (
+            {"what": "point", "model": "other", "threshold": 0.5, "context": {"cost_fp": 1}},
+            "cost_fn: expected a number",
+        ),
         ({"what": "tests", "context": 3}, "context: expected costs"),
         ({"what": "list", "model": "none", "threshold": 0.5}, "model: expected one that is shown"),
         ({"what": "list", "model": "old", "threshold": 0.5, "column": "secret"}, "'secret'"),
@@ -234,7 +237,18 @@ def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how):
     (tmp_path / "rows.csv").write_text("y,s\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.7\n" * 10)
-    command = [sys.executable, "-m", "rocscope.cli", "explore", "rows.csv", "--label", "y", "--score", "s", "--no-browser"]
+    command = [
+        sys.executable,
+        "-m",
+        "rocscope.cli",
+        "explore",
+        "rows.csv",
+        "--label",
+        "y",
+        "--score",
+        "s",
+        "--no-browser",
+    ]
     code = "import sys; from rocscope.cli import main; sys.argv[0] = 'rocscope'; main()"
     command = [sys.executable, "-c", code, *command[3:]]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

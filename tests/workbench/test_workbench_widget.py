@@ -31,7 +31,7 @@ def widget():
 
 
 def test_it_starts_at_the_best_point_and_follows_the_context(widget):
-    assert widget.decision == rs.choose(PREDS)
+    assert widget.decision == rs.choose(PREDS, rs.Context())
     assert (widget.threshold, widget.model, widget.where) == (None, None, "")
     widget.context = rs.Context(cost_fn=20, target_prevalence=0.02)
     assert widget.context == rs.Context(cost_fn=20, target_prevalence=0.02)
@@ -61,7 +61,7 @@ def test_a_decision_that_was_made_elsewhere_can_be_shown(widget):
 
 def test_a_condition_holds_for_the_decision_too(widget):
     widget.where = "age > 50"
-    assert widget.decision == rs.choose(PREDS.select(PREDS.columns["age"] > 50))
+    assert widget.decision == rs.choose(PREDS.select(PREDS.columns["age"] > 50), rs.Context())
     with pytest.raises(RocscopeError, match="syntax error"):
         widget.where = "age >"
     assert widget.where == "age > 50"
