@@ -58,7 +58,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
 function sheetOf({ title, note, rows }: Sheet): HTMLElement[] {
   const columns = Object.keys(rows[0] ?? {});
   const lines = rows.map((row) => columns.map((column) => name(row[column] ?? "")));
-  return [h("h3", {}, name(title)), scroller(title, table(columns, lines)), h("p", { class: "caption" }, note)];
+  return [h("h3", {}, name(title)), scroller(`${title}, as asked for`, table(columns, lines)), h("p", { class: "caption" }, note)];
 }
 
 /** JSON knows no infinite numbers. */

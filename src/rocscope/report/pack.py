@@ -16,7 +16,7 @@ from rocscope.core.result import jsonable
 from rocscope.report.model import ReportData
 from rocscope.report.multiclass import MulticlassData, page_overview
 from rocscope.report.slices import Slice
-from rocscope.report.summary import CurvePoints, ModelSummary
+from rocscope.report.summary import CurvePoints, ModelOutline, ModelSummary
 
 PackedColumn = dict[str, Any]
 
@@ -47,9 +47,15 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
 
 def packed_slice(part: Slice) -> dict[str, Any]:
     """Return the models on some rows, and how they compare."""
-    models = [_model(model) for model in part.models]
-    pairs = packed_comparisons([model.name for model in part.models], part.comparisons)
-    return {"kind": part.kind, "name": part.name, "models": models, "comparisons": pairs}
+    return packed_part(part.kind, part.name, part.models, part.comparisons)
+
+
+def packed_part(
+    kind: str, name: str, models: Sequence[ModelSummary | ModelOutline], comparisons: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the same of models that are known by their outlines only."""
+    pairs = packed_comparisons([model.name for model in models], comparisons)
+    return {"kind": kind, "name": name, "models": [_model(model) for model in models], "comparisons": pairs}
 
 
 def _classes(data: MulticlassData) -> dict[str, Any]:
@@ -74,7 +80,7 @@ _OF_A_PAIR = ("difference", "low", "high", "p_value", "adjusted_p_value")
 _CONTEXT = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 
-def _model(model: ModelSummary) -> dict[str, Any]:
+def _model(model: ModelSummary | ModelOutline) -> dict[str, Any]:
     points = model.points
     return {
         "name": model.name,

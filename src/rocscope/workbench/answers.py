@@ -10,7 +10,7 @@ from rocscope.core.context import Context
 from rocscope.core.result import jsonable
 from rocscope.errors import InputError, RocscopeError
 from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION
-from rocscope.report.pack import packed_slice
+from rocscope.report.pack import packed_part
 from rocscope.workbench import sureness as beside
 from rocscope.workbench.bench import ALL, Bench, RowsAsked
 from rocscope.workbench.turns import Turn
@@ -111,7 +111,8 @@ _COSTS = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 
 def _counts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    return packed_slice(bench.slice(_rows(question), turn))
+    asked = _rows(question)
+    return packed_part(asked.kind, asked.name, bench.outlines(asked, turn))
 
 
 def _sureness(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:

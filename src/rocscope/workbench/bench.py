@@ -12,9 +12,9 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.threads import in_threads
 from rocscope.errors import InputError
 from rocscope.report.model import MOST_DETAILED
-from rocscope.report.slices import MOST_SEGMENTS, POINTS, Slice, Slices, parts_of, require_segments
-from rocscope.report.summary import MOST_POINTS, ModelSummary, summarise
-from rocscope.sample import Models, samples_of
+from rocscope.report.slices import MOST_SEGMENTS, POINTS, Slices, parts_of, require_segments
+from rocscope.report.summary import MOST_POINTS, ModelOutline, outline
+from rocscope.sample import Models, Sample, samples_of
 from rocscope.workbench.material import Material
 from rocscope.workbench.turns import Turn
 
@@ -87,28 +87,32 @@ class Bench:
         """By which rows can be split: the columns of the only material."""
         return self.materials[0].columns if len(self.materials) == 1 else []
 
-    def slice(self, asked: RowsAsked, turn: Turn) -> Slice:
-        """Return what the page shows of rows at once: the models by their thinned counts."""
+    def outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
+        """Return what the page shows of rows at once."""
         most = MOST_POINTS if asked.whole else POINTS
-        named = [(name, counts) for name, counts in self.counts(asked, turn).items()]
+        samples = self._samples(asked, turn)
 
-        def summary(model: tuple[str, ThresholdCounts]) -> ModelSummary:
+        def drawn(model: str) -> ModelOutline:
             turn()
-            name, counts = model
-            detailed = counts.n <= MOST_DETAILED
-            return summarise(name, counts, self.context, most=most, calibrated="bins" if detailed else False)
+            counts = samples[model].counts
+            return outline(model, counts, most=most, bins=counts.n <= MOST_DETAILED)
 
-        return Slice(asked.kind, asked.name, in_threads(summary, named))
+        return in_threads(drawn, samples)
 
     def counts(self, asked: RowsAsked, turn: Turn) -> dict[str, ThresholdCounts]:
         """Return the counts of every model on some rows."""
         found: dict[str, ThresholdCounts] = {}
-        for material, data in zip(self.materials, self.data(asked, turn), strict=True):
-            for name, sample in samples_of(data).items():
-                turn()
-                sample.counts.require_both_classes(name)
-                found[self.name_of(material, name)] = sample.counts
+        for name, sample in self._samples(asked, turn).items():
+            turn()
+            sample.counts.require_both_classes(name)
+            found[name] = sample.counts
         return found
+
+    def _samples(self, asked: RowsAsked, turn: Turn) -> dict[str, Sample]:
+        found = zip(self.materials, self.data(asked, turn), strict=True)
+        return {
+            self.name_of(material, name): each for material, data in found for name, each in samples_of(data).items()
+        }
 
     def rows(self, asked: RowsAsked, model: str, turn: Turn, column: str | None = None) -> tuple[Predictions, str]:
         """Return the rows of a model, and what they call it; their groups are those of a column, if one is named.

@@ -9,6 +9,7 @@ from typing import Any
 from rocscope.core.predictions import Predictions
 from rocscope.engines.counting import read_counts
 from rocscope.engines.reading import read
+from rocscope.engines.sources.database import require_condition
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.size import rows_of_files
@@ -76,8 +77,10 @@ class Material:
 
     def filters(self, where: str | None) -> str | None:
         """Return the condition on all rows and one more, as one."""
-        both = [f"({each}\n)" for each in (self.where, where) if each]
-        return " AND ".join(both) if len(both) > 1 else where or self.where
+        if not (self.where and where):
+            return where or self.where
+        require_condition(where)
+        return f"({self.where}\n) AND ({where}\n)"
 
     def rows(self, where: str | None, by: str | None) -> Predictions:
         """Return the rows for which a condition holds, with the column that they are split by."""

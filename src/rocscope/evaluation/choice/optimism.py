@@ -97,9 +97,9 @@ def optimism(
     simulation it is 0.6 to 1.4 times the true one; where scores are all different, rather too large.
 
     By simulation of binormal samples of 50 to 400 rows (docs/guide/evaluation/price-of-choosing.md) the apparent cost
-    is too low by 3 to 31 %, the corrected one by 7 % at most, and the cross-validated one is off by 2 % at most. The correction misses up
-    to a fifth of the optimism, so where that is more than a tenth of the corrected value this is not reliable, and
-    `estimate` is the cross-validated one.
+    is too low by 3 to 31 %, the corrected one by 7 % at most, and the cross-validated one is off by 2 % at most. The
+    correction misses up to a fifth of the optimism, so where that is more than a tenth of the corrected value this is
+    not reliable, and `estimate` is the cross-validated one.
 
     `fold_corrected` takes no replicates: it adds what the best model and threshold of each fold, chosen on the fold
     itself, gains there. Folds of few rows gain too much, so that it is on the safe side.
