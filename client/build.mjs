@@ -12,8 +12,14 @@ import { build } from "esbuild";
 const folder = process.argv[2] ?? "../src/rocscope/report/bundles";
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
-/** The bundles: the report, and of the open page what runs before it and in its worker. */
-const BUNDLES = { report: ["src/main.ts", "src/style.css"], open: ["src/open/open.ts", "src/open/open.css"], worker: ["src/open/worker.ts"] };
+/** The bundles: the report, of the open page what runs before it and in its worker, and what asks whoever counts elsewhere. */
+const BUNDLES = {
+  report: ["src/main.ts", "src/style.css"],
+  open: ["src/open/open.ts", "src/open/open.css"],
+  worker: ["src/open/worker.ts"],
+  live: ["src/live/live.ts", "src/live/live.css"],
+  widget: ["src/live/widget.ts"],
+};
 
 async function bundle([name, entryPoints]) {
   const { metafile, outputFiles } = await build({
@@ -25,8 +31,8 @@ async function bundle([name, entryPoints]) {
     },
     bundle: true,
     minify: true,
-    format: "iife",
-    globalName: name === "report" ? "rocscope" : undefined, // the open page starts it
+    format: name === "widget" ? "esm" : "iife", // notebooks import it
+    globalName: name === "report" ? "rocscope" : undefined, // the other homes start it
     target: name === "report" ? "es2021" : "es2022",
     charset: "utf8",
     legalComments: "none", // the notices have a file of their own

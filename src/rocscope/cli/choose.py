@@ -85,7 +85,7 @@ def choose(
     """
     opt.require_output(output, force=force)
     check_figure(plot, force=force)
-    rows.require(file)
+    rows.require(file, "label", "scores")
     if rows.has_classes:
         weights = choose_weights(rows.classes(file), criterion, cost_matrix, cost_rows, subject_to or [])
         _deliver(weights, weights.to_dict, print_weights, output, json=json, force=force)

@@ -49,7 +49,7 @@ def report(
     parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
     if parts and rows.memory:
         raise InputError("--memory", expected="neither --fold nor --segment with it: they need rows")
-    rows.require(file)
+    rows.require(file, "label", "scores", fold=fold, segment=segment)
     context, review = costs.context(), looks.review()
     if rows.has_classes:
         predictions = rows.classes(file, **parts)

@@ -10,8 +10,10 @@ from rocscope._progress import Progress, reporting
 from rocscope.core.context import Context
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
+from rocscope.engines.sources.finding import Format
 from rocscope.engines.sources.layout import FileLayout
-from rocscope.engines.sources.roles import MISSING, Scores
+from rocscope.engines.sources.naming import Scores
+from rocscope.engines.sources.roles import MISSING
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.errors import InputError
 from rocscope.evaluation.groups.counted import GroupedCounts
@@ -61,7 +63,7 @@ def read_counts(
     segment: str | None = None,
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    format: Format | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,

@@ -1,7 +1,7 @@
 """ModelSummary: what is known about one model, as plain data."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rocscope.calibration.outcomes import are_probabilities
 from rocscope.core.context import Context
@@ -99,10 +99,13 @@ def summarise(
     *,
     interval: dict[str, Any] | None = None,
     most: int = MOST_POINTS,
-    calibrated: bool = True,
+    calibrated: bool | Literal["bins"] = True,
     decided: OperatingPoint | None = None,
 ) -> ModelSummary:
-    """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
+    """Return all figures of one model in a context; without calibration all come from a few passes over the ranking.
+
+    Of the calibration the bins alone take no time either.
+    """
     counts.require_both_classes(name)
     curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
     best = best_point(counts if needs_every_threshold(context) else hull, context)
@@ -128,7 +131,7 @@ def summarise(
         points=CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
         deviation=kept.deviation,
         hull=CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
-        calibration=calibration_block(counts) if calibrated else None,
+        calibration=calibration_block(counts, bins_only=calibrated == "bins") if calibrated else None,
         auc_interval=interval,
         decided=decided,
     )

@@ -15,9 +15,10 @@ from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
-from rocscope.engines.sources.source import Source, Stream, require_columns
+from rocscope.engines.sources.source import Source, Stream
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.grouping import Apart, grouped
 from rocscope.engines.stream.memory import memory_limit
