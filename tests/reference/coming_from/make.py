@@ -113,7 +113,7 @@ def of_r(asked: list[str]) -> tuple[str, Answers]:
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
     answers = dict(zip(ours, map(float, said[1:]), strict=False))
     answers |= {each: float(eval(each)) for each in asked if each not in answers}
-    return said[0] + (f", dcurves {version('dcurves')}" if len(ours) < len(asked) else ""), answers
+    return said[0] + (f", {version('dcurves')}" if len(ours) < len(asked) else ""), answers
 
 
 def version(name: str) -> str:
