@@ -10,6 +10,7 @@ from cyclopts.config import Dict, Env
 
 from rocscope import __version__
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
+from rocscope.engines.sources.finding import format_of
 from rocscope.errors import InputError
 
 COMMANDS = (
@@ -62,7 +63,7 @@ for name in COMMANDS:
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return what was typed; of a file without a command, a summary of what can be guessed."""
     first = next(iter(arguments), "-")
-    is_file = first not in COMMANDS and not first.startswith("-") and (Path(first).exists() or set(first) & set("./*?"))
+    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
 
