@@ -10,6 +10,7 @@ from cyclopts.config import Dict, Env
 
 from rocscope import __version__
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
+from rocscope.engines.sources.finding import format_of
 from rocscope.errors import InputError
 
 _MODULES = (
@@ -68,7 +69,7 @@ def completed(arguments: Sequence[str]) -> Sequence[str]:
     if first in _LISTED:
         for name in COMMANDS:
             _ = app[name].help  # an overview says what each is for
-    is_file = first not in COMMANDS and not first.startswith("-") and (Path(first).exists() or set(first) & set("./*?"))
+    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
 
