@@ -182,6 +182,7 @@ WITHOUT_DATA = {
     *("monitor", "decisions.monitor"),  # of a decision, whose rows come later
     *(f"engines.{name}" for name in ("read", "read_counts", "read_sketch", "describe")),  # make data of a source
     *(f"evaluation.{name}" for name in ("evaluate", "from_estimator", "learning_curve", "bootstrap_632")),  # of models
+    "evaluation.nested_cross_validation",
     *("allocate", "decisions.allocate"),  # of groups: rows with segments, or a mapping from group to data
     "decisions.partial_lift_chart",  # some labels are not known: nothing but columns says so
     *(

@@ -61,6 +61,7 @@ export async function start(source: Source, { tools, above, cards, gone = new Ab
       gainChart(state),
       moneyChart(state),
       winnersChart(state),
+      ...document.querySelectorAll<HTMLElement>("#decision"), // Python drew it
       modelsTable(state),
       ...(report.classes ? [overviewCard(report.classes)] : []),
       calibrationChart(state),

@@ -1,12 +1,16 @@
 """Reading in money: what a source counts by a context whose costs are its columns."""
 
+import io
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import rocscope as rs
 from rocscope import Context, ThresholdCounts
 from rocscope.decisions import in_money
-from rocscope.errors import InputError
+from rocscope.errors import InputError, OneClassError
 
 AMOUNT = np.array([500, 3, 40, 7, 120, 60, 8, 30], float)
 Y = np.array([1, 1, 0, 0, 1, 0, 0, 1])
@@ -37,13 +41,47 @@ def test_read_and_read_counts_take_the_columns_of_a_context():
     assert isinstance(by["x"], ThresholdCounts)
 
 
-@pytest.mark.parametrize(
-    ("context", "words"),
-    [(Context(), "a cost that is a column"), (Context(0.1, cost_fn="amount"), "no target_prevalence")],
-)
-def test_counts_in_money_need_a_column_and_the_mix_of_the_sample(context, words):
-    with pytest.raises(InputError, match=words):
-        rs.read_counts({"y": Y, "a": Y, "amount": AMOUNT}, label="y", scores="a", context=context)
+def test_counts_in_money_need_a_column():
+    with pytest.raises(InputError, match="a cost that is a column"):
+        rs.read_counts({"y": Y, "a": Y, "amount": AMOUNT}, label="y", scores="a", context=Context())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("target", [0.003, 0.1, 0.97])
+def test_at_a_target_prevalence_counts_in_money_are_those_of_the_rows(target, weighted, tmp_path):
+    """Of several batches, of a file with gaps, and by segment."""
+    rng = np.random.default_rng(4)
+    n = 150_000
+    y, score = rng.random(n) < 0.3, rng.integers(0, 500, n).astype(np.float32)
+    rows = {"y": y, "a": score + y, "amount": np.round(rng.lognormal(2, 1, n), 2), "w": rng.integers(0, 3, n)}
+    rows["amount"][::7] = np.nan
+    pq.write_table(pa.table(rows | {"s": np.arange(n) % 3}), path := tmp_path / "rows.parquet", row_group_size=20_000)
+    context = Context(target, cost_fn="amount", cost_fp=5, cost_tp=3)
+    options = {"label": "y", "scores": "a", "weight": "w" if weighted else None, "missing": "drop"}
+    read = rs.read(path, **options, columns=["amount"])
+    money = in_money(read, context).counts()
+    counted = rs.read_counts(path, **options, context=context)
+    assert counted.source.rows_dropped == -(-n // 7)
+    assert counted["a"].threshold.tolist() == money.threshold.tolist()
+    for name in ("pos", "neg"):
+        ours, theirs = getattr(counted["a"], name), getattr(money, name)
+        assert ours / ours.sum() == pytest.approx(theirs / theirs.sum(), rel=1e-12)
+    assert counted["a"].n_pos / counted["a"].n_neg == pytest.approx(money.n_pos / money.n_neg, rel=1e-12)
+    assert rs.choose(counted).threshold == rs.choose(read, context).threshold
+    by = rs.read_counts(path, **options, context=context, segment="s")
+    assert sum(part.n_pos for part in by.values()) == pytest.approx(counted["a"].n_pos, rel=1e-12)
+
+
+def test_a_target_prevalence_of_what_is_read_once_and_of_one_class():
+    lines = b"y,a,amount\n1,3,9\n0,2,9\n0,1,9\n"
+    context = Context(0.5, cost_fn="amount", cost_fp=1)
+    counts = rs.read_counts(io.BytesIO(lines), format="csv", label="y", scores="a", context=context)["a"]
+    assert (counts.n_pos / counts.n_neg, counts.pos.size) == (9, 3)
+    with pytest.raises(OneClassError, match="a target prevalence: expected both classes, got one"):
+        rs.read_counts({"y": Y * 0, "a": SCORE, "amount": AMOUNT}, label="y", scores="a", context=context)
+    with pytest.raises(InputError, match=r"columns 'amount'.*first in row 3"):
+        gaps = np.where(AMOUNT == 7, np.nan, AMOUNT)
+        rs.read_counts({"y": Y, "a": SCORE, "amount": gaps}, label="y", scores="a", context=context)
 
 
 def test_whole_counts_in_money_are_not_taken_for_rows():

@@ -23,8 +23,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
-from rocscope import protocols
-from rocscope import _progress
+from rocscope import _progress, protocols
 from rocscope.errors import RocscopeWarning
 
 

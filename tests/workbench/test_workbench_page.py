@@ -191,7 +191,7 @@ def test_the_list_of_the_plan_is_saved(live):
 def test_the_whole_workbench_by_keyboard_alone(live):
     """From the top Tab reaches everything that can be used, each with a name, and Enter or Space works it."""
     live.page.keyboard.press("Home")
-    names, seen = [], 0
+    names = []
     live.page.focus("#where")
     live.page.keyboard.type("age > 60")
     live.page.keyboard.press("Enter")
@@ -209,7 +209,6 @@ def test_the_whole_workbench_by_keyboard_alone(live):
         )
         if found[0] == "BODY":
             break
-        seen += 1
         names.append(found[1])
         assert found[1], found
         assert found[3], found

@@ -17,7 +17,13 @@ _GROUPS_IGNORED = "The groups parameter is ignored"  # which the check of each s
 
 
 class Protocol:
-    """Base of all protocols."""
+    """Base of all protocols.
+
+    Examples
+    --------
+    >>> isinstance(Folds(5), Protocol)
+    True
+    """
 
     random: ClassVar[bool] = True
     """Whether another seed gives other splits, so that the protocol can be repeated."""
@@ -213,6 +219,11 @@ class LeaveOneOut(Protocol):
     References
     ----------
     Airola, Pahikkala, Waegeman, De Baets & Salakoski 2011, Comput. Stat. Data Anal. 55:1828–1844.
+
+    Examples
+    --------
+    >>> LeaveOneOut().title
+    'leave one out'
     """
 
     random: ClassVar[bool] = False
@@ -240,6 +251,11 @@ class TimeOrder(Protocol):
         Rows left out between training and test.
     most_training : int, optional
         The latest rows that are used for training; all when left out.
+
+    Examples
+    --------
+    >>> TimeOrder(4, gap=10).title
+    '4 folds in order of time'
     """
 
     k: int = 10
@@ -275,6 +291,11 @@ class OutOfBag(Protocol):
     Notes
     -----
     Samples without two classes, or that leave none out, are drawn again. With groups, groups are drawn.
+
+    Examples
+    --------
+    >>> OutOfBag().title
+    'out-of-bag bootstrap'
     """
 
     stratified: bool = False

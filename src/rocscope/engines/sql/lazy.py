@@ -17,8 +17,9 @@ from rocscope.core.levels import collapse
 from rocscope.core.provenance import Provenance
 from rocscope.engines.question import BY_ROWS, Question
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
-from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_errors, require_columns
+from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_errors
 from rocscope.engines.sql.lazy_cells import count_cells, extremes, scores_of, totals_by
 from rocscope.engines.sql.zoom import refine
 from rocscope.errors import EngineError, InputError, ScoreError, WeightError

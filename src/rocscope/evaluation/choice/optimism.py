@@ -27,7 +27,7 @@ from rocscope.inference.resampling.draws import Design
 from rocscope.sample import rows_of
 
 _SEEN = 2 ** (-1 / 3)
-"""The part of the optimism of a best point that the bootstrap sees: docs/price-of-choosing.md."""
+"""The part of the optimism of a best point that the bootstrap sees: docs/guide/evaluation/price-of-choosing.md."""
 
 
 def optimism(
@@ -90,8 +90,8 @@ def optimism(
     Expected loss is the mean of (best worth in the sample) − (worth there of the replicate's choice). By
     simulation it is 0.6 to 1.4 times the true one; where scores are all different, rather too large.
 
-    By simulation of binormal samples of 50 to 400 rows (docs/price-of-choosing.md) the apparent cost is too low by 3 to
-    31 %, the corrected one by 7 % at most, and the cross-validated one is off by 2 % at most.
+    By simulation of binormal samples of 50 to 400 rows (docs/guide/evaluation/price-of-choosing.md) the apparent
+    cost is too low by 3 to 31 %, the corrected one by 7 % at most, and the cross-validated one is off by 2 % at most.
 
     The scores are taken as given. Scores of rows that a model was fitted to are too good whatever threshold is chosen;
     pass out-of-fold predictions (`rocscope.evaluate`), or estimators.
