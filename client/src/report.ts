@@ -83,18 +83,20 @@ export async function start(source: Source, { tools, above, cards, gone = new Ab
 function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
   const { report } = state;
   const size = h("p", { class: "size" });
+  const where = h("p", { class: "size" });
   const few = h("p", { class: "size few" });
   effect(() => {
     const { nPos, nNeg } = state.model.value.levels;
     const { kind, name: rows, models } = state.rows.value;
     const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
     size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
+    where.textContent = state.where.value && `Rows where ${state.where.value}`;
     few.textContent = state.waiting.value || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
   });
   return h(
     "div",
     { class: "heading" },
-    h("div", {}, h("h1", { dir: "auto" }, report.title), size, few, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
+    h("div", {}, h("h1", { dir: "auto" }, report.title), size, where, few, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
     h("div", { class: "tools" }, ...slicePicker(state), ...tools),
   );
 }

@@ -21,6 +21,8 @@ export interface Sureness {
 
 export interface Source {
   readonly report: Report;
+  /** Whether it knows conditions. */
+  readonly filters?: boolean;
   /** Counts of these rows; at once where they are at hand. */
   counts(rows: Rows, signal: AbortSignal): Slice | Promise<Slice>;
   /** Intervals of these rows; absent where the counts come with them. */

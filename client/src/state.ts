@@ -35,6 +35,8 @@ export interface DrawnBand {
 
 export interface State {
   readonly report: Report;
+  /** Whether rows can be held to a condition. */
+  readonly filters: boolean;
   readonly slice: Signal<number>;
   readonly costFp: Signal<number>;
   readonly costFn: Signal<number>;
@@ -155,6 +157,7 @@ export function createState(source: Source, first: Slice): State {
   const onHull = computed(() => regions(models.value.map((m) => (hidden(m) ? null : m.levels))));
   return {
     report,
+    filters: source.filters ?? false,
     ...inputs,
     rows,
     waiting,

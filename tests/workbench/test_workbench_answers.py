@@ -144,9 +144,8 @@ def test_tests_are_those_of_compare_and_of_costs(parquet):
     cost = rs.inference.compare_costs(PREDS, rs.Context(cost_fn=3), thresholds="cheapest")["old", "new"]
     assert costs["rows"][0]["difference"] == f"{cost.difference.value:.4g}"
     sheets = asked(bench, "validation", context=COSTS)
-    assert [sheet["rows"] for sheet in sheets] == [
-        rs.summary(PREDS, rs.Context(cost_fn=3)).sheet(sheet["title"].lower()) for sheet in sheets
-    ]
+    whole = rs.summary(PREDS, rs.Context(cost_fn=3))
+    assert [sheet["rows"] for sheet in sheets] == [whole.sheet(sheet["title"].lower()) for sheet in sheets]
 
 
 def test_a_band_goes_around_the_whole_curve_and_can_be_given_up(parquet):

@@ -272,3 +272,11 @@ def test_axe_reports_nothing(chromium, serving):  # noqa: F811
     found = page.page.evaluate("async () => (await axe.run()).violations")
     assert [f"{item['id']}: {node['html'][:120]}" for item in found for node in item["nodes"]] == []
     context.close()
+
+
+def test_the_condition_stands_on_the_page_and_in_the_decision(live):
+    live.where("age > 50")
+    assert live.page.locator(".heading .size").nth(1).text_content() == "Rows where age > 50"
+    assert live.decision()["notes"] == ["of the rows where age > 50"]
+    live.where("")
+    assert live.decision()["notes"] == []

@@ -163,7 +163,11 @@ def test_the_page_in_its_frame_and_python_hear_of_each_other(chromium, widget, m
     until(lambda: frame.locator("#threshold").input_value() == "0.6")
     widget.where = "age > 50"
     page.evaluate("(view) => window.show(view)", widget._view)
-    until(lambda: f"{PREDS.select(PREDS.columns['age'] > 50).n_pos} positives" in frame.locator(".size").text_content())
+    until(
+        lambda: (
+            f"{PREDS.select(PREDS.columns['age'] > 50).n_pos} positives" in frame.locator(".size").first.text_content()
+        )
+    )
     frame.locator("#threshold-range").focus()
     page.keyboard.press("End")
     until(lambda: '"threshold":"everybody"' in page.evaluate("() => window.saved"))

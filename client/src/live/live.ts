@@ -35,6 +35,7 @@ function sourceOf(facts: Facts): Source {
   };
   return {
     report: unpackReport(facts),
+    filters: true,
     counts: async ({ part, where, aside }, signal) => unpackSlice(await ask<PackedSlice>({ what: "counts", ...rows(part, where), lane: aside ? "" : `counts ${tab}` }, signal)),
     sureness: ({ part, where }, signal) => ask<Sureness>({ what: "sureness", ...rows(part, where), lane: `sureness ${tab}` }, signal),
   };

@@ -34,8 +34,9 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     Returns
     -------
     Axes
-        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Hatched is where some cases, between
-        two thresholds, are worth a closer look; the hatching is closer where those are more than a tenth of all.
+        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Hatched
+        is where some cases, between two thresholds, are worth a closer look; the hatching is closer where those are
+        more than a tenth of all.
 
     Notes
     -----
