@@ -87,7 +87,7 @@ class Design:
     prevalence: float = 0.5
 
     def sample(self, n, rng):
-        y = (np.arange(n) < round(n * self.prevalence)).astype(int)
+        y = (rng.random(n) < self.prevalence).astype(int)
         noise = rng.standard_normal((n, self.attributes))
         X = noise + self.correlation * np.roll(noise, 1, axis=1)
         X[:, :5] += self.shift * y[:, None]
