@@ -58,11 +58,15 @@ app = App(
 )
 for name in COMMANDS:
     app.command(f"rocscope.cli.{name}:{name}", name=name)  # loaded when it is typed, or listed
+app.register_install_completion_command(help="Have the shell complete commands and options (bash, zsh, fish).")
 
 
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return what was typed; of a file without a command, a summary of what can be guessed."""
-    first = next(iter(arguments), "-")
+    first = next(iter(arguments), "--help")
+    if first in ("--help", "-h"):
+        for name in COMMANDS:
+            app[name]  # which loads it, so that the list has its first line
     is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
