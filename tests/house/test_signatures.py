@@ -20,7 +20,7 @@ ROOT = Path(rs.__file__).parent
 
 OWN_CHOICES = {
     "method": "each function has methods of its own, and its own best one",
-    "repeats": "one run of an evaluation; as many as make an estimate steady of the price of choosing",
+    "repeats": "one run of an evaluation; ten where an estimate is to be steady",
     "stratified": "folds keep the class mix; a sample whose class mix was not fixed varies in it when drawn again",
     "test": "a third where there are two parts, a quarter where there are three",
     "memory": "what ranks may take of a machine, or the size of a sketch, which is kept and sent",

@@ -13,9 +13,11 @@ from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
 from rocscope.engines.sources.finding import format_of
 from rocscope.errors import InputError
 
-COMMANDS = (
-    "demo", "validate", "summary", "report", "page", "choose", "verify", "campaign", "compare", "calibrate", "monitor",
+_MODULES = (
+    "demo", "validate", "summary", "report", "pages.page", "pages.explore", "choose", "verify", "campaign", "compare",
+    "calibrate", "monitor",
 )  # fmt: skip
+COMMANDS = tuple(module.rpartition(".")[2] for module in _MODULES)
 
 
 def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -56,8 +58,8 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for name in COMMANDS:
-    app.command(f"rocscope.cli.{name}:{name}", name=name)  # loaded when it is typed, or listed
+for name, module in zip(COMMANDS, _MODULES, strict=True):
+    app.command(f"rocscope.cli.{module}:{name}", name=name)  # loaded when it is typed, or listed
 app.register_install_completion_command(help="Have the shell complete commands and options (bash, zsh, fish).")
 
 
@@ -66,7 +68,7 @@ def completed(arguments: Sequence[str]) -> Sequence[str]:
     first = next(iter(arguments), "--help")
     if first in ("--help", "-h"):
         for name in COMMANDS:
-            app[name]  # which loads it, so that the list has its first line
+            _ = app[name].help  # an overview says what each is for
     is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 

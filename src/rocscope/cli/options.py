@@ -258,7 +258,29 @@ class CostOptions:
         return context
 
 
+@Parameter(name="*", group=CHOICE)
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """A third action beside acting and leaving."""
+
+    review_cost: float | None = None
+    """What a closer look at a case costs, as a third action."""
+    review_capacity: float | None = None
+    """Largest number of such looks."""
+
+    def review(self) -> Any:
+        """Return the Review that they describe, if any."""
+        if self.review_cost is None:
+            if self.review_capacity is not None:
+                raise InputError("--review-capacity", expected="--review-cost too", got="none")
+            return None
+        from rocscope.decisions import Review
+
+        return Review(self.review_cost, self.review_capacity)
+
+
 ROWS, SAMPLE, COUNTS, CLASSES, COSTS = RowOptions(), SampleOptions(), CountOptions(), ClassOptions(), CostOptions()
+REVIEW = ReviewOptions()
 
 
 def require_output(path: str | None, *, force: bool) -> None:

@@ -38,6 +38,13 @@ class ColumnFacts(Result):
         Share of rows whose value another row has too; for numbers.
     minimum, maximum : number or None
     classes : dict from value to number of rows, or None where there are more than 20.
+
+    Examples
+    --------
+    >>> from rocscope.engines import describe
+    >>> facts = describe({"a": [0.9, 0.4, 0.4, None]})["a"]
+    >>> facts.missing, facts.distinct, facts.minimum, facts.maximum
+    (1, 2, 0.4, 0.9)
     """
 
     _also = ("is_number", "is_binary", "is_probability_like")
@@ -87,6 +94,12 @@ class Description(Result):
     columns : tuple of ColumnFacts
     problems : tuple of str
         What stands in the way of reading the label and the scores that were named, a sentence each.
+
+    Examples
+    --------
+    >>> from rocscope.engines import describe
+    >>> describe({"bought": [1, 0], "a": [0.9, 0.4]}).rows
+    2
     """
 
     _also = ("label_candidates", "score_candidates")

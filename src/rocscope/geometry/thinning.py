@@ -34,10 +34,11 @@ class Thinned:
     deviation: float
 
 
-def thin(counts: ThresholdCounts, most: int = 500) -> Thinned:
+def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | None = None) -> Thinned:
     """Choose about `most` points, evenly along the ROC curve, and all that can have the lowest cost.
 
-    Those are the vertices of the hull and, for costs that only reward false alarms, the first with all of them.
+    Those are the vertices of the hull, which whoever has it passes, and, for costs that only reward false alarms, the
+    first with all of them.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def thin(counts: ThresholdCounts, most: int = 500) -> Thinned:
     """
     counts.require_both_classes("thinning")
     every = len(counts) < most
-    hull = pool(counts)
+    hull = pool(counts) if hull is None else hull
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
     chosen: list[tuple[Array, ...]] = []
     done, complete = 0, False

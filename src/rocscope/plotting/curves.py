@@ -41,6 +41,14 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     -----
     The data of the line are the points of the curve, thinned without visible change where they are many, and with
     points between them where the curve is not straight (see `rocscope.curves.outline`).
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope import roc
+    >>> ax = plot_curve(roc([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3]), ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'False-positive rate (1 − specificity)'
     """
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)

@@ -209,7 +209,8 @@ def _condensed(message: str) -> str:
         line = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)), "")
         missing = re.search(r"No module named '(\w+)", line)
         if missing:
-            return f"its Python workers have no {missing[1]}; see docs/spark.md on how to ship rocscope to them"
+            page = "docs/guide/engines/spark.md"
+            return f"its Python workers have no {missing[1]}; see {page} on how to ship rocscope to them"
         line = line or lines[-1]
     else:
         line = next((line for line in lines if not line.startswith("An error occurred while calling")), lines[0])

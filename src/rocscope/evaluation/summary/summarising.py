@@ -25,6 +25,10 @@ _FACTS = (
     "inverted tests, by labels drawn from curves between the probabilities and the fitted ones, for distances",
     "influence functions for scores, net benefit and cost",
 )
+_SHARED = (
+    "intervals do not count the training rows that folds share, and are too short for models that search much "
+    "(rocscope.evaluation.nested_cross_validation counts them)"
+)
 
 
 def summary(
@@ -68,9 +72,10 @@ def summary(
     -----
     Classification and utility are of a model's own decisions, where predictions hold them; else at the threshold of
     lowest expected cost on all rows, also for its parts. Intervals take that as given; chosen on the same rows it makes
-    classification and utility optimistic. Net benefit weighs false positives by
-    (cost_fp − cost_tn)/(cost_fn − cost_tp). What cannot be had (one class, scores that are no probabilities, separated
-    classes) is NaN, or a value without an interval, and the method of the estimate says why.
+    classification and utility optimistic. Of cross-validated predictions all intervals leave out that folds share
+    training rows, and the notes say so; see `rocscope.evaluation.nested_cross_validation`. Net benefit weighs
+    false positives by (cost_fp − cost_tn)/(cost_fn − cost_tp). What cannot be had (one class, scores that are no
+    probabilities, separated classes) is NaN, or a value without an interval, and the method of the estimate says why.
 
     References
     ----------
@@ -102,6 +107,8 @@ def summary(
             with np.errstate(under="ignore"):
                 found = measure(data, threshold, context, level, seed)
             n, n_pos, said = data.counts.n, data.counts.n_pos, notes + found.notes
+            if getattr(getattr(data.rows, "source", None), "folds", 1) > 1:
+                said += (_SHARED,)
             if not isinstance(n, int) and data.rows is None:
                 said += ("weights are taken as numbers of rows: pass Predictions where they are not",)
             rows.append(
