@@ -14,9 +14,9 @@ from rocscope.plotting.legends import place_legend
 
 _TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
 _ALPHA = 0.55
+_WIDE = 0.035  # of all that is shown: narrower fields have no room for their threshold
 _MANY = 0.1
 _HATCHES = {"look closer at some": "..", "at more than 10 %": "...."}
-_WIDE = 0.035  # of all that is shown: narrower fields have no room for their threshold
 
 
 def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | None = None) -> Any:
@@ -88,18 +88,6 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     return axes
 
 
-def _hatch(axes: Any, drawn: RegionMap) -> None:
-    """Hatch where some cases are worth a closer look, or many."""
-    ink = theme.palette().ink
-    levels = [np.finfo(float).tiny, _MANY, 1 + _MANY]
-    hatched = axes.contourf(
-        drawn.cost_ratio, drawn.prevalence, drawn.looked, levels, colors="none", hatches=list(_HATCHES.values())
-    )
-    hatched.set(edgecolor=ink, linewidth=0, gid="looked")
-    for name, hatch in _HATCHES.items():
-        axes.fill_between([], [], facecolor="none", edgecolor=ink, linewidth=0, hatch=hatch, label=name)
-
-
 def _name_field(ax: Any, vertex: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
     """Write the threshold of a field in its middle, where that is wide enough for it.
 
@@ -117,6 +105,18 @@ def _name_field(ax: Any, vertex: HullVertex, ratio: Any, prevalence: tuple[float
     words = f"score {'<' if vertex.negated else '≥'} {cut:.3g}" if np.isfinite(cut) else _label(vertex)
     look = {"ha": "center", "va": "center", "rotation": 45, "fontsize": "x-small", "color": theme.palette().ink}
     ax.text(x, odds / (1 + odds), words, gid="field", clip_on=True, **look)
+
+
+def _hatch(axes: Any, drawn: RegionMap) -> None:
+    """Hatch where some cases are worth a closer look, or many."""
+    ink = theme.palette().ink
+    levels = [np.finfo(float).tiny, _MANY, 1 + _MANY]
+    hatched = axes.contourf(
+        drawn.cost_ratio, drawn.prevalence, drawn.looked, levels, colors="none", hatches=list(_HATCHES.values())
+    )
+    hatched.set(edgecolor=ink, linewidth=0, gid="looked")
+    for name, hatch in _HATCHES.items():
+        axes.fill_between([], [], facecolor="none", edgecolor=ink, linewidth=0, hatch=hatch, label=name)
 
 
 def _label(vertex: HullVertex) -> str:
