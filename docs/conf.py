@@ -17,7 +17,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
-    # "sphinx_gallery.gen_gallery",
+    "sphinx_gallery.gen_gallery",
 ]
 root_doc = "index"
 exclude_patterns = ["site", "images/make.py", "gallery/**.ipynb", "gallery/**/*.py"]

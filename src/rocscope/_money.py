@@ -6,7 +6,7 @@ So costs that differ from row to row need no curve, hull or band of their own: t
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import frexp
+from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from rocscope.errors import ColumnError, InputError, OneClassError
 
 PARTS = 10_000
 """Amounts are counted in so many parts of 1: those of up to four decimals are whole numbers, whose sums are exact."""
+
+UNIT = 2.0**-40
+"""Of weights in money that are added up batch by batch."""
 
 _WHOLE = 2**53
 
@@ -146,6 +149,12 @@ def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float
     return float(odds.numerator), float(odds.denominator)
 
 
+def below_one(of_classes: tuple[float, float]) -> tuple[float, float]:
+    """Return two factors by a power of two lower, which rounds nothing."""
+    by = -frexp(max(of_classes))[1]
+    return ldexp(of_classes[0], by), ldexp(of_classes[1], by)
+
+
 def rows_in_money(predictions: Predictions, context: Context) -> Predictions:
     """Return rows as `rocscope.decisions.in_money` describes them."""
     return Stakes.of(predictions, context).rows(predictions, context)
@@ -165,7 +174,7 @@ def gains_in_batch(
     """
     acted, left = costs_of_rows(positive, context, columns, whole=True)
     gain = left - acted
-    mass = np.abs(gain) * (2.0**-40 if weight is None else 2.0**-40 * weight)
+    mass = np.abs(gain) * (UNIT if weight is None else UNIT * weight)
     if of_classes is not None:
-        mass *= np.where(positive, *np.ldexp(of_classes, -frexp(max(of_classes))[1]))
+        mass *= np.where(positive, *below_one(of_classes))
     return gain > 0, mass

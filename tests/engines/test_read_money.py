@@ -10,7 +10,8 @@ import pytest
 import rocscope as rs
 from rocscope import Context, ThresholdCounts
 from rocscope.decisions import in_money
-from rocscope.errors import InputError, OneClassError
+from rocscope.engines.question import BY_ROWS, Question
+from rocscope.errors import InputError, OneClassError, WeightError
 
 AMOUNT = np.array([500, 3, 40, 7, 120, 60, 8, 30], float)
 Y = np.array([1, 1, 0, 0, 1, 0, 0, 1])
@@ -102,9 +103,46 @@ def test_batches_of_a_large_source_add_cents_exactly():
     assert rs.roc(counts).hull().threshold.tolist() == rs.roc(plain).hull().threshold.tolist()
 
 
-def test_engines_that_count_elsewhere_refuse_money():
-    import polars as pl
+@pytest.mark.parametrize("kind", ["polars", "ibis"])
+@pytest.mark.parametrize("target", [None, 0.1])
+def test_lazy_frames_and_tables_count_in_money_where_they_are(kind, target):
+    rng = np.random.default_rng(5)
+    n = 5_000
+    rows = {
+        "y": rng.integers(0, 2, n),
+        "a": rng.integers(0, 50, n) / 8,
+        "amount": np.round(rng.lognormal(2, 1, n), 2),
+        "spent": rng.integers(0, 9, n),
+        "w": rng.integers(0, 3, n),
+        "s": rng.integers(0, 2, n),
+    }
+    context = Context(target, cost_fn="amount", cost_fp="spent", cost_tp=0.1)
+    for options in ({}, {"weight": "w"}, {"segment": "s"}):
+        asked = {"label": "y", "scores": "a", "context": context} | options
+        ours, plain = rs.read_counts(lazily(kind, rows), **asked), rs.read_counts(rows, **asked)
+        for part in ("a",) if "a" in plain else plain:
+            assert ours[part].threshold.tolist() == plain[part].threshold.tolist()
+            for side in ("pos", "neg"):
+                assert getattr(ours[part], side) == pytest.approx(getattr(plain[part], side), rel=1e-12, abs=0)
 
-    lazy = pl.LazyFrame({"y": Y, "a": SCORE, "amount": AMOUNT})
-    with pytest.raises(InputError, match=r"context: expected none for a .*make what is at stake a weight"):
+
+def lazily(kind, rows):
+    if kind == "polars":
+        return pytest.importorskip("polars").LazyFrame(rows)
+    return pytest.importorskip("ibis").memtable(pa.table(rows))
+
+
+def test_what_cannot_be_counted_in_money_elsewhere_says_so():
+    gaps = np.where(AMOUNT == 7, np.nan, AMOUNT)
+    lazy = lazily("polars", {"y": Y, "a": SCORE, "amount": gaps, "text": list("abcdefgh"), "none": Y * 0})
+    with pytest.raises(InputError, match=r"columns 'amount'.*1 of 8 missing or infinite"):
         rs.read_counts(lazy, label="y", scores="a", context=FRAUD)
+    assert rs.read_counts(lazy, label="y", scores="a", context=FRAUD, missing="drop").source.rows_dropped == 1
+    with pytest.raises(InputError, match=r"columns 'text'.*expected numbers"):
+        rs.read_counts(lazy, label="y", scores="a", context=Context(cost_fn="text"))
+    with pytest.raises(WeightError, match="expected a weight above 0"):
+        rs.read_counts(lazy, label="y", scores="a", context=Context(cost_fn="none", cost_fp=0), missing="drop")
+    with pytest.raises(InputError, match="tol: expected none with weights or money"):
+        rs.read_counts(lazy, label="y", scores="a", context=FRAUD, tol=1e-3)
+    with pytest.raises(InputError, match="Spark DataFrame"):
+        Question("y", "a", context=FRAUD).refuse("Spark DataFrame", context=BY_ROWS)

@@ -1,6 +1,5 @@
 """What the documentation says: links lead somewhere, names exist, sessions print what is shown."""
 
-import ast
 import doctest
 import re
 import shlex
@@ -93,10 +92,21 @@ def test_names_in_the_docs_exist(page):
     assert {name for name in re.findall(r"\brs\.(\w+)\b", text) if not hasattr(rs, name)} <= {"md"}
 
 
-@pages
-def test_examples_are_python(page):
-    for body in blocks(page, "python"):
-        ast.parse(body)
+PROGRAMS = [page for page in PAGES if blocks(page, "python")]
+SLOW = {"docs/guide/engines/spark.md"}  # which starts a JVM
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if NAMES[page] in SLOW else ()) for page in PROGRAMS],
+    ids=NAMES.get,
+)
+def test_programs_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = re.findall(r"^<!-- before:\n(.*?)^-->", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    names = {"rs": rs}
+    for body in [*before, *blocks(page, "python")]:
+        exec(body, names)
 
 
 @pages

@@ -92,7 +92,8 @@ def read_counts(
 
     context : Context, optional
         Costs, of which at least one is the name of a column: rows are counted in money, as
-        `rocscope.decisions.in_money` describes it. A target prevalence takes a first pass, which adds up the classes.
+        `rocscope.decisions.in_money` describes it. A target prevalence takes a first pass, which adds up the
+        classes. A Spark DataFrame takes none.
 
     Returns
     -------

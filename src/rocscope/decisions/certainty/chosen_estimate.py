@@ -47,9 +47,9 @@ class ChosenEstimate(Estimate):
     By simulation of binormal samples 95 % intervals hold the true cost in 95.6 % of samples of 400 rows, in 95.5 %
     where scores are coarse, in 96.3 % with 20 positives among 1,000 rows; of the best of five equal models in
     97.2 % (100 rows) and 95.2 % (400), and of one that is better by far in 96.8 %. The interval of regret holds it
-    in 93.5 to 98.0 % of samples of one model or where one is better by far, and in nearly all where five models
-    are equal (docs/guide/intervals.md). That of a plan holds the true profit in 95.8 to 98.2 % of 400 samples, of
-    100 customers as of 2,000 of whom 1 % respond (docs/guide/evaluation/price-of-choosing.md).
+    in 93.2 to 98.0 % of samples of one model, of unequal ones or where one is better by far, and in nearly all where
+    five models are equal (docs/guide/intervals.md). That of a plan holds the true profit in 95.8 to 98.2 % of 400
+    samples, of 100 customers as of 2,000 of whom 1 % respond (docs/guide/evaluation/price-of-choosing.md).
 
     Where a class has fewer than 10 rows, folds leave nothing to choose, or lots or reviews are taken as given, the
     result is not `reliable` and says why. Where there are more than 2,048 scores or, of several models, 20,000

@@ -99,7 +99,7 @@ def nested_cross_validation(
     a mean, or DeLong's of an area without its bias, by sums within groups where there are groups. A weight makes a row
     count for more, and is no number of rows. Which models were preferred after looking is not allowed for.
 
-    How often the intervals cover: docs/evaluation.md.
+    How often the intervals cover: docs/guide/evaluation/evaluation.md.
 
     References
     ----------
