@@ -97,9 +97,10 @@ def nested_cross_validation(
     - value = mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)), as if fitted to all rows.
 
     The published interval is shorter by √((K − 1)/K), as if the correction of the value did not vary: of selection on
-    noise it held the truth in 91 % of 500 samples, this one in 96 % of 200 of them. The same is done for each difference. Values are means over folds; the variance in a fold is that of
-    a mean, or DeLong's of an area without its bias, by sums within groups where there are groups. A weight makes a row
-    count for more, and is no number of rows. Which models were preferred after looking is not allowed for.
+    noise it held the truth in 91 % of 500 samples, this one in 96 % of 200 of them. The same is done for each
+    difference. Values are means over folds; the variance in a fold is that of a mean, or DeLong's of an area without
+    its bias, by sums within groups where there are groups. A weight makes a row count for more, and is no number of
+    rows. That models were preferred after looking is not allowed for.
 
     How often the intervals cover: docs/evaluation.md.
 
@@ -243,4 +244,6 @@ def interval(
     low, high = (0.0, 1.0) if metric in _SHARES else (-inf, inf)
     few = len(values.outer) < 2 * folds
     reason = f"fewer than {2 * folds} repeats of {folds} folds leave the width unsteady" if few else ""
-    return replace(found, reason=reason, value=min(max(value, low), high), low=max(found.low, low), high=min(found.high, high))
+    return replace(
+        found, reason=reason, value=min(max(value, low), high), low=max(found.low, low), high=min(found.high, high)
+    )
