@@ -7,7 +7,8 @@ STAMP  := $(VENV)/.installed-
 CLIENT  := client
 BUNDLES := src/rocscope/report/bundles
 
-.PHONY: demo test test-slow test-min test-environments test-pythons lint bench bench-peers client client-check clean
+.PHONY: demo test test-slow test-min test-environments test-pythons lint bench bench-peers docs release client client-check
+.PHONY: clean
 
 demo: $(STAMP)run
 	$(BIN)/rocscope demo --force
@@ -33,6 +34,18 @@ bench: $(STAMP)dev
 bench-peers: $(STAMP)dev
 	$(BIN)/python benchmarks/bench_peers.py --page docs/benchmarks.md
 
+# The guide, the gallery and the reference as a site in build/site; a warning fails it, and so does a dead link.
+docs: $(STAMP)docs
+	$(BIN)/rocscope page --force -o build/try/open.html
+	$(BIN)/rocscope demo --force -o build/demo
+	cp build/demo/*.html build/try/
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+	$(BIN)/python .ci/check_site.py build/site
+
+# Wheel and sdist in dist/, tried in a fresh environment without the checkout.
+release: $(STAMP)release
+	$(BIN)/python .ci/release.py
+
 # The lower bounds that pyproject.toml states, installed and tested as they stand.
 test-min: .venv-min/.installed
 	.venv-min/bin/python -m pytest -q -n 2 --dist loadgroup
@@ -43,6 +56,14 @@ $(STAMP)run: pyproject.toml | $(BIN)/python
 
 $(STAMP)dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@ $(STAMP)run
+
+$(STAMP)docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[docs]'
+	touch $@ $(STAMP)run
+
+$(STAMP)release: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[release]'
 	touch $@ $(STAMP)run
 
 $(BIN)/python:
@@ -80,4 +101,4 @@ $(CLIENT)/node_modules/.package-lock.json: $(CLIENT)/package-lock.json
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-min dist build demo
+	rm -rf $(VENV) .venv-min dist build demo docs/api docs/gallery

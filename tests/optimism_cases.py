@@ -1,6 +1,6 @@
 """Samples of binormal scores, whose true expected cost at each threshold is known, and what `optimism` says of them.
 
-As a script it prints the table of docs/price-of-choosing.md: ``python tests/optimism_cases.py``.
+As a script it prints the table of docs/guide/evaluation/price-of-choosing.md: ``python tests/optimism_cases.py``.
 """
 
 from dataclasses import dataclass

@@ -234,7 +234,7 @@ UNREAD = {
 
 
 def rule_for(case, way):
-    """Return the rule of docs/files.md by which a library cannot give the rows of a file of text, if there is one."""
+    """Return the rule of docs/guide/engines/files.md by which a library cannot give the rows of a text file, if any."""
     if _kind(case) not in (".csv", ".tsv", ".jsonl", ".json"):
         return None
     if case.kind == "uint64" and way in ("Polars", "Arrow", "pandas"):

@@ -3,7 +3,7 @@
 Naive Bayes on data sets of two to 24 classes. In each of ten stratified folds one weight for each class is chosen on
 the training part, from the merged predictions of five folds within it, and the class of largest w·p is predicted on
 the test part, beside the most probable class. "Greedy" is the paper's hill-climbing as we read its abstract; "smooth"
-is what rocscope does by default (docs/class-weights.md).
+is what rocscope does by default (docs/guide/class-weights.md).
 
     python examples/papers/lachiche_flach_2003.py --data FOLDER     # five seeds
     python examples/papers/lachiche_flach_2003.py --quick           # one seed; what rocscope and OpenML have

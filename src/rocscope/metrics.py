@@ -5,6 +5,22 @@ that shape, so that one definition serves a point, a whole curve and a bootstrap
 
 Metrics that depend on the class mix take `target_prevalence`: the share of positives where the classifier will be
 used. Each class is then re-weighted to that share; without it the sample's own mix counts.
+
+Examples
+--------
+Of 50 positives 40 are found, of 100 negatives 20 are taken for positive:
+
+>>> table = (40, 20, 10, 80)
+>>> [round(metric(*table), 3) for metric in (tpr, fpr, fnr, tnr, precision, npv, prevalence, depth)]
+[0.8, 0.2, 0.2, 0.8, 0.667, 0.889, 0.333, 0.4]
+>>> [round(metric(*table), 3) for metric in (accuracy, error, balanced_accuracy, f_score, jaccard, mcc, kappa)]
+[0.8, 0.2, 0.8, 0.727, 0.571, 0.577, 0.571]
+>>> [round(metric(*table), 3) for metric in (youden, markedness, lift, lr_positive, lr_negative, odds_ratio)]
+[0.6, 0.556, 2.0, 4.0, 0.25, 16.0]
+>>> [round(metric(*table), 3) for metric in (break_even, macro_average, weighted_accuracy)]
+[0.733, 0.8, 0.8]
+>>> round(precision(*table, target_prevalence=0.01), 3)  # the same rates where 1 % are positive: 0.008/(0.008 + 0.198)
+0.039
 """
 
 from collections.abc import Callable

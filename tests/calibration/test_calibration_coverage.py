@@ -1,4 +1,4 @@
-"""How often bands and intervals of calibration hold the truth, by simulation; docs/calibration.md has the figures."""
+"""How often bands and intervals of calibration hold the truth, simulated; docs/guide/calibration.md has the figures."""
 
 import numpy as np
 import pytest

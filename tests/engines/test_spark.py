@@ -207,7 +207,7 @@ def test_what_rows_turn_out_to_hold_is_told_in_one_line(session, frame, expressi
 
 def test_workers_that_lack_rocscope_are_named(frame):
     lacking = mock.patch.object(spark_tasks, "rank_rows", lambda batches, layout: exec("import nothing_like_it"))
-    words = "^Spark DataFrame: its Python workers have no nothing_like_it; see docs/spark.md"
+    words = "^Spark DataFrame: its Python workers have no nothing_like_it; see docs/guide/engines/spark.md"
     with lacking, pytest.raises(EngineError, match=words):
         rs.read_counts(frame, label="y", scores="double")
 

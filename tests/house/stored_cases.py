@@ -218,7 +218,7 @@ def resealed(draw, saved, content, paths):
 
 
 def checksum(content):
-    """Return the checksum of content by the words of docs/decision-json.md."""
+    """Return the checksum of content by the words of docs/guide/decisions/decision-json.md."""
     text = json.dumps(content, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,13 +1,14 @@
 """What the documentation says: links lead somewhere, names exist, sessions print what is shown."""
 
-import ast
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import rocscope as rs
+from rocscope import cli
 
 ROOT = Path(__file__).parents[2]
 if not (ROOT / "docs").is_dir():
@@ -56,9 +57,14 @@ def test_every_link_leads_to_a_file_and_a_heading(page):
 
 
 @pytest.mark.parametrize("start", ["README.md", "docs/README.md"])
-def test_every_page_of_the_docs_is_linked(start):
-    found = {(ROOT / start).parent.joinpath(link).resolve() for link in links(ROOT / start)} | {ROOT / start}
-    assert {page for page in PAGES if ROOT / "docs" in page.parents} <= found
+def test_every_page_of_the_docs_is_reached_by_links(start):
+    found, coming = set(), [ROOT / start]
+    while coming:
+        page = coming.pop()
+        if page in NAMES and page not in found:
+            found.add(page)
+            coming += [page.parent.joinpath(link.partition("#")[0]).resolve() for link in links(page)]
+    assert {page for page in PAGES if ROOT / "docs" in page.parents} - {ROOT / "docs" / "index.md"} <= found
 
 
 def chapters():
@@ -86,10 +92,21 @@ def test_names_in_the_docs_exist(page):
     assert {name for name in re.findall(r"\brs\.(\w+)\b", text) if not hasattr(rs, name)} <= {"md"}
 
 
-@pages
-def test_examples_are_python(page):
-    for body in blocks(page, "python"):
-        ast.parse(body)
+PROGRAMS = [page for page in PAGES if blocks(page, "python")]
+SLOW = {"docs/guide/engines/spark.md"}  # which starts a JVM
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if NAMES[page] in SLOW else ()) for page in PROGRAMS],
+    ids=NAMES.get,
+)
+def test_programs_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = re.findall(r"^<!-- before:\n(.*?)^-->", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    names = {"rs": rs}
+    for body in [*before, *blocks(page, "python")]:
+        exec(body, names)
 
 
 @pages
@@ -101,3 +118,8 @@ def test_sessions_print_what_is_shown(page, tmp_path, monkeypatch):
     shown = []
     assert runner.run(test, out=shown.append).failed == 0, "".join(shown)
     assert bool(test.examples) == bool(sessions)
+    if "tutorials" in page.parts:
+        for command in re.findall(
+            r"^\$ rocscope (.*)$", "\n".join(blocks(page, "console")).replace("\\\n", ""), re.MULTILINE
+        ):
+            assert cli.run(shlex.split(command)) == 0, command

@@ -15,6 +15,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
+from rocscope import protocols
 
 ROOT = Path(rs.__file__).parent
 
@@ -68,7 +69,7 @@ ALSO_REQUIRED = {
 def topics():
     """Return the modules whose calls are public: `errors` are raised, and `sample` says what may be passed as data."""
     names = [name for name in rs.__all__ if name not in ("errors", "sample")]
-    found = [rs, *(getattr(rs, name) for name in names if isinstance(getattr(rs, name), types.ModuleType))]
+    found = [rs, *(getattr(rs, name) for name in names if isinstance(getattr(rs, name), types.ModuleType)), protocols]
     inner = [getattr(topic, name) for topic in found[1:] for name in getattr(topic, "__all__", ())]
     return [*found, *(each for each in inner if isinstance(each, types.ModuleType))]
 

@@ -80,7 +80,7 @@ PAIRS = [
 
 
 def check_pair(areas, spread, sizes, samples):
-    """Whether the interval of a difference holds it; prints a line of the table in docs/intervals.md."""
+    """Whether the interval of a difference holds it; prints a line of the table in docs/guide/intervals.md."""
     rng = np.random.default_rng([*sizes, *(int(1000 * area) for area in areas), int(10 * spread)])
     covered, width, reliable = {"auto": 0, "delong": 0}, {"auto": 0.0, "delong": 0.0}, 0
     for _ in range(samples):

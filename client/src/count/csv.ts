@@ -1,4 +1,4 @@
-/** CSV, field by field from its bytes: the reading rules of docs/files.md. */
+/** CSV, field by field from its bytes: the reading rules of docs/guide/engines/files.md. */
 
 import { Refused } from "./errors";
 import type { Sink } from "./sinks";

@@ -107,7 +107,7 @@ def calibration_report(
     tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals.inversion`), and 0 is
     in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
-    influence functions for scores. Coverage by simulation is in docs/calibration.md.
+    influence functions for scores. Coverage by simulation is in docs/guide/calibration.md.
 
     ECE less its bias, smooth ECE, and the parts of decompositions other than miscalibration have no interval here.
 

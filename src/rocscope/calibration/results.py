@@ -137,7 +137,7 @@ class CalibrationCurve(Curve):
         does not fall, at steps too. LOESS: pointwise z standard errors and the smoothing bias of a local quadratic fit
         whose span shrinks as rows grow, and up to the drawn curve; spline: Wald's, on the scale of log-odds. Both are
         too narrow at a step, which no smooth curve follows, so where all of a curve is asked for they give the band of
-        PAV. Coverage by simulation is in docs/calibration.md.
+        PAV. Coverage by simulation is in docs/guide/calibration.md.
 
         Rows that stand for unequal numbers of others count as fewer (Kish), and so do rows in groups (their design
         effect); then, and at a target prevalence, whose error is included, the band holds in large samples only.

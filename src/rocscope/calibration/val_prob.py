@@ -1,7 +1,7 @@
 """The figures of Harrell's val.prob, for who compares with R or with published validations."""
 
 from dataclasses import dataclass
-from math import exp, nan
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,10 @@ class ValProb(Result):
     dxy, c : float
         Somers' D and the area under the ROC curve.
     r2 : float
-        Nagelkerke's, of logistic recalibration.
+        Nagelkerke's, of the probabilities as they are.
     d, u, q : float
-        Discrimination and unreliability per row, in likelihood ratio χ², and their difference, the quality index.
+        Discrimination of the probabilities as they are and unreliability per row, in likelihood ratio χ², and their
+        difference, the quality index.
     u_p : float
         p-value of the hypothesis that intercept and slope are 0 and 1.
     brier, intercept, slope : float
@@ -79,6 +80,10 @@ def val_prob(
     ScoreError
         If a score is not a probability.
 
+    Notes
+    -----
+    R² and D are those that rms 6.5 prints: of the probabilities as they are, not of what recalibration makes of them.
+
     References
     ----------
     Harrell 2015, Regression Modeling Strategies, 2nd ed., §10.9; function val.prob of the R package rms.
@@ -97,11 +102,13 @@ def val_prob(
         fitted = expit(cox.intercept + cox.slope * logit(sample.score))
     n, own, null = sample.n, _deviance(sample, sample.score), _deviance(sample, np.full(fitted.size, sample.prevalence))
     best = _deviance(sample, fitted) if np.isfinite(cox.intercept) else nan
-    d, u = (null - best - 1) / n, (own - best - 2) / n
+    d, u = (null - own - 1) / n, (own - best - 2) / n
+    with np.errstate(over="ignore"):  # a probability of 0 of what happened has no bound
+        r2 = float(np.expm1((own - null) / n) / np.expm1(-null / n))
     return ValProb(
         dxy=2 * area - 1,
         c=area,
-        r2=(1 - exp(-(null - best) / n)) / (1 - exp(-null / n)),
+        r2=r2,
         d=d,
         u=u,
         q=d - u,

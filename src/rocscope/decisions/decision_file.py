@@ -1,4 +1,4 @@
-"""The file of a decision, described in docs/decision-json.md: what each of its fields must be."""
+"""The file of a decision, described in docs/guide/decisions/decision-json.md: what each of its fields must be."""
 
 import math
 import re

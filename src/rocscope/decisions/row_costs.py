@@ -109,9 +109,9 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     Notes
     -----
     Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. Whoever acts on the rows
-    that a threshold selects loses |g| in each that is on its wrong side, beyond what is lost anyhow. So every curve,
-    hull, band and test of these rows is one in money, at costs of 1 : 1, the default. At a target prevalence positive
-    and negative labels are given their shares first.
+    that a threshold selects loses ``|g|`` in each that is on its wrong side, beyond what is lost anyhow. So every
+    curve, hull, band and test of these rows is one in money, at costs of 1 : 1, the default. At a target prevalence
+    positive and negative labels are given their shares first.
 
     Amounts of up to four decimals are added exactly, as the decimals that they are.
 

@@ -12,9 +12,10 @@ from rocscope._validation import one_of
 from rocscope.core.provenance import brief
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.finding import Format
 from rocscope.engines.sources.layout import FileLayout
+from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
-from rocscope.engines.sources.source import require_columns
 from rocscope.errors import ColumnError, InputError, ScoreError
 
 _MOST_CLASSES = 20
@@ -37,6 +38,13 @@ class ColumnFacts(Result):
         Share of rows whose value another row has too; for numbers.
     minimum, maximum : number or None
     classes : dict from value to number of rows, or None where there are more than 20.
+
+    Examples
+    --------
+    >>> from rocscope.engines import describe
+    >>> facts = describe({"a": [0.9, 0.4, 0.4, None]})["a"]
+    >>> facts.missing, facts.distinct, facts.minimum, facts.maximum
+    (1, 2, 0.4, 0.9)
     """
 
     _also = ("is_number", "is_binary", "is_probability_like")
@@ -86,6 +94,12 @@ class Description(Result):
     columns : tuple of ColumnFacts
     problems : tuple of str
         What stands in the way of reading the label and the scores that were named, a sentence each.
+
+    Examples
+    --------
+    >>> from rocscope.engines import describe
+    >>> describe({"bought": [1, 0], "a": [0.9, 0.4]}).rows
+    2
     """
 
     _also = ("label_candidates", "score_candidates")
@@ -126,7 +140,7 @@ def describe(
     label: str | None = None,
     scores: str | Sequence[str] | None = None,
     where: str | None = None,
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    format: Format | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -169,7 +183,7 @@ def describe(
         for start in range(0, len(names), _AT_ONCE):
             table = opened.fetch(names[start : start + _AT_ONCE], where)
             rows = table.num_rows
-            facts += [_facts(name, table.column(name), decimal=opened.decimal) for name in table.column_names]
+            facts += [facts_of(name, table.column(name), decimal=opened.decimal) for name in table.column_names]
     described = Description(opened.origin, rows, tuple(facts))
     repeated = [name for name in dict.fromkeys(opened.columns) if list(opened.columns).count(name) > 1]
     problems = [f"several columns are named {name!r}" for name in repeated]
@@ -178,7 +192,8 @@ def describe(
     return Description(opened.origin, rows, tuple(facts), tuple(problems))
 
 
-def _facts(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
+def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
+    """Return what a column holds, or a part of it."""
     try:
         numbers = columns.numbers(column, name, ScoreError, decimal=decimal)
     except InputError:

@@ -40,7 +40,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     The two sides of a split, ordered by their share of positives, are the ROC curve (0, 0), (fp₁/N, tp₁/P), (1, 1) of
-    the node's own rows; its area is (1 + |tp₁/P − fp₁/N|)/2. Unlike impurity it does not depend on the class mix of
+    the node's own rows; its area is ``(1 + |tp₁/P − fp₁/N|)/2``. Unlike impurity it does not depend on the class mix of
     the node. Of splits of equal area the one whose smaller side is largest is taken, then the first feature and the
     lowest cut, so that a tree goes on where no single split helps. Nodes with one class are leaves.
 

@@ -153,6 +153,14 @@ class Omnibus(Result):
     method : str
     reason : str
         Why it is not to be trusted; empty where it is.
+
+    Examples
+    --------
+    >>> from rocscope import Predictions, compare
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> models = {"a": [1, 2, 4, 3, 5, 6], "b": [2, 4, 5, 1, 3, 6], "c": [1, 3, 5, 2, 4, 6]}
+    >>> 0 <= compare(Predictions(y, models)).omnibus.p_value <= 1
+    True
     """
 
     statistic: float

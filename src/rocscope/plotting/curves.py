@@ -30,7 +30,8 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
         Drawn as a fill; the legend names its level and method. Where bins leave the curve open, by default what it
         surely lies within.
     **line
-        For the line, as in ``Axes.plot``. Without a colour and dashes each further curve on an Axes gets the next.
+        For the line, as in ``Axes.plot``; the label of a ROC curve is its AUC, unless one is given. Without a colour
+        and dashes each further curve on an Axes gets the next.
 
     Returns
     -------
@@ -40,9 +41,19 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     -----
     The data of the line are the points of the curve, thinned without visible change where they are many, and with
     points between them where the curve is not straight (see `rocscope.curves.outline`).
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope import roc
+    >>> ax = plot_curve(roc([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3]), ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'False-positive rate (1 − specificity)'
     """
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)
+    if "label" not in line and (label := style_of(curve).label(curve)):
+        line["label"] = label
     artist = draw(curve, theme.new_axes() if ax is None else ax, band=band, **line)
     if band is not None or not str(artist.get_label()).startswith("_"):
         place_legend(artist.axes)

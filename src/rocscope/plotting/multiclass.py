@@ -74,6 +74,15 @@ def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     -------
     Axes
         Shades go from 1/2, which is chance, to 1; cells without a value are empty.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope.multiclass import multiclass_auc
+    >>> preds = MulticlassPredictions(list("aab"), [[0.8, 0.2], [0.6, 0.4], [0.7, 0.3]])
+    >>> ax = plot_pairwise_auc(multiclass_auc(preds), ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts]
+    ['', '0.500', '0.500', '']
     """
     texts = [["" if value != value else theme.number(value) for value in row] for row in auc.matrix.tolist()]
     return _heat_map(
@@ -284,6 +293,14 @@ def plot_simplex(
     -------
     Axes
         Each corner is where one class is certain; points have the colour of their actual class.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> preds = MulticlassPredictions(list("abc"), [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]])
+    >>> ax = plot_simplex(preds, ax=Figure().subplots())
+    >>> sorted(text.get_text() for text in ax.texts)
+    ['a', 'b', 'c']
     """
     predictions = predictions_of(predictions)
     proba = predictions.probabilities(model)

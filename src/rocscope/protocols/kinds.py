@@ -17,7 +17,13 @@ _GROUPS_IGNORED = "The groups parameter is ignored"  # which the check of each s
 
 
 class Protocol:
-    """Base of all protocols."""
+    """Base of all protocols.
+
+    Examples
+    --------
+    >>> isinstance(Folds(5), Protocol)
+    True
+    """
 
     random: ClassVar[bool] = True
     """Whether another seed gives other splits, so that the protocol can be repeated."""
@@ -98,7 +104,7 @@ class Folds(Protocol):
         if rare.size and (self.rare_classes == "error" or rare.size == sizes.size):
             few = int(sizes[rare].min())
             less = f"take cv={few}, " if few > 1 else ""
-            spread = f"cv=rs.protocols.Folds({self.k}, rare_classes='spread')"
+            spread = f"cv=rocscope.protocols.Folds({self.k}, rare_classes='spread')"
             hint = f"{less}merge or leave out rare classes, or {spread}"
             got = "fewer of " + name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
             raise InputError("cv", expected=f"at least {self.k} rows of each class, one a fold", got=got, hint=hint)
@@ -148,7 +154,7 @@ def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> A
     single = np.flatnonzero(sizes < 2)
     if single.size:
         got = "one of " + check.listing([sample.classes[c] for c in single])
-        hint = "leave it out, or cv=rs.protocols.Holdout(stratified=False)"
+        hint = "leave it out, or cv=rocscope.protocols.Holdout(stratified=False)"
         raise InputError("cv", expected="two rows of each class, one a part", got=got, hint=hint)
     return splitters.StratifiedShuffleSplit(**options)
 
@@ -213,6 +219,11 @@ class LeaveOneOut(Protocol):
     References
     ----------
     Airola, Pahikkala, Waegeman, De Baets & Salakoski 2011, Comput. Stat. Data Anal. 55:1828–1844.
+
+    Examples
+    --------
+    >>> LeaveOneOut().title
+    'leave one out'
     """
 
     random: ClassVar[bool] = False
@@ -240,6 +251,11 @@ class TimeOrder(Protocol):
         Rows left out between training and test.
     most_training : int, optional
         The latest rows that are used for training; all when left out.
+
+    Examples
+    --------
+    >>> TimeOrder(4, gap=10).title
+    '4 folds in order of time'
     """
 
     k: int = 10
@@ -275,6 +291,11 @@ class OutOfBag(Protocol):
     Notes
     -----
     Samples without two classes, or that leave none out, are drawn again. With groups, groups are drawn.
+
+    Examples
+    --------
+    >>> OutOfBag().title
+    'out-of-bag bootstrap'
     """
 
     stratified: bool = False

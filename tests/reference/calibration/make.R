@@ -14,7 +14,7 @@ figures <- function(p, y) {
   large <- glm(y ~ offset(l), family = binomial, control = list(epsilon = 1e-14, maxit = 100))
   null <- glm(y ~ 1, family = binomial, control = list(epsilon = 1e-14, maxit = 100))
   dev <- function(q) -2 * sum(y * log(q) + (1 - y) * log(1 - q))
-  lr <- null$deviance - fit$deviance
+  lr <- null$deviance - dev(p)  # as rms 6.5 has it: of the probabilities as they are
   rank <- wilcox.test(p[y == 1], p[y == 0], exact = FALSE)$statistic / (sum(y) * sum(1 - y))
   c(n = n, C = unname(rank), Dxy = unname(2 * rank - 1),
     R2 = (1 - exp(-lr / n)) / (1 - exp(-null$deviance / n)), D = (lr - 1) / n,

@@ -31,6 +31,15 @@ class MiscalibrationCostCurve(Curve):
     ----------
     counts : ThresholdCounts
         At the prevalence that it is for.
+
+    Examples
+    --------
+    >>> from rocscope.calibration import miscalibration_cost
+    >>> curve = miscalibration_cost([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
+    >>> curve
+    MiscalibrationCostCurve(area=0.06, n=4)
+    >>> curve.at(0.2)  # no probability is on the wrong side of 0.2
+    0.0
     """
 
     title = "cost of miscalibration"

@@ -58,6 +58,14 @@ class Allocation(Result):
     limit : Fraction or None
         The capacity, or what the budget leaves for contacts.
     max_difference : dict from rate to number
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, allocate
+    >>> groups = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [2, 5])}
+    >>> allocation = allocate(groups, Context(cost_fn=5), capacity=5)
+    >>> allocation.marginal  # of the south's upper four each second saves 5, each other costs 1
+    2.0
     """
 
     _points: Outlines

@@ -46,6 +46,14 @@ class Alarm(Result):
         Of the quantity since then.
     wealth : float
         What a stake of 1 against the limit had become.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose, monitor
+    >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+    >>> watch = monitor(decision, fail_if="cost > .35").update([1, 0] * 150, [0.1, 0.1] * 150, when="Mon")
+    >>> print(watch.alarm)  # half of the cases are missed
+    cost > 0.35 since about Mon: 0.5 (alarm at 300 rows)
     """
 
     limit: str
@@ -74,6 +82,13 @@ class Monitor:
         Rows with a label, and calls of `update`, so far.
     alarm : Alarm or None
         The first one that was raised; it stays.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose, monitor
+    >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
+    >>> watch.update([1, 0, 1], [2, 1, 2])  # two hits, one rightly left
+    Monitor(n=3, 1 looks, cost 0, 95 % interval 0 to 4.418, no alarm)
     """
 
     def __init__(self, rule: dict[str, Any], limits: Sequence[str], level: float) -> None:
@@ -282,8 +297,8 @@ class Monitor:
         """
         return cls._of(Fields(content, "state of a monitor", state.FORMAT.anew))
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write it as JSON, whole or not at all; an existing file is kept unless `force` is set.
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write it as JSON, whole or not at all; an existing file is replaced, unless `force` is False.
 
         Raises
         ------

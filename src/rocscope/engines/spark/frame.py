@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from rocscope.engines.question import Question
-from rocscope.engines.sources.roles import given, models_of
-from rocscope.engines.sources.source import condense, require_columns
+from rocscope.engines.sources.naming import given, models_of, require_columns
+from rocscope.engines.sources.source import condense
 from rocscope.engines.spark.tasks import Layout
 from rocscope.errors import EngineError, InputError, LabelError, MissingDependencyError, ScoreError, WeightError
 
@@ -209,7 +209,8 @@ def _condensed(message: str) -> str:
         line = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)), "")
         missing = re.search(r"No module named '(\w+)", line)
         if missing:
-            return f"its Python workers have no {missing[1]}; see docs/spark.md on how to ship rocscope to them"
+            page = "docs/guide/engines/spark.md"
+            return f"its Python workers have no {missing[1]}; see {page} on how to ship rocscope to them"
         line = line or lines[-1]
     else:
         line = next((line for line in lines if not line.startswith("An error occurred while calling")), lines[0])

@@ -32,7 +32,7 @@ _MOST = 0.1
 """The share that optimism may have of the corrected value, so that a fifth of it is no more than 2 %."""
 
 _SEEN = 2 ** (-1 / 3)
-"""The part of the optimism of a best point that the bootstrap sees: docs/price-of-choosing.md."""
+"""The part of the optimism of a best point that the bootstrap sees: docs/guide/evaluation/price-of-choosing.md."""
 
 
 def optimism(
@@ -96,10 +96,10 @@ def optimism(
     Expected loss is the mean of (best worth in the sample) − (worth there of the replicate's choice). By
     simulation it is 0.6 to 1.4 times the true one; where scores are all different, rather too large.
 
-    By simulation of binormal samples of 50 to 400 rows (docs/price-of-choosing.md) the apparent cost is too low by 3 to
-    31 %, the corrected one by 7 % at most, and the cross-validated one is off by 2 % at most. The correction misses up
-    to a fifth of the optimism, so where that is more than a tenth of the corrected value this is not reliable, and
-    `estimate` is the cross-validated one.
+    By simulation of binormal samples of 50 to 400 rows (docs/guide/evaluation/price-of-choosing.md) the apparent cost
+    is too low by 3 to 31 %, the corrected one by 7 % at most, and the cross-validated one is off by 2 % at most. The
+    correction misses up to a fifth of the optimism, so where that is more than a tenth of the corrected value this is
+    not reliable, and `estimate` is the cross-validated one.
 
     `fold_corrected` takes no replicates: it adds what the best model and threshold of each fold, chosen on the fold
     itself, gains there. Folds of few rows gain too much, so that it is on the safe side.

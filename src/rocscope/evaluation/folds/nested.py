@@ -102,7 +102,7 @@ def nested_cross_validation(
     its bias, by sums within groups where there are groups. A weight makes a row count for more, and is no number of
     rows. That models were preferred after looking is not allowed for.
 
-    How often the intervals cover: docs/evaluation.md.
+    How often the intervals cover: docs/guide/evaluation/evaluation.md.
 
     References
     ----------

@@ -17,6 +17,8 @@ from rocscope.evaluation.folds.across import mean
 from rocscope.evaluation.summary.guidance import DOMAINS, MEASURES, REFERENCES, TRIPOD, answered
 from rocscope.inference.estimate import Estimate
 
+_NOTHING = 1e-12  # what rounding leaves of 0
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SummaryRow(Result):
@@ -257,7 +259,7 @@ def cell(estimate: Estimate) -> str:
 
 def plain(value: float) -> str:
     """Return a number with three decimals, more where it is small, never as -0."""
-    text = f"{value:.3f}" if abs(value) >= 0.01 or value == 0 else f"{value:.2g}"
+    text = f"{value:.3f}" if abs(value) >= 0.01 or abs(value) < _NOTHING else f"{value:.2g}"
     return text.removeprefix("-") if float(text) == 0 else text
 
 

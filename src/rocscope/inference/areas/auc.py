@@ -90,8 +90,8 @@ def auc_interval(
 
     How often intervals cover, by simulation of 60 designs with areas of 0.6 to 0.99, 5 to 200 positives, 20 to 10,000
     negatives, positives half to twice as spread, skewed, tied, weighted, grouped and in folds, stands in
-    docs/intervals.md. "auto" covers at least 93 % of the time or says that it is not reliable; beyond 98 % with fewer
-    than 10 positives or areas from 0.95. "logit" covers as rarely as 61 %, "delong" 53 %, "newcombe" 84 %.
+    docs/guide/intervals.md. "auto" covers at least 93 % of the time or says that it is not reliable; beyond 98 % with
+    fewer than 10 positives or areas from 0.95. "logit" covers as rarely as 61 %, "delong" 53 %, "newcombe" 84 %.
 
     Of cross-validated scores the interval does not count the training rows that folds share, and says so; see
     `rocscope.evaluation.nested_cross_validation`. Not valid for a model that was trained on the same rows, nor

@@ -93,8 +93,8 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
     For K groups their moves are one stratum with k = min(K − 1, 2K/(kurtosis − 1)), V is Obuchowski's, c as above and
     1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c.
 
-    How it was found: c, the power in g and the degrees of freedom were searched so that no design of docs/intervals.md
-    is covered less than 93 %, or more than 98 % where that can be helped.
+    How it was found: c, the power in g and the degrees of freedom were searched so that no design of
+    docs/guide/intervals.md is covered less than 93 %, or more than 98 % where that can be helped.
 
     References
     ----------

@@ -59,8 +59,8 @@ class Pilot:
 
         Notes
         -----
-        Φ((|D| − z·√V₀)/√V), with V of the difference as it is and V₀ = 2(V₁ − C) if both were as the first, as pROC has
-        it; for a margin V₀ = V.
+        ``Φ((|D| − z·√V₀)/√V)``, with V of the difference as it is and V₀ = 2(V₁ − C) if both were as the first, as pROC
+        has it; for a margin V₀ = V.
 
         References
         ----------

@@ -29,6 +29,12 @@ class Plan(Result):
         Chance that the study shows what it is planned to show; NaN for a study that is planned by its precision.
     aim : str
         What it is planned for.
+
+    Examples
+    --------
+    >>> from rocscope.inference.planning import auc_sample_size
+    >>> auc_sample_size(0.8)
+    Plan(n_pos=13, n_neg=13, power 0.809, AUC 0.8 against 0.5)
     """
 
     _also = ("n",)
@@ -99,7 +105,7 @@ def auc_power(
 
     Notes
     -----
-    Φ((|AUC − null|·√n_pos − z_α·√V(null))/√V(AUC)).
+    ``Φ((|AUC − null|·√n_pos − z_α·√V(null))/√V(AUC))``.
 
     Examples
     --------

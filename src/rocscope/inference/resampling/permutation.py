@@ -60,7 +60,7 @@ def compare_curves(
 
     Notes
     -----
-    Paired: E = Σ_k |errors of the first − errors of the second| with the k highest ranks called positive; under the
+    Paired: ``E = Σ_k |errors of the first − errors of the second|`` with the k highest ranks called positive; under the
     null hypothesis the two ranks of a row can be exchanged. Unpaired: both samples are put on the scale of the share of
     a common mixture of classes that ranks lower, E is the area between the error rates along it, and rows of one
     class are exchanged between the samples. Ties are broken at random, anew in each permutation.

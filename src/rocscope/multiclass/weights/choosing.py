@@ -69,7 +69,7 @@ def class_weights(
     -----
     Along one weight the confusion matrix is constant between neighbouring values of max(w_j·p_j)/p_c, so that one
     sort finds the global optimum of that weight. Coordinate ascent is never worse, on these rows, than equal weights
-    or greedy ones; that it is better there need not hold elsewhere. See docs/class-weights.md for a trial over 25
+    or greedy ones; that it is better there need not hold elsewhere. See docs/guide/class-weights.md for a trial over 25
     data sets. With more than 20,000 rows the starts are improved on a random part. O(sweeps·k·(n·k + n log n)).
 
     References

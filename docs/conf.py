@@ -1,0 +1,87 @@
+"""Sphinx's settings: the pages of docs/, the scripts of examples/gallery, and one page for each public name."""
+
+import sys
+from pathlib import Path
+
+import rocscope as rs
+
+HERE = Path(__file__).parent
+project = "rocscope"
+author = "The rocscope developers"
+version = release = rs.__version__
+html_title = "rocscope"
+language = "en"
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+root_doc = "index"
+exclude_patterns = ["site", "images/make.py", "gallery/**.ipynb", "gallery/**/*.py"]
+templates_path = ["site/templates"]
+html_static_path = ["site/static", "images"]
+html_css_files = ["rocscope.css"]
+html_extra_path = ["../build/try"]
+
+myst_heading_anchors = 3
+nitpicky = False
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = False
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's parameters say them, in words that a reader knows
+autodoc_member_order = "bysource"
+add_module_names = False
+
+html_theme = "pydata_sphinx_theme"
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "rocscope"},
+    "navbar_end": ["theme-switcher"],
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "try-it": []}
+copyright = "The rocscope developers, BSD-3-Clause"
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples" / "gallery"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "plot_gallery": True,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "within_subsection_order": "FileNameSortKey",
+    "subsection_order": [
+        f"../examples/gallery/{name}" for name in ("curves", "decisions", "sure", "calibration", "more")
+    ],
+}
+
+sys.path.insert(0, str(HERE / "site"))
+import pages  # noqa: E402
+
+autosummary_filename_map = {name: pages.file_name(name) for name in pages.public_names()}
+pages.write_pages(HERE / "api")
+
+
+def not_ours(_app, _what, _name, each, *_):
+    """Leave out what scikit-learn says of the methods that our classifiers have from it."""
+    return str(getattr(each, "__module__", "")).startswith("sklearn") or None
+
+
+def setup(app):
+    """Say so to Sphinx."""
+    app.connect("autodoc-skip-member", not_ours)

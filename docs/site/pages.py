@@ -1,0 +1,93 @@
+"""The pages of the reference: one for each public name, listed by topic in the order of the folder tree."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import rocscope as rs
+
+TOPICS = {
+    "engines": "Engines",
+    "ranges": "Ranges",
+    "curves": "Curves",
+    "inference": "Inference",
+    "inference.statistics": "Statistics",
+    "inference.planning": "Planning a study",
+    "calibration": "Calibration",
+    "decisions": "Decisions",
+    "multiclass": "More than two classes",
+    "evaluation": "Judging models on new rows",
+    "protocols": "How rows are split",
+    "estimators": "Estimators for scikit-learn",
+    "plotting": "Figures",
+    "datasets": "Data sets",
+}
+WHOLE = {"metrics": "Metrics", "errors": "Errors"}  # topics without a list, each on one page
+OURS = "ours, warn, heard"  # what is in them and not for users
+
+
+def topic_named(name: str) -> ModuleType:
+    """Return the topic of such a name, such as `inference.planning`."""
+    topic = rs
+    for part in name.split("."):
+        topic = getattr(topic, part)
+    return topic  # type: ignore[return-value]
+
+
+def members(name: str) -> list[str]:
+    """Return what users may take from a topic, topics within it left out."""
+    topic = topic_named(name)
+    return sorted((key for key in topic.__all__ if not isinstance(getattr(topic, key), ModuleType)), key=str.lower)
+
+
+def everyday() -> list[str]:
+    """Return the words of every day: the public names of the package itself that are no topic."""
+    return [name for name in rs.__all__ if not isinstance(getattr(rs, name), ModuleType)]
+
+
+def public_names() -> Iterator[str]:
+    """Yield each public name once, at the shortest place where it may be taken: `rocscope.auc`."""
+    yield from (f"rocscope.{name}" for name in everyday())
+    for topic in TOPICS:
+        yield from (f"rocscope.{topic}.{name}" for name in members(topic) if name not in everyday())
+
+
+def file_name(name: str) -> str:
+    """Return the file of a name's page; some systems take `summary` and `Summary` for the same."""
+    return re.sub(r"\.([A-Z])", r".class-\1", name)
+
+
+def table(names: list[str]) -> str:
+    """Return a table of names, each with the first line of what it says of itself, whose pages are made with it."""
+    return "\n".join([".. autosummary::", "   :toctree: names", "", *(f"   ~{name}" for name in names), ""])
+
+
+def titled(title: str, text: str) -> str:
+    """Return a page of text under a title."""
+    return f"{title}\n{'=' * len(title)}\n\n{text}\n"
+
+
+def write_pages(folder: Path) -> None:
+    """Write the lists of the reference into a folder; Sphinx makes the pages of the names that they have."""
+    folder.mkdir(exist_ok=True)
+    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS), *WHOLE]
+    intro = "Every public name, by topic. :doc:`../README` finds one by the question that it answers."
+    toctree = "\n".join([".. toctree::", "   :maxdepth: 1", "", *(f"   {each}" for each in contents)])
+    pages = {"index": titled("Reference", f"{intro}\n\n{toctree}")}
+    words = [f"rocscope.{name}" for name in everyday()]
+    pages["everyday"] = titled("Words of every day", f"Taken from ``rocscope`` itself.\n\n{table(words)}")
+    for topic, title in TOPICS.items():
+        module = f"rocscope.{topic}"
+        own = [f"{module}.{name}" for name in members(topic) if name not in everyday()]
+        shared = [name for name in members(topic) if name in everyday()]
+        also = [f":doc:`rs.{name} <names/{file_name(f'rocscope.{name}')}>`" for name in shared]
+        text = f".. automodule:: {module}\n   :no-members:\n\n.. py:currentmodule:: None\n\n{table(own) if own else ''}"
+        text += f"\nWords of every day that belong here: {', '.join(also)}.\n" if also else ""
+        pages[topic.replace(".", "-")] = titled(title, text)
+    for topic, title in WHOLE.items():
+        pages[topic] = titled(title, f".. automodule:: rocscope.{topic}\n   :members:\n   :exclude-members: {OURS}")
+    for name, text in pages.items():
+        path = folder / f"{name}.rst"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")

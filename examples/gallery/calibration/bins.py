@@ -1,0 +1,19 @@
+"""
+A calibration plot
+==================
+
+Observed shares in ten bins, with the points at the mean score of each.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(2000) < 0.3
+risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
+
+preds = rs.Predictions(y, {"risk": risk})
+rs.plotting.plot_calibration(preds)
+found = rs.summary(preds)["risk"]["observed_over_expected"]
+print(f"{found.value:.2f} as many events came as were predicted ({found.low:.2f} to {found.high:.2f}).")

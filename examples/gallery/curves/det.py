@@ -1,0 +1,17 @@
+"""
+Detection error trade-off
+=========================
+
+Both error rates on normal scales: a curve that is straight comes from two normal distributions.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(4000) < 0.5
+
+curve = rs.det(y, rng.normal(2 * y, 1))
+curve.plot()
+print(f"Where both errors are equal, each is {curve.equal_error_rate:.1%}.")

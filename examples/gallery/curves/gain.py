@@ -1,0 +1,17 @@
+"""
+Cumulative gains
+================
+
+How many of the responders are among the first so many contacted.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(5000) < 0.05
+
+curve = rs.gain(y, rng.normal(1.2 * y, 1))
+curve.plot()
+print(f"The best fifth of the list holds {curve.at(0.2):.0%} of all who would reply.")

@@ -1,0 +1,17 @@
+"""
+Lift
+====
+
+How much better than chance a mailing to the best part of the list does.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(5000) < 0.05
+
+curve = rs.lift(y, rng.normal(1.2 * y, 1))
+curve.plot()
+print(f"Letters to the best tenth find {curve.at(0.1):.1f} times as many as letters by lot.")

@@ -1,0 +1,17 @@
+"""
+Precision and recall
+====================
+
+Where positives are rare, how many of the alarms are right.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(5000) < 0.02
+
+curve = rs.precision_recall(y, rng.normal(2.2 * y, 1))
+curve.plot()
+print(f"To find half of the frauds, {1 - curve.at(0.5):.0%} of the alarms are false.")

@@ -1,0 +1,15 @@
+"""
+A ROC curve
+===========
+
+Every score that was seen is a step; a tie is a diagonal.
+"""
+
+import rocscope as rs
+
+data = rs.datasets.load("wdbc")
+y = data.y == data.positive
+
+curve = rs.roc(y, data.X["radius"])
+curve.plot()
+print(f"A malignant cell nucleus is larger than a benign one in {curve.auc:.1%} of pairs.")

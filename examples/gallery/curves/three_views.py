@@ -1,0 +1,17 @@
+"""
+Three views of the same counts
+==============================
+
+ROC curve, lift chart and calibration plot come from one table: how many positives and negatives have each score.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(1000) < 0.3
+risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
+
+rs.plotting.plot_three(rs.Predictions(y, {"risk": risk}))
+print(f"One table of {rs.ThresholdCounts.from_scores(y, risk).threshold.size} scores makes all three.")

@@ -1,0 +1,19 @@
+"""
+The cheapest point
+==================
+
+A line of equal cost touches the hull where it costs least.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(1000) < 0.3
+preds = rs.Predictions(y, {"new": rng.normal(1.4 * y, 1), "old": rng.normal(1.0 * y, 1)})
+
+context = rs.Context(cost_fp=1, cost_fn=4)
+rs.plotting.plot_roc(preds, context=context)
+decision = rs.choose(preds, context)
+print(f"With misses at four times the cost, use {decision.model} from {decision.threshold:.2f} on.")

@@ -1,0 +1,19 @@
+"""
+Cost curves
+===========
+
+Expected cost of each model over all class mixes, at its best threshold for each.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(1000) < 0.3
+preds = rs.Predictions(y, {"new": rng.normal(1.4 * y, 1), "old": rng.normal(1.0 * y, 1)})
+
+curves = rs.cost_curve(preds)
+curves.plot()
+share = curves["new"].area() / curves["old"].area()
+print(f"Averaged over all mixes of classes and costs, new costs {share:.0%} of old.")

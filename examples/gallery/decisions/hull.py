@@ -1,0 +1,20 @@
+"""
+The hull of several models
+==========================
+
+Neither model is best everywhere; corners of the hull are the choices that can ever be right.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(1500) < 0.3
+
+sharp = np.where(rng.random(1500) < 0.4, 3.0 * y, 0) + rng.normal(0, 0.5, 1500)
+scores = {"sharp": sharp, "even": rng.normal(1.3 * y, 1)}
+preds = rs.Predictions(y, scores)
+rs.plotting.plot_roc(preds)
+owners = {vertex.model for vertex in rs.hull(preds).vertices if vertex.model}
+print(f"Corners of the hull belong to {' and '.join(sorted(owners))}.")

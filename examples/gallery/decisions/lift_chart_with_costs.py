@@ -1,0 +1,17 @@
+"""
+The lift chart in counts
+========================
+
+The line of equal cost in the lift chart of the papers, whose axis counts true positives.
+"""
+
+import rocscope as rs
+
+data = rs.datasets.load("wdbc")
+y = data.y == data.positive
+
+preds = rs.Predictions(y, {"radius": data.X["radius"], "texture": data.X["texture"]})
+context = rs.Context(cost_fp=1, cost_fn=2)
+rs.plotting.plot_lift_chart(preds, context=context)
+point = rs.choose(preds, context).point
+print(f"Examine {point.tp + point.fp} of {point.n}: {point.tp} of {point.n_pos} cancers are among them.")

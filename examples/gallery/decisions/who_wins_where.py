@@ -1,0 +1,20 @@
+"""
+Who wins where
+==============
+
+Every pair of prevalence and cost ratio has its best model; here is the map.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(1500) < 0.3
+
+sharp = np.where(rng.random(1500) < 0.4, 3.0 * y, 0) + rng.normal(0, 0.5, 1500)
+scores = {"sharp": sharp, "even": rng.normal(1.3 * y, 1)}
+hull = rs.hull(rs.Predictions(y, scores))
+rs.plotting.plot_regions(hull)
+cheap, dear = (hull.best(rs.Context(cost_fn=cost)).model for cost in (0.3, 6))
+print(f"Where misses are cheap, {cheap} wins; where they cost six false alarms, {dear} does.")

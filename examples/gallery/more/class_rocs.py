@@ -1,0 +1,20 @@
+"""
+One curve a class
+=================
+
+Each class against all others.
+"""
+
+from sklearn.datasets import load_wine
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+
+import rocscope as rs
+
+X, y = load_wine(return_X_y=True)
+probability = cross_val_predict(GaussianNB(), X[:, :3], y, cv=10, method="predict_proba")
+preds = rs.multiclass.MulticlassPredictions(y, probability)
+
+rs.plotting.plot_class_rocs(preds)
+areas = rs.multiclass.multiclass_auc(preds)
+print(f"A wine of one class and one of another are told apart in {areas.hand_till.value:.1%} of pairs.")

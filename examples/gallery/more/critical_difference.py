@@ -1,0 +1,18 @@
+"""
+Learners over several data sets
+===============================
+
+Mean ranks, and which of them do not differ by Nemenyi's critical difference.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(0)
+better = {"a": 0.03, "b": 0.02, "c": 0, "d": 0}
+areas = {name: list(0.8 + by + 0.03 * rng.random(14)) for name, by in better.items()}
+result = rs.evaluation.friedman(areas)
+rs.plotting.plot_critical_difference(result)
+first, second = sorted(result.mean_rank, key=result.mean_rank.get)[:2]
+print(f"{first} ranks first and {second} second; p = {result.p_value:.2g} that all are equal.")

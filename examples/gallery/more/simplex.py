@@ -1,0 +1,20 @@
+"""
+Three probabilities in a triangle
+=================================
+
+Each corner is certainty; the shades are decisions.
+"""
+
+from sklearn.datasets import load_wine
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+
+import rocscope as rs
+
+X, y = load_wine(return_X_y=True)
+probability = cross_val_predict(GaussianNB(), X[:, :3], y, cv=10, method="predict_proba")
+preds = rs.multiclass.MulticlassPredictions(y, probability)
+
+rs.plotting.plot_simplex(preds)
+sure = (probability.max(axis=1) > 0.9).mean()
+print(f"Of {sure:.0%} of the wines one class is more than 90 % sure.")

@@ -1,0 +1,19 @@
+"""
+A band around a ROC curve
+=========================
+
+A band that holds the whole curve, not just each point by itself.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(300) < 0.3
+
+curve = rs.roc(y, rng.normal(1.4 * y, 1))
+band = rs.inference.band(curve, simultaneous=True)
+curve.plot(band=band)
+wide = np.nanmean(band.high - band.low) / 2
+print(f"With {y.sum()} positives the curve is known to within {wide:.2f}, up and down, on average.")

@@ -1,0 +1,26 @@
+"""
+What a hundred more cases bring
+===============================
+
+The interval of an AUC by sample size: it halves with four times the cases.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(4)
+sizes = [50, 100, 200, 400, 800, 1600]
+y = rng.random(1600) < 0.4
+score = rng.normal(1.3 * y, 1)
+found = [rs.auc_interval(y[:n], score[:n]) for n in sizes]
+
+figure, ax = plt.subplots()
+ax.vlines(sizes, [each.low for each in found], [each.high for each in found], lw=3)
+ax.plot(sizes, [each.value for each in found], "o")
+ax.set(xscale="log", xlabel="cases", ylabel="AUC, 95 % interval")
+ax.set_xticks(sizes, [str(n) for n in sizes])
+ax.minorticks_off()
+widths = [each.high - each.low for each in found]
+print(f"From 100 to 1,600 cases the interval shrinks from {widths[1]:.2f} to {widths[-1]:.2f}.")

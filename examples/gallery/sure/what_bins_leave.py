@@ -1,0 +1,20 @@
+"""
+What bins leave open
+====================
+
+Counts in ten ranges of the score: the curve surely lies in the shaded part.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(1)
+y = rng.random(2000) < 0.3
+
+sketch = rs.ranges.CountsSketch(memory=4096)
+sketch.update(y, rng.normal(1.4 * y, 1))
+curve = rs.roc(sketch)
+curve.plot()
+low, high = sketch.binned().auc_bounds
+print(f"From a few ranges of the score the AUC surely lies between {low:.3f} and {high:.3f}.")
