@@ -100,7 +100,7 @@ def nested_cross_validation(
     noise it held the truth in 91 % of 500 samples, this one in 96 % of 200 of them. The same is done for each
     difference. Values are means over folds; the variance in a fold is that of a mean, or DeLong's of an area without
     its bias, by sums within groups where there are groups. A weight makes a row count for more, and is no number of
-    rows. Which models were preferred after looking is not allowed for.
+    rows. That models were preferred after looking is not allowed for.
 
     How often the intervals cover: docs/guide/evaluation/evaluation.md.
 
