@@ -6,14 +6,27 @@
 // of the lock file. The same sources give the same bytes, in any folder and at any time.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
 const folder = process.argv[2] ?? "../src/rocscope/report/bundles";
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
-/** The bundles: the report, and of the open page what runs before it and in its worker. */
-const BUNDLES = { report: ["src/main.ts", "src/style.css"], open: ["src/open/open.ts", "src/open/open.css"], worker: ["src/open/worker.ts"] };
+/** The bundles: the report, of the open page what runs before it and in its worker, and what asks whoever counts elsewhere. */
+const BUNDLES = {
+  report: ["src/main.ts", "src/style.css"],
+  open: ["src/open/open.ts", "src/open/open.css"],
+  worker: ["src/open/worker.ts"],
+  live: ["src/live/live.ts", "src/live/live.css"],
+  widget: ["src/live/widget.ts"],
+};
+
+/** hyparquet makes a list of every value of a column that might miss some, which takes a third of the time of a file. */
+const flat = {
+  name: "flat columns",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/assemble\.js$/ }, ({ importer }) => (importer.includes("hyparquet") ? { path: resolve("src/count/assemble.ts") } : undefined)),
+};
 
 async function bundle([name, entryPoints]) {
   const { metafile, outputFiles } = await build({
@@ -23,10 +36,11 @@ async function bundle([name, entryPoints]) {
       "d3-format": "./src/no_formats.ts",
       "d3-path": "./src/lines_only.ts",
     },
+    plugins: [flat],
     bundle: true,
     minify: true,
-    format: "iife",
-    globalName: name === "report" ? "rocscope" : undefined, // the open page starts it
+    format: name === "widget" ? "esm" : "iife", // notebooks import it
+    globalName: name === "report" ? "rocscope" : undefined, // the other homes start it
     target: name === "report" ? "es2021" : "es2022",
     charset: "utf8",
     legalComments: "none", // the notices have a file of their own

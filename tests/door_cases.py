@@ -178,9 +178,11 @@ TABLES = (
     OF_SEVERAL_CLASSES,
 )
 WITHOUT_DATA = {
+    "explore",  # serves a source, and asks it again and again
     *("monitor", "decisions.monitor"),  # of a decision, whose rows come later
     *(f"engines.{name}" for name in ("read", "read_counts", "read_sketch", "describe")),  # make data of a source
     *(f"evaluation.{name}" for name in ("evaluate", "from_estimator", "learning_curve", "bootstrap_632")),  # of models
+    "evaluation.nested_cross_validation",
     *("allocate", "decisions.allocate"),  # of groups: rows with segments, or a mapping from group to data
     "decisions.partial_lift_chart",  # some labels are not known: nothing but columns says so
     *(
@@ -194,7 +196,7 @@ WITHOUT_DATA = {
     *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
     *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc")),  # draw results
 }
-WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "protocols", "sample"}
+WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "sample"}
 
 
 def lines(*axes):

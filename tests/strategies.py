@@ -84,3 +84,17 @@ def tied_scores(rng, rows=40, names="abc", lift=2):
     levels = int(rng.integers(1, 8))
     drawn = names[: rng.integers(1, len(names) + 1)]
     return y, {name: rng.integers(0, levels + 1, n) + y * rng.integers(0, lift, n) for name in drawn}
+
+
+def in_parts(few, every, parts=10):
+    """Parametrise a search by the number of its cases and the part they are: few, or slowly every one of them."""
+    every_part = [pytest.param(every // parts, part, id=f"part{part}", marks=pytest.mark.slow) for part in range(parts)]
+    return pytest.mark.parametrize(("cases", "part"), [pytest.param(few, 0, id="few"), *every_part])
+
+
+def counted(cases):
+    """Count the cases of a search, and say how far it is where it is a long one."""
+    for number in range(cases):
+        if number and number % 100 == 0:
+            print(f"{number} of {cases}", flush=True)
+        yield number

@@ -78,6 +78,7 @@ function fields(state: State): Field[] {
     field("capacity", state.capacity, atLeastZero),
     required("currency", state.currency, (text) => text.slice(0, 8)),
     required("sort", state.sortBy, (text) => text),
+    ...(state.filters ? [required("where", state.where, (text) => text)] : []),
     looks(state),
   ];
 }

@@ -24,16 +24,17 @@ import { verdict } from "./panels/verdict";
 import type { Source } from "./source";
 import { createState, pickSlice, type State } from "./state";
 
-/**
- * Put the page first on the document, until `gone` says otherwise.
- *
- * @param tools what a home has beside the buttons of every page
- */
-export async function start(
-  source: Source,
-  tools: (state: State) => readonly HTMLElement[] = () => [],
-  gone: AbortSignal = new AbortController().signal,
-): Promise<void> {
+/** What a home has besides what every page has. */
+export interface Home {
+  readonly tools?: (state: State) => readonly HTMLElement[];
+  readonly above?: (state: State) => readonly HTMLElement[];
+  readonly cards?: (state: State) => readonly HTMLElement[];
+  /** Says when the page is to be taken away. */
+  readonly gone?: AbortSignal;
+}
+
+/** Put the page first on the document. */
+export async function start(source: Source, { tools, above, cards, gone = new AbortController().signal }: Home = {}): Promise<State> {
   const { report } = source;
   const state = createState(source, await source.counts({ part: 0 }, new AbortController().signal));
   const undo = button("Undo", () => address.undo(), { title: "Undo (Ctrl+Z)", disabled: true });
@@ -47,9 +48,10 @@ export async function start(
       undo,
       button("Reset", () => address.reset()),
       copyLink(address.link),
-      ...tools(state),
+      ...(tools?.(state) ?? []),
       button("Save decision", () => saveDecision(state), { class: "primary" }),
     ]),
+    ...(above?.(state) ?? []),
     ...(report.classes ? [classesCard(state, report.classes)] : []),
     bar,
     h(
@@ -59,6 +61,7 @@ export async function start(
       gainChart(state),
       moneyChart(state),
       winnersChart(state),
+      ...document.querySelectorAll<HTMLElement>("#decision"), // Python drew it
       modelsTable(state),
       ...(report.classes ? [overviewCard(report.classes)] : []),
       calibrationChart(state),
@@ -67,29 +70,33 @@ export async function start(
       confusion(state),
       campaignCard(state),
       decilesCard(state),
+      ...(cards?.(state) ?? []),
       ...about(state),
     ),
   );
   document.body.prepend(page);
   document.addEventListener("keydown", (event) => onKey(event, state, address.undo), { signal: gone });
   gone.addEventListener("abort", () => page.remove());
+  return state;
 }
 
 function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
   const { report } = state;
   const size = h("p", { class: "size" });
+  const where = h("p", { class: "size" });
   const few = h("p", { class: "size few" });
   effect(() => {
     const { nPos, nNeg } = state.model.value.levels;
     const { kind, name: rows, models } = state.rows.value;
     const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
     size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
+    where.textContent = state.where.value && `Rows where ${state.where.value}`;
     few.textContent = state.waiting.value || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
   });
   return h(
     "div",
     { class: "heading" },
-    h("div", {}, h("h1", { dir: "auto" }, report.title), size, few, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
+    h("div", {}, h("h1", { dir: "auto" }, report.title), size, where, few, ...(report.notes ? [h("p", { class: "notes", dir: "auto" }, report.notes)] : [])),
     h("div", { class: "tools" }, ...slicePicker(state), ...tools),
   );
 }

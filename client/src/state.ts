@@ -25,8 +25,18 @@ export const MOST_COLOURED = 7;
 /** Costs and sizes beyond this are taken for slips: sums of their products would overflow. */
 export const MOST_AMOUNT = 1e12;
 
+export interface DrawnBand {
+  readonly model: string;
+  readonly x: readonly number[];
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+  readonly method: string;
+}
+
 export interface State {
   readonly report: Report;
+  /** Whether rows can be held to a condition. */
+  readonly filters: boolean;
   readonly slice: Signal<number>;
   readonly costFp: Signal<number>;
   readonly costFn: Signal<number>;
@@ -52,6 +62,10 @@ export interface State {
   readonly currency: Signal<string>;
   readonly looks: Signal<ReadonlyMap<string, Look>>;
   readonly sortBy: Signal<string>;
+  /** A condition that rows are held to, where the source knows conditions. */
+  readonly where: Signal<string>;
+  /** A band around one model's ROC curve that somebody asked for. */
+  readonly drawn: Signal<DrawnBand | null>;
 
   /** The rows that are shown; those before, while others are counted. */
   readonly rows: ReadonlySignal<Slice>;
@@ -104,8 +118,10 @@ export function createState(source: Source, first: Slice): State {
     currency: signal(""),
     looks: signal<ReadonlyMap<string, Look>>(new Map()),
     sortBy: signal("cost"),
+    where: signal(""),
+    drawn: signal<DrawnBand | null>(null),
   };
-  const { rows, waiting } = counted(source, inputs.slice, first);
+  const { rows, waiting } = counted(source, inputs.slice, inputs.where, first);
   const models = computed(() => rows.value.models);
   const context = computed<Context>(() => ({
     prevalence: inputs.prevalence.value,
@@ -141,10 +157,11 @@ export function createState(source: Source, first: Slice): State {
   const onHull = computed(() => regions(models.value.map((m) => (hidden(m) ? null : m.levels))));
   return {
     report,
+    filters: source.filters ?? false,
     ...inputs,
     rows,
     waiting,
-    folds: foldsOf(source, inputs.foldsView),
+    folds: foldsOf(source, inputs.foldsView, inputs.where),
     models,
     context,
     campaign,
@@ -167,22 +184,22 @@ export function createState(source: Source, first: Slice): State {
 }
 
 /** The rows of the part that is asked for: the newest request wins, and an older answer is dropped. */
-function counted(source: Source, part: Signal<number>, first: Slice): { rows: Signal<Slice>; waiting: Signal<string> } {
+function counted(source: Source, part: Signal<number>, where: Signal<string>, first: Slice): { rows: Signal<Slice>; waiting: Signal<string> } {
   const rows = signal(first);
   const waiting = signal("");
   let newest = new AbortController();
   effect(() => {
     newest.abort();
     const { signal: given } = (newest = new AbortController());
-    const asked = { part: part.value };
+    const asked = { part: part.value, where: where.value };
     const failed = (error: unknown): void => {
       if (!given.aborted) waiting.value = error instanceof Error ? error.message : String(error);
     };
     const show = (slice: Slice): void => {
       if (given.aborted) return;
       batch(() => ([rows.value, waiting.value] = [slice, ""]));
-      source.sureness?.(asked, given).then(({ auc, comparisons }) => {
-        const models = slice.models.map((model, i) => ({ ...model, auc: auc[i] ?? model.auc }));
+      source.sureness?.(asked, given).then(({ auc, comparisons, calibration }) => {
+        const models = slice.models.map((model, i) => ({ ...model, auc: auc[i] ?? model.auc, calibration: calibration?.[i] ?? model.calibration }));
         if (!given.aborted) rows.value = { ...slice, models, comparisons };
       }, failed);
     };
@@ -195,16 +212,18 @@ function counted(source: Source, part: Signal<number>, first: Slice): { rows: Si
 }
 
 /** The folds, counted when they are asked for first. */
-function foldsOf(source: Source, view: Signal<FoldsView>): Signal<readonly Slice[]> {
+function foldsOf(source: Source, view: Signal<FoldsView>, where: Signal<string>): Signal<readonly Slice[]> {
   const folds = signal<readonly Slice[]>([]);
   const places = source.report.parts.flatMap(({ kind }, part) => (kind === "fold" ? [part] : []));
-  const stop = effect(() => {
-    if (view.value === "none" || !places.length) return;
+  let counted: string | null = null;
+  effect(() => {
+    const condition = where.value;
+    if (view.value === "none" || !places.length || counted === condition) return;
+    counted = condition;
     const { signal: never } = new AbortController();
-    void Promise.all(places.map((part) => source.counts({ part }, never))).then((found) => {
-      folds.value = found;
-      stop();
-    });
+    const found = places.map(async (part) => source.counts({ part, where: condition, aside: true }, never));
+    const whole = (each: PromiseSettledResult<Slice>): Slice[] => (each.status === "fulfilled" ? [each.value] : []); // a fold may be left with one class
+    void Promise.allSettled(found).then((all) => counted === condition && (folds.value = all.flatMap(whole)));
   });
   return folds;
 }

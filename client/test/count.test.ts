@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { rankApart } from "../src/count/apart";
 import { areaInterval, areaSample, holm } from "../src/count/areas";
 import { dialectOf } from "../src/count/csv";
 import { asInt64, increasing } from "../src/count/numbers";
@@ -25,6 +26,26 @@ test("rows are put in the order of their values, of any type, and -0 equals 0", 
   assert.deepEqual(order(BigInt64Array.of(1n, -(2n ** 63n), 2n ** 53n + 1n, 2n ** 53n)), [1, 0, 3, 2]);
   assert.deepEqual(order(BigUint64Array.of(2n ** 64n - 1n, 0n, 2n ** 63n)), [1, 2, 0]);
   assert.deepEqual([...asInt64(Float64Array.of(0, 2 ** 53 - 1, -5))], [0n, 2n ** 53n - 1n, -5n]);
+});
+
+test("each class sorted by itself gives the levels of all rows ranked together", () => {
+  let seed = 7;
+  const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const draw = [(): number => random() - 0.5, (): number => Math.round(6 * random() - 3) / 2, (): number => (random() < 0.5 ? 0 : -0), (): number => (random() - 0.5) * 10 ** (60 * random() - 30)];
+  for (const next of draw) {
+    for (const n of [1, 2, 3, 50, 3000]) {
+      const numbers = Array.from({ length: n }, next);
+      const positive = Uint8Array.from(numbers, () => Number(random() < 0.4));
+      const columns = { float64: Float64Array.from(numbers), float32: Float32Array.from(numbers), int32: Int32Array.from(numbers, Math.round), int64: BigInt64Array.from(numbers, (x) => BigInt(Math.round(x) || 0) * 3n) };
+      for (const [type, values] of Object.entries(columns)) {
+        const [together, apart] = [rank({ type: type as "int64", values }, positive, null, false), rankApart({ type: type as "int64", values: values.slice() as typeof values }, positive)];
+        for (const column of ["threshold", "pos", "neg", "tp", "fp"] as const) assert.deepEqual(apart[column], together[column], `${type} ${n} ${column}`);
+        assert.deepEqual([apart.nPos, apart.nNeg, apart.weighted], [together.nPos, together.nNeg, together.weighted]);
+        assert.equal(area(apart), area(together));
+        assert.ok(!(apart.threshold as Float64Array).some((x) => Object.is(x, -0)));
+      }
+    }
+  }
 });
 
 test("levels, area and hull of five rows", () => {

@@ -10,7 +10,6 @@ from . import inference as inference
 from . import metrics as metrics
 from . import multiclass as multiclass
 from . import plotting as plotting
-from . import protocols as protocols
 from . import ranges as ranges
 from .calibration.methods import calibration_curve as calibration_curve
 from .core.context import Context as Context
@@ -43,5 +42,6 @@ from .inference.areas.auc import auc_interval as auc_interval
 from .inference.comparing import compare as compare
 from .inference.resampling.bootstrap import bootstrap as bootstrap
 from .report import Report as Report
+from .workbench.exploring import explore as explore
 
 __version__: str

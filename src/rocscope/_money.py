@@ -6,7 +6,7 @@ So costs that differ from row to row need no curve, hull or band of their own: t
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import frexp
+from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from rocscope.errors import ColumnError, InputError, OneClassError
 
 PARTS = 10_000
 """Amounts are counted in so many parts of 1: those of up to four decimals are whole numbers, whose sums are exact."""
+
+UNIT = 2.0**-40
+"""Of weights in money that are added up batch by batch."""
 
 _WHOLE = 2**53
 
@@ -132,14 +135,24 @@ def class_weights(rows: Predictions, context: Context) -> Array | None:
     weight, target = rows.sample_weight, context.target_prevalence
     if target is None:
         return weight
-    if not (rows.n_pos and rows.n_neg):
-        raise OneClassError("a target prevalence", expected="both classes", got="one")
-    odds = decimal(target) / (1 - decimal(target)) * Fraction(rows.n_neg) / Fraction(rows.n_pos)
-    of_pos, of_neg = odds.numerator, odds.denominator
-    if max(of_pos, of_neg) >= _WHOLE:
-        of_pos, of_neg = nearest(odds), 1.0
-    scale = np.where(rows.y_true, float(of_pos), float(of_neg))
+    scale = np.where(rows.y_true, *weights_of_classes(rows.n_pos, rows.n_neg, target))
     return scale if weight is None else scale * weight
+
+
+def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float, float]:
+    """Return what a positive and a negative row count at a target prevalence: whole numbers where there are such."""
+    if not (n_pos and n_neg):
+        raise OneClassError("a target prevalence", expected="both classes", got="one")
+    odds = decimal(target) / (1 - decimal(target)) * Fraction(n_neg) / Fraction(n_pos)
+    if max(odds.numerator, odds.denominator) >= _WHOLE:
+        return nearest(odds), 1.0
+    return float(odds.numerator), float(odds.denominator)
+
+
+def below_one(of_classes: tuple[float, float]) -> tuple[float, float]:
+    """Return two factors by a power of two lower, which rounds nothing."""
+    by = -frexp(max(of_classes))[1]
+    return ldexp(of_classes[0], by), ldexp(of_classes[1], by)
 
 
 def rows_in_money(predictions: Predictions, context: Context) -> Predictions:
@@ -148,12 +161,20 @@ def rows_in_money(predictions: Predictions, context: Context) -> Predictions:
 
 
 def gains_in_batch(
-    positive: NDArray[np.bool_], context: Context, columns: Mapping[str, Array], weight: Array | None
+    positive: NDArray[np.bool_],
+    context: Context,
+    columns: Mapping[str, Array],
+    weight: Array | None,
+    of_classes: tuple[float, float] | None = None,
 ) -> tuple[NDArray[np.bool_], Array]:
     """Return where acting gains, and what is at stake, in a unit in which all batches of rows can be added.
 
-    It is a power of two below which whole amounts of money do not lie, so that none is taken for a number of rows.
+    It is a power of two below which whole amounts of money do not lie, so that none is taken for a number of rows;
+    and what rows of both classes count at a target prevalence is brought below 1.
     """
     acted, left = costs_of_rows(positive, context, columns, whole=True)
     gain = left - acted
-    return gain > 0, np.abs(gain) * (2.0**-40 if weight is None else 2.0**-40 * weight)
+    mass = np.abs(gain) * (UNIT if weight is None else UNIT * weight)
+    if of_classes is not None:
+        mass *= np.where(positive, *below_one(of_classes))
+    return gain > 0, mass

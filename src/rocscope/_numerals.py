@@ -26,3 +26,8 @@ def to_its_error(number: float, error: float) -> str:
         return f"{number:,.4g}"
     digits = 1 - math.floor(math.log10(error))
     return f"{round(number, digits) + 0.0:,.{max(digits, 0)}f}"
+
+
+def chance(share: float) -> str:
+    """Return a probability that was found by drawing, which is never sure."""
+    return "above 99.9 %" if share > 0.999 else "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"

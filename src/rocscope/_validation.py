@@ -3,11 +3,10 @@
 Nothing behind this module checks its input again.
 """
 
-import difflib
 import math
 import secrets
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, cast
 
@@ -17,10 +16,10 @@ from numpy.typing import NDArray
 from rocscope._types import Array
 from rocscope._unrounded import as_written, unpacked
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
+from rocscope.errors import listing as listing
+from rocscope.errors import one_of as one_of
 
-_MOST_NAMED = 6
 _MOST_WHOLE = 2**62
-_MOST_NAMES = 24
 _SEED_BITS = 32
 _MOST_TIMES = 2**31  # repetitions, bins or rows of a table: more are a mistake
 _MOST_SHOWN = 120
@@ -157,12 +156,6 @@ def distinct(values: Array) -> list[Any]:
         return list(unique) if unique.dtype.kind in "mM" else unique.tolist()
     except TypeError:  # labels of mixed types have no order
         return list({repr(value): value for value in values.tolist()}.values())
-
-
-def listing(values: Sequence[Any], most: int = _MOST_NAMED, shown: Callable[[Any], str] = repr) -> str:
-    """Return the first values, and how many more there are."""
-    rest = len(values) - most
-    return ", ".join(map(shown, values[:most])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
@@ -390,11 +383,3 @@ def shown(value: Any) -> str:
     """Return a value as errors show it: in one short line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
-
-
-def one_of(name: str, known: Sequence[str]) -> str:
-    """Return the words for "expected": the known names, and the closest of them whatever its case."""
-    by_folded = {entry.casefold(): entry for entry in reversed(known)}
-    close = [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded, n=1)]
-    listed = "one of " + listing(known, _MOST_NAMES)
-    return f"{listed} (closest: {close[0]!r})" if close else listed

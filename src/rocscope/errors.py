@@ -7,12 +7,15 @@ Every message is one line and says what was expected, what was found and how to 
 The command line prints that line and exits with code 2.
 """
 
+import difflib
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 _LONGEST = 400  # of what was found: texts that were passed may be of any length
+_MOST_LISTED, _MOST_NAMED = 6, 24  # of values, and of names to choose from
 _PACKAGE = __file__.removesuffix("errors.py")
 
 
@@ -130,3 +133,22 @@ def heard() -> Iterator[list[str]]:
         warnings.simplefilter("always", RocscopeWarning)
         yield said
     said += dict.fromkeys(str(warning.message) for warning in caught)
+
+
+def listing(values: Sequence[Any], most: int = _MOST_LISTED, shown: Callable[[Any], str] = repr) -> str:
+    """Return the first values, and how many more there are."""
+    rest = len(values) - most
+    return ", ".join(map(shown, values[:most])) + (f" and {rest} more" if rest > 0 else "")
+
+
+def one_of(name: str, known: Sequence[str]) -> str:
+    """Return the words for "expected": the known names, and the closest of them whatever its case."""
+    by_folded = {entry.casefold(): entry for entry in reversed(known)}
+    close = [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded, n=1)]
+    listed = "one of " + listing(known, _MOST_NAMED)
+    return f"{listed} (closest: {close[0]!r})" if close else listed
+
+
+def brief(origin: tuple[str, ...]) -> str:
+    """Return the first of several names, and how many more there are."""
+    return origin[0] if len(origin) == 1 else f"{origin[0]} and {len(origin) - 1} more"

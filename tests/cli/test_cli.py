@@ -239,6 +239,10 @@ def test_the_example_of_each_command_runs(run, scores, command):
     assert code in (0, 1), err
 
 
+def test_the_help_says_what_each_command_is_for(run):
+    assert "campaign     Find how many customers" in run("--help")[1]
+
+
 def test_the_help_names_the_table_of_pyproject(run):
     assert "[tool.rocscope]" in run("--help")[1]
 

@@ -1,12 +1,16 @@
 """What is typed: options of every command, faults in them, answered at once, and where defaults come from."""
 
+import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate", "page")
 OF_A_FILE = COMMANDS[1:-1]
@@ -46,7 +50,13 @@ def test_help_names_every_command():
     out = help_of("--help")
     assert help_of() == out
     for command in COMMANDS:
-        assert f"│ {command} " in out
+        assert re.search(rf"│ {command} +[A-Z]", out)
+
+
+def test_completion_is_installed_for_the_shell(run, tmp_path):
+    code, _, _ = run("--install-completion", HOME=str(tmp_path), SHELL="/bin/bash")
+    (script,) = tmp_path.glob(".local/share/bash-completion/completions/rocscope")
+    assert (code, "--target-prevalence" in script.read_text()) == (0, True)
 
 
 def test_version(run):
@@ -91,15 +101,37 @@ def answer(folder, *arguments):
     return run.returncode, run.stderr, set(run.stdout.split())
 
 
-@pytest.mark.parametrize("fault", ["path", "option"])
-def test_a_wrong_path_or_option_is_answered_before_any_library_is_loaded(tmp_path, fault):
-    for command in OF_A_FILE:
-        required = CAMPAIGN if command == "campaign" else ("--score", "s") if command == "calibrate" else ()
-        wrong = () if fault == "path" else ("--scroe", "s")
-        code, err, loaded = answer(tmp_path, command, "missing.csv", "--label", "y", *required, *wrong)
+WRONG = {
+    "path": (("missing.csv", "--label", "y"), "missing.csv: no such file"),
+    "option": (("missing.csv", "--label", "y", "--scroe", "s"), "--scroe"),
+    "label": (("rows.csv", "--label", "z"), "label of rows.csv: expected one of 'y', 's', got 'z'"),
+    "score": (
+        ("rows.csv.gz", "--label", "y", "--score", "t"),
+        "score of rows.csv.gz: expected one of 'y', 's', got 't'",
+    ),
+    "no label": (("rows.csv",), "--label: expected the name of a column of rows.csv: 'y', 's', got none"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_what_is_wrong_is_answered_before_any_library_is_loaded(tmp_path, fault):
+    (tmp_path / "rows.csv").write_text("y,s\n1,0.9\n0,0.1\n")
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress((tmp_path / "rows.csv").read_bytes()))
+    typed, message = WRONG[fault]
+    for command in OF_A_FILE[1:] if fault == "no label" else OF_A_FILE:
+        required = CAMPAIGN if command == "campaign" else ()
+        required += ("--score", "s") if "--score" not in typed and command != "validate" else ()
+        code, err, loaded = answer(tmp_path, command, *typed, *required)
         assert (code, err.count("\n")) == (2, 1), err
-        assert ("missing.csv: no such file" if fault == "path" else "--scroe") in err
+        assert message in err
         assert not loaded & LIBRARIES
+
+
+def test_of_parquet_only_what_reads_its_names_is_loaded(tmp_path):
+    parquet.write_table(pa.table({"y": [1, 0], "s": [0.9, 0.1]}), tmp_path / "rows.parquet")
+    code, err, loaded = answer(tmp_path, "summary", "rows.parquet", "--label", "y", "--score", "t")
+    assert (code, "score of rows.parquet: expected one of 'y', 's', got 't'" in err) == (2, True)
+    assert not loaded & (LIBRARIES - {"numpy", "pyarrow"})
 
 
 def test_any_option_may_stand_in_the_environment_or_in_the_settings(run, scores, tmp_path):

@@ -1,6 +1,7 @@
 """Samples whose true costs are known, and what the intervals of decisions and plans say of them.
 
-As a script it prints the figures of `Decision.interval`: ``python tests/decisions/interval_cases.py``.
+As a script it prints the figures of `Decision.interval` and `CampaignPlan.profit`:
+``python tests/decisions/interval_cases.py [SAMPLES [SEED]]``.
 """
 
 from dataclasses import dataclass
@@ -77,6 +78,12 @@ SEVERAL = {
     "five equal models, 2 % of 1,000 positive": Cases(1000, (1.5,) * 5, 0.02, 30),
 }
 MAILING = {
+    "profit, 30 % of 100 respond": Cases(100, (1.0,), 0.3, 3),
+    "profit, 10 % of 200 respond": Cases(200, (1.0,), 0.1, 10),
+    "profit, 10 % of 400 respond": Cases(400, (1.5,), 0.1, 10),
+    "profit, 10 % of 400 respond, multiples of 1/2": Cases(400, (1.5,), 0.1, 10, step=0.5),
+    "profit, 10 % of 400 respond, five equal models": Cases(400, (1.0,) * 5, 0.1, 10),
+    "profit, 2 % of 1,000 respond": Cases(1000, (1.5,), 0.02, 50),
     "profit, 3 % of 2,000 respond": Cases(2000, (1.0,), 0.03, 40),
     "profit, 1 % of 2,000 respond": Cases(2000, (1.5,), 0.01, 100),
 }
@@ -107,17 +114,25 @@ def study(cases, samples, *, seed=0, replicates=200, profit=False):
     return {name: np.array(column, dtype=float) for name, column in zip(names, zip(*found, strict=True), strict=True)}
 
 
+def covered(name, samples, **options):
+    """Print how often the intervals of a line hold the truth, cost or profit and regret, and return that."""
+    profit = name in MAILING
+    result = study((SINGLE | RARE | SEVERAL | MAILING)[name], samples, profit=profit, **options)
+    missed, held = result["missed"], np.mean(result["regret"] == 0)
+    of_regret = "" if profit else f", regret {held:.1%}"
+    print(
+        f"{name}: {samples} samples, covers {np.mean(missed == 0):.1%} (too low {np.mean(missed > 0):.1%}, too high "
+        f"{np.mean(missed < 0):.1%}){of_regret}, bias {result['error'].mean():.4g}, "
+        f"apparent {result['apparent'].mean():.4g}, reliable {result['reliable'].mean():.1%}, "
+        f"acting {result['acting'].mean():.2f}",
+        flush=True,
+    )
+    return np.mean(missed == 0), held
+
+
 if __name__ == "__main__":
     import sys
 
-    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    for name, cases in (SINGLE | RARE | SEVERAL | MAILING).items():
-        result = study(cases, samples, profit=name in MAILING)
-        missed, regret = result["missed"], result["regret"]
-        print(
-            f"{name}: covers {np.mean(missed == 0):.1%} (too low {np.mean(missed > 0):.1%}, too high "
-            f"{np.mean(missed < 0):.1%}), regret {np.mean(regret == 0):.1%}, bias {result['error'].mean():.4f}, "
-            f"apparent {result['apparent'].mean():.4f}, reliable {result['reliable'].mean():.1%}, "
-            f"acting {result['acting'].mean():.2f}",
-            flush=True,
-        )
+    given = [int(text) for text in sys.argv[1:]]
+    for line in SINGLE | RARE | SEVERAL | MAILING:
+        covered(line, *given[:1] or [1000], seed=given[1] if len(given) > 1 else 0)

@@ -9,8 +9,8 @@ import pytest
 import rocscope as rs
 from rocscope import Campaign, Predictions
 from rocscope.errors import ColumnError, InputError
+from strategies import counted, in_parts
 
-CASES = [pytest.param(60, id="few"), pytest.param(2000, id="all", marks=pytest.mark.slow)]
 FACTS = ("depth", "gain", "cumulative_gain", "lift", "size", "responders", "non_responders", "profit", "threshold")
 
 
@@ -49,10 +49,10 @@ def points(preds, campaign):
         yield cut, size, responders, brings - campaign.unit_cost * size - campaign.fixed_cost
 
 
-@pytest.mark.parametrize("cases", CASES)
-def test_no_threshold_and_no_lot_between_two_brings_more(cases):
-    rng = np.random.default_rng(0)
-    for _ in range(cases):
+@in_parts(60, 2000)
+def test_no_threshold_and_no_lot_between_two_brings_more(cases, part):
+    rng = np.random.default_rng([0, part])
+    for _ in counted(cases):
         preds, campaign = drawn(rng)
         plan = rs.plan_campaign(preds, campaign)
         found = list(points(preds, campaign))

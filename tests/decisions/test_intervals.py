@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rocscope as rs
-from interval_cases import MAILING, RARE, SEVERAL, SINGLE, Cases, study
+from interval_cases import MAILING, RARE, SEVERAL, SINGLE, Cases, covered
 from rocscope._numerals import to_its_error
 from rocscope.decisions import Constraint
 from rocscope.decisions.certainty.drawing_again import in_sample
@@ -321,23 +321,25 @@ def test_numbers_without_digits_that_mean_nothing():
     assert repr(rs.choose(rows_of()).interval(**QUICK)).startswith("ChosenEstimate(0.")
 
 
-def covered(cases, number, **options):
-    result = study(cases, number, **options)
-    return np.mean(result["missed"] == 0), np.mean(result["regret"] == 0)
-
-
 @pytest.mark.parametrize(
-    "name", ["1.0, all different, 100 rows", "2 % of 1,000 positive", "five equal models, 100 rows"]
+    "name",
+    [
+        "1.0, all different, 100 rows",
+        "2 % of 1,000 positive",
+        "five equal models, 100 rows",
+        "profit, 30 % of 100 respond",
+        "profit, 10 % of 200 respond",
+    ],
 )
 def test_intervals_cover_the_true_cost(name):
-    cost, regret = covered((SINGLE | RARE | SEVERAL)[name], 25)
-    assert min(cost, regret) >= 0.8
+    """If 93 % are covered, fewer than 15 of 20 samples are in one of 500 runs."""
+    assert min(covered(name, 20)) >= 0.75
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SINGLE | RARE | SEVERAL | MAILING)
 def test_intervals_cover_the_true_cost_in_many_samples(name):
-    cost, regret = covered((SINGLE | RARE | SEVERAL | MAILING)[name], 1000, profit=name in MAILING)
+    cost, regret = covered(name, 1000)
     slack = 2 * np.sqrt(0.05 * 0.95 / 1000)
     assert 0.93 - slack <= cost <= 0.98 + slack
     assert regret >= 0.93 - slack

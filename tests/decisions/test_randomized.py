@@ -7,10 +7,10 @@ from scipy.optimize import linprog
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions, Review
 from rocscope.errors import InfeasibleError, InputError
-from strategies import tied_scores
+from strategies import counted, in_parts, tied_scores
 
 GAP = 1e-9
-CASES = [pytest.param(60, id="few"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
+SEARCHED = in_parts(60, 10_000)
 
 
 def sample(rng):
@@ -91,11 +91,11 @@ def gap(rng):
     return abs(decision.expected_cost - best) / max(1, abs(best)), False
 
 
-@pytest.mark.parametrize("cases", CASES)
-def test_no_randomised_rule_of_all_models_is_cheaper(cases):
+@SEARCHED
+def test_no_randomised_rule_of_all_models_is_cheaper(cases, part):
     """Of 10,000 generated cases the largest gap was 2.1e-14; 200 had bounds that only three thresholds meet."""
-    rng = np.random.default_rng(0)
-    found = [gap(rng) for _ in range(cases)]
+    rng = np.random.default_rng([0, part])
+    found = [gap(rng) for _ in counted(cases)]
     print(f"largest gap {max(each for each, _ in found):.2g}, among three thresholds {sum(t for _, t in found)}")
     assert max(each for each, _ in found) <= GAP
     assert sum(three for _, three in found) <= 0.05 * cases
@@ -124,10 +124,12 @@ def drawn(rng):
     return row.size
 
 
-@pytest.mark.parametrize("cases", CASES)
-def test_no_randomised_campaign_brings_more_and_every_plan_is_drawn_exactly(cases):
-    rng = np.random.default_rng(1)
-    assert sum(drawn(rng) > 0 for _ in range(cases)) > cases / 2
+@SEARCHED
+def test_no_randomised_campaign_brings_more_and_every_plan_is_drawn_exactly(cases, part):
+    rng = np.random.default_rng([1, part])
+    sent = sum(drawn(rng) > 0 for _ in counted(cases))
+    print(f"{cases} plans, {sent} of them contact somebody")
+    assert sent > cases / 2
 
 
 def third(rng):
@@ -161,10 +163,10 @@ def third(rng):
     return abs(decision.expected_cost - np.min(np.array(losses, dtype=float))), decision.review is not None
 
 
-@pytest.mark.parametrize("cases", CASES)
-def test_no_mixture_of_two_thresholds_for_three_actions_is_cheaper(cases):
-    rng = np.random.default_rng(2)
-    found = [third(rng) for _ in range(cases)]
+@SEARCHED
+def test_no_mixture_of_two_thresholds_for_three_actions_is_cheaper(cases, part):
+    rng = np.random.default_rng([2, part])
+    found = [third(rng) for _ in counted(cases)]
     print(f"largest gap {max(each for each, _ in found):.2g}, with reviews {sum(used for _, used in found)}")
     assert max(each for each, _ in found) <= GAP
     assert sum(used for _, used in found) >= cases / 4

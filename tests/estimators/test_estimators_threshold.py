@@ -17,6 +17,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
+from rocscope import protocols
 
 
 def sample(n=200, seed=0, share=0.3):
@@ -72,7 +73,7 @@ def test_folds_are_those_of_evaluate():
     assert np.array_equal(model.predictions_.scores["LogisticRegression"], preds.scores["LogisticRegression"])
 
 
-@pytest.mark.parametrize(("cv", "tested"), [("leave_one_out", 40), ("holdout", 13), (rs.protocols.TimeOrder(3), 30)])
+@pytest.mark.parametrize(("cv", "tested"), [("leave_one_out", 40), ("holdout", 13), (protocols.TimeOrder(3), 30)])
 def test_protocols_serve_inside_as_outside(cv, tested):
     X, y = sample(40)
     model = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=cv).fit(X, y)

@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
-from rocscope import _progress
+from rocscope import _progress, protocols
 from rocscope.errors import RocscopeWarning
 
 
@@ -80,12 +80,12 @@ def test_selection_inside_the_folds_finds_nothing_in_noise():
 
 CVS = {
     "folds": (5, 60),
-    "many folds": (rs.protocols.Folds(3, stratified=False), 60),
+    "many folds": (protocols.Folds(3, stratified=False), 60),
     "holdout": ("holdout", 20),
     "three parts": ("three_parts", 30),
     "leave one out": ("leave_one_out", 60),
-    "time": (rs.protocols.TimeOrder(3, gap=2), 45),
-    "bootstrap": (rs.protocols.OutOfBag(stratified=True), None),
+    "time": (protocols.TimeOrder(3, gap=2), 45),
+    "bootstrap": (protocols.OutOfBag(stratified=True), None),
     "rows": ([(range(30), range(30, 60)), (np.arange(60) < 40, np.arange(60) >= 50)], 40),
 }
 
@@ -156,7 +156,7 @@ def test_folds_are_stratified_and_groups_stay_together(seen):
 
 def test_three_parts_are_segments(noise):
     X, y = noise
-    parts = rs.evaluate(GaussianNB(), X, y, cv=rs.protocols.ThreeParts(0.2, 0.3)).by_segment()
+    parts = rs.evaluate(GaussianNB(), X, y, cv=protocols.ThreeParts(0.2, 0.3)).by_segment()
     assert {name: len(part) for name, part in parts.items()} == {"test": 36, "validation": 24}
     decision = rs.choose(parts["validation"], rs.Context(cost_fn=3))
     assert decision.predict(parts["test"]).size == 36

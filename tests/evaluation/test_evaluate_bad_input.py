@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
+from rocscope import protocols
 from rocscope.errors import InputError, LabelError, ModelError, RocscopeWarning, ShapeError
 
 X = np.arange(24.0).reshape(12, 2)
@@ -40,7 +41,7 @@ refused = {
         "cv: expected at least 5 rows of each class, one a fold, got fewer of 'b: 3'; take cv=3, merge or leave out",
     ),
     "all rare": (
-        lambda: evaluate(cv=rs.protocols.Folds(7, rare_classes="spread")),
+        lambda: evaluate(cv=protocols.Folds(7, rare_classes="spread")),
         InputError,
         "take cv=6, merge",
     ),
@@ -82,7 +83,7 @@ refused = {
         "a splitter for groups such as GroupKFold",
     ),
     "groups in time": (lambda: evaluate(cv="time_order", groups=GROUPS), InputError, "none in order of time"),
-    "parts of all": (lambda: rs.protocols.ThreeParts(0.5, 0.5), InputError, "expected less than 1, got 1"),
+    "parts of all": (lambda: protocols.ThreeParts(0.5, 0.5), InputError, "expected less than 1, got 1"),
     "segment": (lambda: evaluate(cv="three_parts", segment=Y), InputError, "none with three parts"),
     "no model": (lambda: evaluate([]), InputError, "models: expected at least one model, got none"),
     "a class": (lambda: evaluate({"nb": GaussianNB}), InputError, "got the class GaussianNB; make an instance of it"),
@@ -144,7 +145,7 @@ def test_parts_of_a_model_must_say_whether_they_ask_for_weights():
 
 def test_rare_classes_are_spread_on_request():
     y = [0] * 9 + [1] * 3
-    preds = evaluate(y=y, cv=rs.protocols.Folds(5, rare_classes="spread"))
+    preds = evaluate(y=y, cv=protocols.Folds(5, rare_classes="spread"))
     assert len(preds) == 12
     assert sorted(part.n_pos for part in preds.by_fold().values()) == [0, 0, 1, 1, 1]
 

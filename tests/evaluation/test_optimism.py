@@ -10,7 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rocscope as rs
 from optimism_cases import Population, study
@@ -145,6 +149,44 @@ def test_cross_validation_equals_a_slow_loop(coarse):
     assert models == {"a", "b"} or not coarse
 
 
+def test_what_folds_gain_by_their_own_choice_equals_a_slow_loop():
+    fold = np.arange(120) % 4
+    preds = preds_of(fold=fold, models=("a", "b"))
+    context = rs.Context(cost_fn=3, target_prevalence=0.4)
+    result = quick(preds, context)
+    chosen = result.decision
+    gains = []
+    for k in range(4):
+        y, scores = preds.y_true[fold == k], {name: score[fold == k] for name, score in preds.scores.items()}
+        own = value_of("min_cost", context, y, scores[chosen.model], chosen.threshold)
+        gains.append(own - best_by_rows("min_cost", context, y, scores))
+    assert result.fold_corrected.value == pytest.approx(result.apparent.value + np.mean(gains))
+    assert "Tibshirani" in result.fold_corrected.method
+
+
+def test_a_correction_that_is_large_gives_way_to_cross_validation():
+    few, many = quick(preds_of(n=60), rs.Context()), quick(preds_of(n=3000), rs.Context())
+    assert (few.estimate, few.corrected.reliable) == (few.cross_validated, False)
+    assert "take cross_validated" in few.corrected.reason
+    assert "not reliable" in repr(few)
+    assert (many.estimate, many.corrected.reliable) == (many.corrected, True)
+
+
+def test_a_search_stands_for_its_settings():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    x = rng.normal(size=(60, 2)) + y[:, None]
+    inner = Pipeline([("scale", "passthrough"), ("near", KNeighborsClassifier())])
+    grid = {"scale": [StandardScaler()], "near__n_neighbors": [3, 9]}
+    names = [f"near, near__n_neighbors={k}, scale=StandardScaler()" for k in (3, 9)]
+    by_hand = [make_pipeline(StandardScaler(), KNeighborsClassifier(k)) for k in (3, 9)]
+    found = quick({"near": GridSearchCV(inner, grid), "bayes": GaussianNB()}, X=x, y=y, cv=3)
+    expected = quick(dict(zip([*names, "bayes"], [*by_hand, GaussianNB()], strict=True)), X=x, y=y, cv=3)
+    assert found.to_dict() == expected.to_dict()
+    drawn = RandomizedSearchCV(KNeighborsClassifier(), {"n_neighbors": range(1, 20)}, n_iter=4)
+    assert len(quick(drawn, X=x, y=y, cv=3).models) == 4
+
+
 def test_repeats_never_judge_a_case_that_was_chosen_on():
     # Each case has the same score in both repeats; seen twice, the choice would know the answer.
     n = 60
@@ -262,7 +304,8 @@ def test_what_is_refused(data, options, error, words):
 def test_the_result_is_plain_data_a_table_and_a_figure():
     result = quick(preds_of(models=("<a>", "b")), rs.Context(cost_fn=2))
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert set(data) >= {"decision", "apparent", "cross_validated", "corrected", "expected_loss", "threshold", "models"}
+    figures = {"apparent", "cross_validated", "corrected", "fold_corrected", "expected_loss", "threshold"}
+    assert set(data) >= {"decision", "models", *figures}
     assert repr(result).count("\n") == 0
     assert "apparent" in repr(result)
     assert "&lt;a&gt;" in result._repr_html_()

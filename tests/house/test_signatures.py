@@ -15,18 +15,19 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
+from rocscope import protocols
 
 ROOT = Path(rs.__file__).parent
 
 OWN_CHOICES = {
     "method": "each function has methods of its own, and its own best one",
-    "repeats": "one run of an evaluation; as many as make an estimate steady of the price of choosing",
+    "repeats": "one run of an evaluation; ten where an estimate is to be steady",
     "stratified": "folds keep the class mix; a sample whose class mix was not fixed varies in it when drawn again",
     "test": "a third where there are two parts, a quarter where there are three",
     "memory": "what ranks may take of a machine, or the size of a sketch, which is kept and sent",
     "replicates": "2000, but fewer where each fits models (200) or recounts two dozen numbers (200)",
     "threshold": "points made by hand need not have one",
-    "cv": "ten folds; a learning curve holds a share of the rows out, again and again",
+    "cv": "ten folds; five where two are left out at once; a learning curve holds a share of the rows out",
     "metric": "the AUC; a band goes around a curve unless it is told a metric",
     "kind": "which rates are averaged, what ranges surely hold, or which classes: each has its usual one",
     "weight": "rows have none unless a column holds them; a mean over groups is one over their rows",
@@ -68,7 +69,7 @@ ALSO_REQUIRED = {
 def topics():
     """Return the modules whose calls are public: `errors` are raised, and `sample` says what may be passed as data."""
     names = [name for name in rs.__all__ if name not in ("errors", "sample")]
-    found = [rs, *(getattr(rs, name) for name in names if isinstance(getattr(rs, name), types.ModuleType))]
+    found = [rs, *(getattr(rs, name) for name in names if isinstance(getattr(rs, name), types.ModuleType)), protocols]
     inner = [getattr(topic, name) for topic in found[1:] for name in getattr(topic, "__all__", ())]
     return [*found, *(each for each in inner if isinstance(each, types.ModuleType))]
 

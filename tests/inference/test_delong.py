@@ -12,7 +12,7 @@ import rocscope as rs
 from inference_cases import cases, components, delong_covariance, mean, obuchowski_covariance
 from proc_values import SETS, VALUES
 from rocscope.errors import ColumnError, InputError, OneClassError, PairingError, RocscopeWarning, WeightError
-from rocscope.inference.areas.placements import _placements, sample_of_counts, sample_of_rows
+from rocscope.inference.areas.placements import placements, sample_of_counts, sample_of_rows
 
 EXACT = {"rel": 1e-12, "abs": 1e-14}
 
@@ -81,7 +81,7 @@ def test_the_reference_holds_unpaired_values():
 @given(cases())
 def test_placements_are_those_of_the_definition(case):
     label, scores = case
-    found = _placements(label == 1, scores["a"])
+    found = placements(label == 1, scores["a"])
     pos, neg = components(label, scores["a"])
     assert found[label == 1].tolist() == [2 * value * len(neg) for value in pos]
     assert found[label == 0].tolist() == [2 * value * len(pos) for value in neg]

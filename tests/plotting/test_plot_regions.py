@@ -1,5 +1,7 @@
 """The map of contexts, through what is drawn."""
 
+import itertools
+
 import matplotlib
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from matplotlib.figure import Figure
 
 import rocscope as rs
 from rocscope import Context, ThresholdCounts
+from rocscope.errors import InputError
 
 matplotlib.use("Agg")
 
@@ -54,3 +57,48 @@ def test_hostile_names_and_a_new_figure():
     ax.figure.canvas.draw()
     assert len(ax.get_legend().get_texts()) == 4
     plt.close("all")
+
+
+@pytest.mark.parametrize("models", [["sharp"], ["sharp", "wide"], ["none", "wide"]])
+def test_the_share_to_look_at_is_that_of_the_choice_with_a_review(models):
+    hull = rs.hull({model: MODELS[model] for model in models})
+    ratio, prevalence = np.array([0.03, 0.4, 1.0, 7.0]), np.array([0.02, 0.3, 0.9])
+    for cost in (0, 0.004, 0.1, 0.6):
+        looked = hull.region_map(ratio, prevalence, review=rs.Review(cost)).looked
+        for (i, share), (j, alarm) in itertools.product(enumerate(prevalence), enumerate(ratio)):
+            chosen = rs.choose(hull, Context(share, cost_fp=alarm), review=rs.Review(cost))
+            acted = chosen.point.at_prevalence(share).depth
+            wider = acted if chosen.review is None else chosen.review.point.at_prevalence(share).depth
+            assert looked[i, j] == pytest.approx(wider - acted, abs=1e-12)
+
+
+def test_where_cases_are_worth_a_look_is_hatched():
+    ax = rs.plotting.plot_regions(rs.hull(MODELS), ax=Figure().subplots(), review=rs.Review(0.05))
+    assert ax.get_legend_handles_labels()[1][-2:] == ["look closer at some", "at more than 10 %"]
+    (hatched,) = (each for each in ax.collections if each.get_gid() == "looked")
+    looked = rs.hull(MODELS).region_map(review=rs.Review(0.05)).looked
+    some, many = hatched.get_paths()
+    assert len(some.vertices) and len(many.vertices)
+    drawn = rs.hull(MODELS).region_map()
+    for i, j in itertools.product(range(5, 121, 20), range(5, 121, 20)):
+        place = drawn.cost_ratio[j], drawn.prevalence[i]
+        near = looked[i - 1 : i + 2, j - 1 : j + 2]
+        if (near > 0.1).all() or (near <= 0.1).all():
+            assert many.contains_point(place) == (near > 0.1).all()
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda hull: hull.region_map(review=rs.Review(1, capacity=3)), "review: expected a Review without a capacity"),
+        (lambda hull: hull.region_map(review=0.1), "review: expected a Review without a capacity, got 0.1"),
+        (
+            lambda hull: rs.plotting.plot_regions(hull.region_map(), review=rs.Review(1)),
+            "review: expected none with a map that is made",
+        ),
+    ],
+)
+def test_reviews_that_a_map_cannot_take(call, words):
+    with pytest.raises(InputError, match=words):
+        call(rs.hull(MODELS))

@@ -9,15 +9,31 @@ import { type Column, type Frame, type Mark, type Scale, type Scene, type Series
 
 type Pen = CanvasRenderingContext2D;
 
-/** Draw the path of a series with a pen, or return it as text without one. */
-function pathOf(series: Series, frame: Frame, pen: Pen | null): string | null {
+/** Draw the path of a series: by a plain loop, as every frame of a drag has thousands of points. */
+function draw(series: Series, frame: Frame, pen: Pen): void {
+  const { x, y } = series.base ? outline(series, series.base) : series;
+  const [toX, toY] = [straight(frame.x), straight(frame.y)];
+  let down = false;
+  for (let i = 0; i < x.length; i++) {
+    const [left, top] = [toX(x[i]!), toY(y[i]!)];
+    if (!Number.isFinite(left + top)) down = false;
+    else if (down) pen.lineTo(left, top);
+    else {
+      pen.moveTo(left, top);
+      down = true;
+    }
+  }
+}
+
+/** The same as text. */
+function pathOf(series: Series, frame: Frame): string | null {
   const { x, y } = series.base ? outline(series, series.base) : series;
   const [toX, toY] = [straight(frame.x), straight(frame.y)];
   const shape = line<number>()
     .x((i) => toX(x[i] ?? NaN))
     .y((i) => toY(y[i] ?? NaN))
     .defined((i) => Number.isFinite(x[i]) && Number.isFinite(y[i]));
-  return shape.context(pen)(upTo(x.length)) as string | null;
+  return shape(upTo(x.length));
 }
 
 /** The edges of an area as one line, there and back. */
@@ -89,7 +105,7 @@ function gridLines(scene: Scene, frame: Frame): [[number, number], [number, numb
 function stroke(pen: Pen, series: Series, frame: Frame): void {
   pen.globalAlpha = series.alpha ?? 1;
   pen.beginPath();
-  pathOf(series, frame, pen);
+  draw(series, frame, pen);
   if (series.base) {
     pen.fillStyle = series.stroke;
     pen.fill();
@@ -108,7 +124,7 @@ export function seriesAsSvg(scene: Scene, frame: Frame, palette: Palette): SVGGE
   for (const [[x1, y1], [x2, y2]] of gridLines(scene, frame)) group.append(s("line", { x1, y1, x2, y2, stroke: palette.grid }));
   const clipped = s("svg", { width: frame.width, height: frame.height, overflow: "hidden" });
   for (const series of scene.series) {
-    const d = pathOf(series, frame, null) ?? "";
+    const d = pathOf(series, frame) ?? "";
     const paintWith = series.base
       ? { fill: series.stroke, stroke: "none" }
       : {

@@ -129,9 +129,11 @@ function hullOf(state: State): Series {
   return { x: spots.map(([x]) => x), y: spots.map(([, y]) => y), stroke: palette.value.ink, alpha: 0.28, width: 4 };
 }
 
-/** Wilson interval of the true positive rate at each threshold of the current model. */
+/** The band that was asked for, or Wilson's interval of the true positive rate at each threshold of the current model. */
 function bandOf(state: State): Series[] {
-  const { levels, index } = state.model.value;
+  const { levels, index, name } = state.model.value;
+  const drawn = state.drawn.value;
+  if (drawn?.model === name) return [{ x: drawn.x, y: drawn.high, base: drawn.low, stroke: colourOf(state, index), alpha: 0.18 }];
   if (!state.band.value || !levels.whole) return [];
   const edges = Array.from(levels.tp, (tp) => wilson(tp, levels.nPos));
   return [{ x: levels.fpr, y: edges.map(([, high]) => high), base: edges.map(([low]) => low), stroke: colourOf(state, index), alpha: 0.18 }];

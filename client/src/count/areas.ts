@@ -1,5 +1,6 @@
 /** How sure areas are, and whether they differ: the twin of `rocscope.inference.areas`, which tells why. */
 
+import type { Ranked } from "./ranked";
 import { ndtr, studentQuantile, zero } from "./special";
 
 /** Rows of one class: how far each moves the area of each model, and how many rows an entry stands for. */
@@ -9,6 +10,8 @@ interface Stratum {
   readonly n: number;
   /** Of each model, rows placed below 1 and above 0. */
   readonly inside: readonly (readonly [number, number])[];
+  /** Of the only model sums of the second and fourth powers of its moves, where these are not kept. */
+  readonly sums?: readonly [second: number, fourth: number];
 }
 
 export interface AreaSample {
@@ -24,6 +27,13 @@ function total(values: (i: number) => number, { moves, times }: Stratum): number
   const size = moves[0]!.length;
   for (let i = 0; i < size; i++) sum += times ? times[i]! * values(i) : values(i);
   return sum;
+}
+
+/** Sum of a power of the moves of a model. */
+function sumOf(stratum: Stratum, model: number, power: 2 | 4): number {
+  if (stratum.sums) return stratum.sums[power === 2 ? 0 : 1];
+  const moves = stratum.moves[model]!;
+  return power === 2 ? total((i) => moves[i]! * moves[i]!, stratum) : total((i) => (moves[i]! * moves[i]!) ** 2, stratum);
 }
 
 const freedom = (stratum: Stratum): number => stratum.n - 1;
@@ -53,9 +63,28 @@ export function areaSample(
   return { auc, strata: [stratum(0), stratum(1)] };
 }
 
+/** Of one model what its area needs, in one pass over its levels, of which each stands for all its rows. */
+export function levelSample(auc: number, { pos, neg, tp, fp, nPos, nNeg }: Pick<Ranked, "pos" | "neg" | "tp" | "fp" | "nPos" | "nNeg">): AreaSample {
+  const side = (own: Float64Array, placed: (level: number) => number, n: number): Stratum => {
+    let [second, fourth, below, above] = [0, 0, 0, 0];
+    for (let i = 0; i < own.length; i++) {
+      const rows = own[i]!;
+      if (!rows) continue;
+      const share = placed(i);
+      const move = ((share - auc) / n) ** 2;
+      second += rows * move;
+      fourth += rows * (move * move);
+      if (share < 1 - ROUNDING) below += rows;
+      if (share > ROUNDING) above += rows;
+    }
+    return { moves: [], times: null, n, inside: [[below, above]], sums: [second, fourth] };
+  };
+  const over = side(pos, (i) => (2 * (nNeg - fp[i]!) + neg[i]!) / (2 * nNeg), nPos);
+  return { auc: [auc], strata: [over, side(neg, (i) => (2 * (tp[i]! - pos[i]!) + pos[i]!) / (2 * nPos), nNeg)] };
+}
+
 function variance(stratum: Stratum, model: number): number {
-  const moves = stratum.moves[model]!;
-  return scale(stratum) * total((i) => moves[i]! * moves[i]!, stratum);
+  return scale(stratum) * sumOf(stratum, model, 2);
 }
 
 /** An area that is as sure as a share of `trials` trials. */
@@ -89,9 +118,7 @@ function effectiveSize({ auc: areas, strata }: AreaSample, model: number): Effec
 /** How many rows tell how much placements vary; 0 where none do. */
 function knownOf(stratum: Stratum, auc: number, model: number): number {
   if (freedom(stratum) <= 0) return 0;
-  const moves = stratum.moves[model]!;
-  const second = total((i) => moves[i]! * moves[i]!, stratum);
-  const fourth = total((i) => (moves[i]! * moves[i]!) ** 2, stratum);
+  const [second, fourth] = [sumOf(stratum, model, 2), sumOf(stratum, model, 4)];
   let byKurtosis = 0;
   if (second > ROUNDING ** 2) {
     const kurtosis = (fourth * stratum.n) / second ** 2;

@@ -19,9 +19,15 @@ interface Outcomes {
   readonly type: Numbers["type"];
 }
 
-export function calibrationOf(ranked: Ranked): Calibration | null {
+/** What a calibration plot shows; of millions of levels only what is summed: bins, and the Brier score. */
+export function calibrationOf(ranked: Ranked, summedOnly = false): Calibration | null {
   if (!areProbabilities(ranked)) return null;
   const { threshold, pos, neg, type } = ranked;
+  const summed = { bins: binned(ranked), rug: rug(ranked) };
+  const rows = ranked.nPos + ranked.nNeg;
+  const ece = sum(summed.bins.map(({ n, x, y }) => (n / rows) * Math.abs(x - y)));
+  const numbers = { brier: brier(ranked) / rows, ece, ici: null, p_value: null };
+  if (summedOnly) return { ...summed, smooth: null, numbers: { ...numbers, ...NOT_KNOWN } };
   const last = pos.length - 1;
   const sample: Outcomes = {
     score: pos.map((_, i) => Number(threshold[last - i])),
@@ -29,16 +35,7 @@ export function calibrationOf(ranked: Ranked): Calibration | null {
     total: pos.map((_, i) => pos[last - i]! + neg[last - i]!),
     type,
   };
-  const bins = binned(sample);
-  const { intercept, slope } = cox(sample);
-  const n = sum(sample.total);
-  const ece = sum(bins.map(({ n: rows, x, y }) => (rows / n) * Math.abs(x - y)));
-  return {
-    bins,
-    smooth: smooth(sample),
-    rug: rug(ranked),
-    numbers: { brier: brier(sample) / n, slope, intercept, ece, ici: null, p_value: null },
-  };
+  return { ...summed, smooth: smooth(sample), numbers: { ...numbers, ...cox(sample) } };
 }
 
 const sum = (values: ArrayLike<number>): number => {
@@ -47,24 +44,30 @@ const sum = (values: ArrayLike<number>): number => {
   return total;
 };
 
-function brier({ score, pos, total }: Outcomes): number {
-  return sum(score.map((p, i) => pos[i]! * (1 - p) ** 2 + (total[i]! - pos[i]!) * p ** 2));
+function brier({ threshold, pos, neg }: Ranked): number {
+  let loss = 0;
+  for (let i = pos.length - 1; i >= 0; i--) {
+    const p = Number(threshold[i]);
+    loss += pos[i]! * (1 - p) ** 2 + neg[i]! * p ** 2;
+  }
+  return loss;
 }
 
 type Bin = Calibration["bins"][number];
 
 /** Bins [low, high) of equal width, the last one closed; of those with rows. */
-function binned({ score, pos, total, type }: Outcomes): Bin[] {
+function binned({ threshold, pos, neg, type }: Ranked): Bin[] {
   const edge = (bin: number): number => (type === "float32" ? Math.fround(bin / BINS) : bin / BINS);
   const sums = Array.from({ length: BINS }, () => ({ pos: 0, n: 0, score: 0 }));
   let bin = 0;
-  score.forEach((p, i) => {
+  for (let i = pos.length - 1; i >= 0; i--) {
+    const [p, total] = [Number(threshold[i]), pos[i]! + neg[i]!];
     while (bin < BINS - 1 && p >= edge(bin + 1)) bin++;
     const into = sums[bin]!;
     into.pos += pos[i]!;
-    into.n += total[i]!;
-    into.score += p * total[i]!;
-  });
+    into.n += total;
+    into.score += p * total;
+  }
   return sums
     .filter(({ n }) => n > 0)
     .map(({ pos: hits, n, score: all }) => {

@@ -4,3 +4,8 @@ declare module "hyparquet-compressors/src/gzip.js" {
 declare module "hyparquet-compressors/src/lz4.js" {
   export function decompressLz4(input: Uint8Array, outputLength: number): Uint8Array;
 }
+declare module "*/hyparquet/src/assemble.js" {
+  type Levels = ArrayLike<number> | undefined;
+  export function assembleLists(output: unknown[], definitionLevels: Levels, repetitionLevels: ArrayLike<number>, values: ArrayLike<unknown>, schemaPath: readonly unknown[]): ArrayLike<unknown>;
+  export const assembleNested: unknown;
+}

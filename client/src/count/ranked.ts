@@ -60,7 +60,7 @@ export function rank({ type, values }: Pick<Numbers, "type" | "values">, positiv
   return { type, threshold, pos: posOf, neg: negOf, tp, fp, nPos: tp[size - 1] ?? 0, nNeg: fp[size - 1] ?? 0, weighted: exact !== null, exact, level };
 }
 
-function cumulative(column: Float64Array): Float64Array {
+export function cumulative(column: Float64Array): Float64Array {
   let total = 0;
   return column.map((count) => (total += count));
 }
@@ -138,15 +138,20 @@ export function thin(ranked: Ranked, most: number): Thinned {
   if (!every) {
     for (let k = 1; k < index.length; k++) {
       const [from, to] = [index[k - 1]!, index[k]!];
-      const slope = (above(to) - above(from)) / (along(to) - along(from));
-      for (let i = from + 1; i < to; i++) deviation = Math.max(deviation, Math.abs(above(from) + slope * (along(i) - along(from)) - above(i)));
+      const [x, y] = [along(from), above(from)];
+      const slope = (above(to) - y) / (along(to) - x);
+      for (let i = from; i + 1 < to; i++) {
+        const [up, right] = [tp[i]! / nPos, fp[i]! / nNeg]; // of the level after the i-th point
+        const off = Math.abs(y + slope * (up + right - x) - (up - right));
+        if (off > deviation) deviation = off;
+      }
     }
   }
   return { index, hull, deviation: deviation / 2 };
 }
 
 function firstAt(column: Float64Array, value: number): number {
-  return column.findIndex((entry) => entry === value);
+  return column.indexOf(value);
 }
 
 /** The first level from 1 on whose place along the curve is at least `value`. */

@@ -162,7 +162,7 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
     const found = await worker.ask({ ask: "count", files, layout, roles }, (share) => (bar.value = share));
     const source = sourceOf(files, found);
     close();
-    await rocscope.start(source, (state) => tools(state, source), shown.signal);
+    await rocscope.start(source, { tools: (state) => tools(state, source), gone: shown.signal });
     main.hidden = true;
     scrollTo(0, 0);
   });

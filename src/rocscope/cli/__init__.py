@@ -38,8 +38,9 @@ def run(arguments: Sequence[str]) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr: a narrow encoding is no fault
     try:
-        from rocscope.cli.app import app
+        from rocscope.cli.app import app, completed
 
+        arguments = completed(arguments)
         code = app(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -1,6 +1,7 @@
 """The commands, and where the defaults of their options come from."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +9,15 @@ from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnusedCl
 from cyclopts.config import Dict, Env
 
 from rocscope import __version__
-from rocscope.cli.calibrate import calibrate
-from rocscope.cli.campaign import campaign
-from rocscope.cli.choose import choose
-from rocscope.cli.compare import compare
-from rocscope.cli.demo import demo
-from rocscope.cli.monitor import monitor
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
-from rocscope.cli.page import page
-from rocscope.cli.report import report
-from rocscope.cli.summary import summary
-from rocscope.cli.validate import validate
-from rocscope.cli.verify import verify
+from rocscope.engines.sources.finding import format_of
 from rocscope.errors import InputError
+
+_MODULES = (
+    "demo", "validate", "summary", "report", "pages.page", "pages.explore", "choose", "verify", "campaign", "compare",
+    "calibrate", "monitor",
+)  # fmt: skip
+COMMANDS = tuple(module.rpartition(".")[2] for module in _MODULES)
 
 
 def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -46,9 +43,11 @@ app = App(
     name="rocscope",
     version=f"rocscope {__version__}",
     version_flags="--version",
-    help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.",
+    help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.\n\n"
+    "'rocscope FILE' alone guesses what the columns are for, says so, and shows a summary.",
     help_epilogue="Defaults of options: the command line, then the environment (ROCSCOPE_LABEL for --label), then "
     r"rocscope.toml, then \[tool.rocscope] in pyproject.toml.",
+    usage="Usage: rocscope COMMAND, or rocscope FILE",
     help_format="rich",
     default_parameter=Parameter(negative=()),
     group_arguments=FILES,
@@ -59,13 +58,24 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (demo, validate, summary, report, page, choose, verify, campaign, compare, calibrate, monitor):
-    app.command(command)
+for name, module in zip(COMMANDS, _MODULES, strict=True):
+    app.command(f"rocscope.cli.{module}:{name}", name=name)  # loaded when it is typed, or listed
+app.register_install_completion_command(help="Have the shell complete commands and options (bash, zsh, fish).")
+
+
+def completed(arguments: Sequence[str]) -> Sequence[str]:
+    """Return what was typed; of a file without a command, a summary of what can be guessed."""
+    first = next(iter(arguments), "--help")
+    if first in ("--help", "-h"):
+        for name in COMMANDS:
+            _ = app[name].help  # an overview says what each is for
+    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
+    return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
 
 def usage(error: CycloptsError) -> str:
     """Return what is wrong with a command as it was typed, and where to look."""
-    words = str(error).rstrip(".")
+    words = str(error).partition(" Available commands:")[0].rstrip(".")
     if isinstance(error, UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
         words = f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"

@@ -65,7 +65,7 @@ def calibrate(
     if apply is None and output == "-":
         raise InputError("--output", expected="the name of a file for the recalibrator", got="-")
     opt.require_output(output, force=force)
-    rows.require(file)
+    rows.require(file, *(("label",) if apply is None else ()))
     if apply is None:
         _fit(rows.predictions(file), method, folds, random_state, target_prevalence, output, json, force)
     else:

@@ -87,7 +87,7 @@ def campaign(
         raise InputError("--plot", expected="none with --segment", got=plot)
     if segment is not None and isinstance(unit_benefit, str):
         raise InputError("--unit-benefit", expected="a number with --segment", got=repr(unit_benefit))
-    rows.require(file)
+    rows.require(file, "label", "scores", segment=segment, groups=id)
     from rocscope.curves.campaign import Campaign
     from rocscope.decisions import plan_campaign
 

@@ -50,8 +50,7 @@ def choose(
     at_most: Annotated[float | None, CHOICE] = None,
     population: Annotated[float | None, CHOICE] = None,
     randomized: Annotated[opt.Flag, CHOICE] = False,
-    review_cost: Annotated[float | None, CHOICE] = None,
-    review_capacity: Annotated[float | None, CHOICE] = None,
+    looks: opt.ReviewOptions = opt.REVIEW,
     negate: Annotated[opt.Flag, CHOICE] = False,
     output: Annotated[str | None, opt.OUTPUT] = None,
     plot: opt.Plot = None,
@@ -79,10 +78,6 @@ def choose(
         Number of cases it will be used on.
     randomized
         Decide some cases by lot, where a constraint leaves no threshold as good.
-    review_cost
-        What a closer look at a case costs, as a third action.
-    review_capacity
-        Largest number of such looks.
     negate
         Also try each model with its decisions reversed.
     output
@@ -90,17 +85,16 @@ def choose(
     """
     opt.require_output(output, force=force)
     check_figure(plot, force=force)
-    rows.require(file)
+    rows.require(file, "label", "scores")
     if rows.has_classes:
         weights = choose_weights(rows.classes(file), criterion, cost_matrix, cost_rows, subject_to or [])
         _deliver(weights, weights.to_dict, print_weights, output, json=json, force=force)
         return
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
-    if review_capacity is not None and review_cost is None:
-        raise InputError("--review-capacity", expected="--review-cost too", got="none")
+    review = looks.review()
     from rocscope.calibration.outcomes import are_probabilities
-    from rocscope.decisions import Constraint, Review, hull
+    from rocscope.decisions import Constraint, hull
     from rocscope.decisions import choose as decide
     from rocscope.sample import samples_of
 
@@ -116,8 +110,12 @@ def choose(
     else:
         predictions = rows.sample(file)
         across = hull(predictions, negate=negate)
-    aims: dict[str, Any] = {"criterion": criterion, "subject_to": constraints, "population": population}
-    aims["review"] = None if review_cost is None else Review(review_cost, review_capacity)
+    aims: dict[str, Any] = {
+        "criterion": criterion,
+        "subject_to": constraints,
+        "population": population,
+        "review": review,
+    }
     decision = decide(across, context, **aims, randomized=randomized)
     with_half = are_probabilities(samples_of(predictions).counts()[decision.model])
     facts = partial(_with_interval, decision)

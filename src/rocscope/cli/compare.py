@@ -64,7 +64,7 @@ def compare(
         the whole interval lies beyond; also cost(…) with --at-context.
     """
     gates = [parse_gate(text) for text in fail_if or []]
-    rows.require(file)
+    rows.require(file, "label", "scores", fold=fold, groups=groups)
     context = costs.context(of_rows=at_context)
     predictions = rows.predictions(file, fold=fold, groups=groups, columns=context.columns or None)
     import rocscope as rs
@@ -122,9 +122,9 @@ def _print(result: "Comparisons", n: float) -> None:
     rows = [
         [name, f"{each.value:.4f}", _ends(each), each.method + each.doubt] for name, each in result.estimates.items()
     ]
-    print_rows(f"{result.quantity}, {n:,g} rows", headings, rows, left=headings)
+    print_rows(f"{result.quantity}, {n:,g} rows", headings, rows, left=("model", "method"))
     headings = ("pair", "difference", "interval", "p", f"p ({result.adjust})", "test")
-    print_rows(f"Differences in {result.quantity}", headings, map(_cells, result), left=headings)
+    print_rows(f"Differences in {result.quantity}", headings, map(_cells, result), left=("pair", "test"))
 
 
 def _cells(pair: "Comparison") -> list[str]:

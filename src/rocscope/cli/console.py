@@ -13,10 +13,11 @@ from rocscope.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
 JSON_VERSION = 1
 MOST_WIDE = 10_000
+_GAP = "  "  # between columns without frames
 READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 """Windows has the second for a pipe that is closed."""
 
@@ -94,7 +95,7 @@ def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
 
 
 def print_table(table: "Table") -> None:
-    """Print a table on stdout, on its side where the terminal is too narrow; its title is one line of its own."""
+    """Print a table on stdout, on its side or in parts where that is too narrow; its title is one line of its own."""
     from rich.console import Console
 
     console = Console()
@@ -104,25 +105,36 @@ def print_table(table: "Table") -> None:
     with console.capture() as captured:  # which leaves the writing, and its faults, to us
         if title:
             console.print(title, markup=False, highlight=False, soft_wrap=True)
-        console.print(_fitting(table, console))
+        for part in _fitting(table, console):
+            console.print(part)
     write(captured.get())
 
 
-def _fitting(table: "Table", console: "Console") -> "Table":
-    """Return a table whose numbers are not cut: as it is, on its side, or narrow, whichever fits first."""
-    from rich.box import SIMPLE_HEAD
+def _fitting(table: "Table", console: "Console") -> "list[Table]":
+    """Return tables in which no number is broken: as it is, on its side, close, or in parts, whichever fits first."""
 
     def fits(candidate: "Table") -> bool:
         return console.measure(candidate, options=console.options.update(width=MOST_WIDE)).maximum <= console.width
 
     if fits(table):
-        return table
+        return [table]
     turned = _on_its_side(table)
-    if table.row_count < len(table.columns) and fits(turned):
-        return turned
+    is_wide = table.row_count < len(table.columns)
+    if is_wide and fits(turned):
+        return [turned]
     if len(table.columns) > 2:
-        table.box, table.collapse_padding, table.pad_edge, table.show_edge = SIMPLE_HEAD, True, False, False
-    return table
+        for candidate in (table, turned):
+            if _least(candidate.columns) <= console.width:
+                return [_close(candidate.columns, console.width)]
+    first, *others = (turned if is_wide else table).columns
+    if (names := _widths(first)[1]) <= console.width // 3:
+        first.min_width = names
+    parts: list[list[Column]] = [[first]]
+    for column in others:
+        if len(parts[-1]) > 1 and _least([*parts[-1], column]) > console.width:
+            parts.append([first])
+        parts[-1].append(column)
+    return [_close(part, console.width) for part in parts]
 
 
 def _on_its_side(table: "Table") -> "Table":
@@ -134,6 +146,45 @@ def _on_its_side(table: "Table") -> "Table":
     for column in others:
         turned.add_row(column.header, *column.cells)
     return turned
+
+
+def _least(columns: "Sequence[Column]") -> int:
+    """Return how wide columns are at least, beside each other."""
+    return sum(_widths(column)[0] for column in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _widths(column: "Column") -> tuple[int, int]:
+    """Return the width that a column needs, if numbers stay whole and texts break between words; and its own."""
+    from rich.cells import cell_len
+
+    cells, heading = [str(cell) for cell in column.cells], str(column.header)
+    broken = [heading] if column.justify == "right" else [heading, *cells]
+    whole = [word for text in broken for word in text.split()] + (cells if column.justify == "right" else [])
+    return max(column.min_width or 1, *map(cell_len, whole)), max(map(cell_len, [heading, *cells]))
+
+
+def _close(columns: "Sequence[Column]", width: int) -> "Table":
+    """Return a table without frames, whose columns are as wide as there is room; what is still too wide is folded."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Column, Table
+
+    given = [_widths(column)[0] for column in columns]
+    room = width - _least(columns)
+    while room < 0:
+        given[given.index(max(given))] -= 1
+        room += 1
+    for number, column in sorted(enumerate(columns), key=lambda each: _widths(each[1])[1]):
+        more = min(room, max(0, _widths(column)[1] - given[number]))
+        given[number], room = given[number] + more, room - more
+    made = (
+        Column(header=column.header, justify=column.justify, overflow="fold", width=wide)
+        for column, wide in zip(columns, given, strict=True)
+    )
+    shown = any(str(column.header) for column in columns)
+    table = Table(*made, box=SIMPLE_HEAD, show_header=shown, collapse_padding=True, pad_edge=False, show_edge=False)
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*row)
+    return table
 
 
 def markdown_records(records: Sequence[Mapping[str, str]]) -> str:

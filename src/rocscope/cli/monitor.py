@@ -42,7 +42,7 @@ def monitor(
         Exit with code 1 once this is beyond doubt: 'cost > .35', 'precision < .5', 'tpr < .8', 'auc < .7', or
         'calibration > 0' (more positives than expected); repeat it.
     """
-    rows.require(file)
+    rows.require(file, "label")
     check_writable(state, force=True)
     import rocscope as rs
 
@@ -58,7 +58,7 @@ def monitor(
     else:
         headings = ("quantity", "so far", "interval", "method")
         lines = [[name, *each.cells, each.method + each.doubt] for name, each in watch.interval.items()]
-        print_rows(f"{watch.n:,} rows in {watch.looks:,} looks", headings, lines, left=headings)
+        print_rows(f"{watch.n:,} rows in {watch.looks:,} looks", headings, lines, left=("quantity", "method"))
     if watch.alarm is None:
         return 0
     note(f"Failed: {watch.alarm}")

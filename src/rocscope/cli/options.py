@@ -1,15 +1,17 @@
 """Options that several commands share: each declared once, with its help and its panel, and what is made of them."""
 
+import shlex
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, ArgumentCollection, Group, Parameter
 
 from rocscope._output import check_writable
 from rocscope.cli.console import note
-from rocscope.engines.sources.finding import find_files
+from rocscope.engines.sources.finding import Format, find_files, is_pipe
 from rocscope.engines.sources.layout import FileLayout
+from rocscope.engines.sources.naming import given, models_of, named_columns, require_columns
 from rocscope.errors import InputError
 
 FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
@@ -29,7 +31,7 @@ File = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="CSV, TSV, JSON lines, Parquet or Arrow; a pattern such as 'part-*.parquet'; - for stdin.",
+        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel; a pattern such as 'part-*.parquet'; - for stdin.",
     ),
 ]
 SavedDecision = Annotated[
@@ -65,7 +67,7 @@ class RowOptions:
     """Column of a model's scores; repeat it for several models."""
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """Keep the rows for which this SQL condition holds."""
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None
+    format: Format | None = None
     """Format of stdin, or of a file without a telling name."""
     decimal: Literal[".", ","] | None = None
     """Decimal mark of a CSV file; a point by default."""
@@ -79,10 +81,35 @@ class RowOptions:
         """How the file is written."""
         return FileLayout(self.format, self.decimal, self.delimiter, self.encoding)
 
-    def require(self, file: str) -> None:
-        """Refuse a file that is not there, before any library is loaded."""
-        if file != "-":
-            find_files(file, self.format)
+    def require(self, file: str, *needed: str, **others: str | None) -> None:
+        """Refuse a file that is not there, and columns that it lacks, before any library is loaded.
+
+        Parameters
+        ----------
+        file : str
+        *needed : {"label", "scores"}
+            What must have been named.
+        **others : str or None
+            Columns that one command alone has options for.
+        """
+        if file == "-" or is_pipe(file):
+            return
+        named = named_columns(find_files(file, self.format), self.layout)
+        if named is None:
+            return
+        if "label" in needed:
+            given(named, "label", self.label)
+        if "scores" in needed:
+            models_of(named, "scores", self.score)
+        for role, columns in (self.roles | {role: [column] for role, column in others.items()}).items():
+            given_names = [column for column in columns if column is not None]
+            "".join([file, *given_names]).encode()  # fails where the locale could not hold what was typed
+            require_columns(named, given_names, role)
+
+    @property
+    def roles(self) -> dict[str, list[str | None]]:
+        """Columns by what they are used for."""
+        return {"label": [self.label], "score": [*(self.score or [])]}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -101,6 +128,10 @@ class SampleOptions(RowOptions):
     """The positive label, where labels are not 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop"] = "error"
     """What to do with rows that lack a value."""
+
+    @property
+    def roles(self) -> dict[str, list[str | None]]:
+        return super().roles | {"weight": [self.weight]}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -153,6 +184,33 @@ class ClassOptions(CountOptions):
         """Whether there are more than two."""
         return bool(self.proba or self.predicted)
 
+    @property
+    def roles(self) -> dict[str, list[str | None]]:
+        of_classes = {"score": [], "predicted": [*(self.predicted or [])]}
+        return super().roles | (of_classes if self.has_classes else {})
+
+    def require(self, file: str, *needed: str, **others: str | None) -> None:
+        super().require(file, *(set(needed) - {"scores"} if self.has_classes else needed), **others)
+
+    def guessed(self, file: str) -> "ClassOptions":
+        """Return these options with what was not named guessed, and say so as it could have been typed."""
+        if file == "-" or is_pipe(file):
+            raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
+        from rocscope.engines.guessing import guess
+
+        known = {"label": self.label, "scores": self.score or (), "weight": self.weight, "pos_label": self.pos_label}
+        found = guess(file, self.layout, where=self.where, **known)
+        settled = {"label": found.label, "score": found.scores, "weight": found.weight, "pos_label": found.pos_label}
+        new = {name: value for name, value in settled.items() if value and not getattr(self, name)}
+        words = [
+            f"--{name.replace('_', '-')} {shlex.quote(each)}"
+            for name, value in new.items()
+            for each in ([value] if isinstance(value, str) else value)
+        ]
+        if words:
+            note(f"Guessed: {' '.join(words)}")
+        return replace(self, **new)
+
     def classes(self, file: str, **columns: Any) -> Any:
         """Read the rows of more than two classes."""
         from rocscope.engines import read
@@ -200,7 +258,29 @@ class CostOptions:
         return context
 
 
+@Parameter(name="*", group=CHOICE)
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """A third action beside acting and leaving."""
+
+    review_cost: float | None = None
+    """What a closer look at a case costs, as a third action."""
+    review_capacity: float | None = None
+    """Largest number of such looks."""
+
+    def review(self) -> Any:
+        """Return the Review that they describe, if any."""
+        if self.review_cost is None:
+            if self.review_capacity is not None:
+                raise InputError("--review-capacity", expected="--review-cost too", got="none")
+            return None
+        from rocscope.decisions import Review
+
+        return Review(self.review_cost, self.review_capacity)
+
+
 ROWS, SAMPLE, COUNTS, CLASSES, COSTS = RowOptions(), SampleOptions(), CountOptions(), ClassOptions(), CostOptions()
+REVIEW = ReviewOptions()
 
 
 def require_output(path: str | None, *, force: bool) -> None:

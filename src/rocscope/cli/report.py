@@ -1,5 +1,6 @@
 """rocscope report: one HTML file with the charts, the models and the best points."""
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,7 +10,13 @@ from rocscope.cli.console import note, write_text
 from rocscope.errors import InputError
 
 
-@opt.for_two_classes("--score", "--pos-label", instead="the page shows each class against the rest")
+@opt.for_two_classes(
+    "--score",
+    "--pos-label",
+    "--review-cost",
+    "--review-capacity",
+    instead="the page shows each class against the rest",
+)
 def report(
     file: opt.File,
     /,
@@ -18,6 +25,7 @@ def report(
     fold: opt.Fold = None,
     segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     costs: opt.CostOptions = opt.COSTS,
+    looks: opt.ReviewOptions = opt.REVIEW,
     output: Annotated[str, opt.OUTPUT] = "report.html",
     title: str | None = None,
     notes: str | None = None,
@@ -34,7 +42,7 @@ def report(
     output
         File to write; - for stdout.
     title
-        Title of the report; the file's name by default.
+        Title of the report, after which files saved from it are named; the file's name without its ending by default.
     notes
         A paragraph to put under the title.
     """
@@ -42,8 +50,8 @@ def report(
     parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
     if parts and rows.memory:
         raise InputError("--memory", expected="neither --fold nor --segment with it: they need rows")
-    rows.require(file)
-    context = costs.context()
+    rows.require(file, "label", "scores", fold=fold, segment=segment)
+    context, review = costs.context(), looks.review()
     if rows.has_classes:
         predictions = rows.classes(file, **parts)
     else:
@@ -53,7 +61,7 @@ def report(
 
     if segment and not rows.has_classes:
         require_segments(predictions, f"--segment {segment!r}")
-    page = Report(predictions, context=context, title=title or file, notes=notes or "")
+    page = Report(predictions, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
     if output == "-":
         write_text(page.html)
     else:

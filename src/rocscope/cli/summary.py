@@ -38,6 +38,7 @@ def summary(
     fold: opt.Fold = None,
     segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     costs: opt.CostOptions = opt.COSTS,
+    guess: Annotated[opt.Flag, Parameter(group=opt.COLUMNS)] = False,
     detail: Annotated[bool | None, Parameter(negative="--no-detail")] = None,
     json: opt.Json = False,
     markdown: Annotated[opt.Flag, Parameter(name="--md")] = False,
@@ -46,10 +47,14 @@ def summary(
 
     Example: rocscope summary scores.parquet --label y --score a --score b
 
+    'rocscope FILE' is short for 'rocscope summary FILE --guess'.
+
     Parameters
     ----------
     segment
         Column of the segment, such as a region: each is shown by itself too.
+    guess
+        Guess label, scores, weight and positive label where they are not named, and say what was guessed.
     detail
         Intervals and calibration too; by default up to a million rows.
     markdown
@@ -57,11 +62,14 @@ def summary(
     """
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
-    rows.require(file)
+    guesses = guess and not rows.has_classes
+    rows.require(file, *(() if guesses else ("label", "scores")), fold=fold, segment=segment)
     if rows.has_classes:
         _of_classes(file, rows, detail, json, markdown)
         return
     context = costs.context()
+    if guesses:
+        rows = rows.guessed(file)
     parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
     by = "fold" if fold else "segment" if segment else None
     if len(parts) > 1 or (parts and rows.memory):

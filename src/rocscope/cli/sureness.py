@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rocscope._numerals import chance
 from rocscope.cli.console import note, print_rows
 from rocscope.errors import InputError
 
@@ -28,22 +29,7 @@ def print_interval(interval: Any, what: str, apparent: str) -> None:
     if interval is None:
         return
     rows = {what: interval.words, "on the rows it was chosen on": apparent}
-    if interval.regret is not None:
-        high = interval.regret.high
-        rows["beyond the truly best choice"] = (
-            f"{_loosely(interval.regret.value)}, at most {_loosely(high)}" if high else "0"
-        )
     if len(interval.models) > 1:
         rows["probability of being the best"] = interval.shares
-    rows["probability that acting pays"] = _share(interval.acting)
-    rows["not reliable"] = interval.reason
-    print_rows("How sure that is", ("", ""), [row for row in rows.items() if row[1]])
-
-
-def _loosely(number: float) -> str:
-    """Return two digits of a number that is not known better; whole from 10 on."""
-    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
-
-
-def _share(share: float) -> str:
-    return "above 99.9 %" if share > 0.999 else "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"
+    rows["probability that acting pays"] = chance(interval.acting)
+    print_rows("How sure that is", ("", ""), [*rows.items(), *interval.doubts.items()])

@@ -32,7 +32,7 @@ def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Js
 
 
 def _cells(column: Any) -> list[str]:
-    bounds = ["" if bound is None else f"{bound:.6g}" for bound in (column.minimum, column.maximum)]
+    bounds = ["" if bound is None else _bound(bound) for bound in (column.minimum, column.maximum)]
     return [
         column.name,
         column.type,
@@ -42,6 +42,10 @@ def _cells(column: Any) -> list[str]:
         *bounds,
         _role(column),
     ]
+
+
+def _bound(number: float) -> str:
+    return f"{number:,.0f}" if 1e5 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
 def _role(column: Any) -> str:

@@ -20,7 +20,7 @@ def verify(
 
     Example: rocscope verify decision.json scores.csv --label y --score a --score b
     """
-    rows.require(file)
+    rows.require(file, "label", "scores")
     import rocscope as rs
 
     found = rs.Decision.load(decision).verify(rows.sample(file))

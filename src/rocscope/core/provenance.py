@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rocscope.core.result import Result
+from rocscope.errors import brief as brief
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,8 +40,3 @@ class Provenance(Result):
     def __repr__(self) -> str:
         condition = "" if self.where is None else f", where {self.where!r}"
         return f"Provenance({self.name}{condition}, rows_read={self.rows_read}, rows_dropped={self.rows_dropped})"
-
-
-def brief(origin: tuple[str, ...]) -> str:
-    """Return the first of several names, and how many more there are."""
-    return origin[0] if len(origin) == 1 else f"{origin[0]} and {len(origin) - 1} more"

@@ -79,11 +79,15 @@ class CampaignPlan(Result):
         ------
         OneClassError
             If all customers of the sample respond.
+        InputError
+            If a benefit differs from customer to customer.
 
         Notes
         -----
         See `Decision.interval`. A capacity is filled by lot among the next best scores, as `select` does it.
         """
+        for campaign in (curve.campaign for curve in self.curves.values() if curve.campaign.context.columns):
+            raise InputError("interval", expected="a benefit that is the same for all customers", got=repr(campaign))
         several = len({name for _, name in self.curves}) > 1
         options = tuple(
             _option(f"{model} in {name}" if several else model, model, curve)

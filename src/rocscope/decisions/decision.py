@@ -149,7 +149,9 @@ class Decision(Result):
         """
         if self.grounds is None:
             if self.context.columns:
-                raise InputError("interval", expected="costs that are the same in every row", got=repr(self.context))
+                hint = "rocscope.inference.compare_costs has intervals of the costs of two or more models"
+                got, expected = repr(self.context), "costs that are the same in every row"
+                raise InputError("interval", expected=expected, got=got, hint=hint)
             hint = "choose anew from the rows, and ask that decision"
             got = "one that was read or copied"
             raise InputError("interval", expected="a decision with the data it was chosen on", got=got, hint=hint)
@@ -311,8 +313,8 @@ class Decision(Result):
         """
         return verify(self, data)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the decision as JSON; an existing file is kept unless `force` is set."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write the decision as JSON; an existing file is replaced, unless `force` is False."""
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:

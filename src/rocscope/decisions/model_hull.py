@@ -14,6 +14,7 @@ from rocscope.core.result import jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
 from rocscope.decisions.lots.mixing import Mixture, mixture_on
+from rocscope.decisions.lots.reviewing import Review
 from rocscope.decisions.regions import RegionMap, region_map
 from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_cost
 from rocscope.decisions.zones import HullVertex, Zones, zones
@@ -205,7 +206,7 @@ class Hull(Curve):
         """
         return self.zones.vertices
 
-    def region_map(self, cost_ratio: Any = None, prevalence: Any = None) -> RegionMap:
+    def region_map(self, cost_ratio: Any = None, prevalence: Any = None, *, review: Review | None = None) -> RegionMap:
         """Return which vertex is best for each pair of cost ratio and prevalence.
 
         Parameters
@@ -214,8 +215,12 @@ class Hull(Curve):
             Cost of a false alarm over cost of a miss; by default from 1/1000 to 1000.
         prevalence : array of p shares between 0 and 1, optional
             By default from 0.001 to 0.999.
+        review : Review, optional
+            A closer look as a third action, at a price in misses and without a capacity: the map then says what share
+            of cases is worth it.
         """
-        return region_map(self.zones, cost_ratio, prevalence)
+        every = [choices for choices in self.every_choice if not choices.negated]
+        return region_map(self.zones, cost_ratio, prevalence, review, every)
 
     def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
         """Return the expected cost per case of always taking the best vertex.

@@ -1,5 +1,6 @@
 """The map of contexts: which choice is best for each pair of cost ratio and prevalence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,10 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.result import Result
+from rocscope.decisions.lots.reviewing import Review
 from rocscope.decisions.zones import HullVertex, Zones
 from rocscope.errors import InputError
+from rocscope.geometry import Choices, corners_of
 
 _DECADES, _STEPS = 3, 121
 
@@ -29,14 +32,17 @@ class RegionMap(Result):
         Those that have a zone.
     index : array of shape (p, r)
         Position in `vertices` of the best one.
+    looked : array of shape (p, r), or None
+        Where a closer look was offered: the share of cases that are worth it, with the model that is best then.
     """
 
-    _content = ("cost_ratio", "prevalence", "index", "vertices")
+    _content = ("cost_ratio", "prevalence", "index", "vertices", "looked")
 
     cost_ratio: Array
     prevalence: Array
     vertices: tuple[HullVertex, ...]
     index: Array
+    looked: Array | None = None
 
     @property
     def model(self) -> Array:
@@ -63,8 +69,10 @@ class RegionMap(Result):
         return f"RegionMap({self.cost_ratio.size} cost ratios × {self.prevalence.size} prevalences, models={models})"
 
 
-def region_map(zones: Zones, cost_ratio: Any, prevalence: Any) -> RegionMap:
-    """Return the best vertex for each pair; see `Hull.region_map`."""
+def region_map(
+    zones: Zones, cost_ratio: Any, prevalence: Any, review: Review | None, every: Sequence[Choices]
+) -> RegionMap:
+    """Return the best vertex for each pair, and how many of `every` model's cases to look at; see `Hull.region_map`."""
     if cost_ratio is None:
         cost_ratio = np.logspace(-_DECADES, _DECADES, _STEPS)
     if prevalence is None:
@@ -74,9 +82,38 @@ def region_map(zones: Zones, cost_ratio: Any, prevalence: Any) -> RegionMap:
     share = check.check_column(prevalence, "prevalence").astype(np.float64)
     if not (np.isfinite(ratio) & (ratio > 0)).all():
         raise InputError("cost_ratio", expected="finite ratios above 0", got=repr(ratio[:5].tolist()))
+    if review is not None and (not isinstance(review, Review) or review.capacity is not None):
+        raise InputError("review", expected="a Review without a capacity", got=check.shown(review))
     if not ((share > 0) & (share < 1)).all():
         raise InputError("prevalence", expected="shares between 0 and 1", got=repr(share[:5].tolist()))
     slope = ratio * ((1 - share) / share)[:, None]
     borders = np.array([float(border) for border in zones.borders])
     index = np.searchsorted(-borders, -slope, side="left")
-    return RegionMap(check.read_only(ratio), check.read_only(share), zones.vertices, check.read_only(index))
+    looked = None if review is None else check.read_only(_looked(every, ratio, share[:, None], review))
+    return RegionMap(check.read_only(ratio), check.read_only(share), zones.vertices, check.read_only(index), looked)
+
+
+def _looked(every: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
+    """Return the share of cases to look at with the cheapest model, where a miss costs 1 and a false alarm `ratio`.
+
+    Of each step between two vertices of a model's hull positives are missed, negatives disturbed, or all looked at.
+    """
+    least = looked = None
+    for choices in every:
+        tpr, fpr = (np.diff(rate[corners_of(choices)]) for rate in _rates(choices))
+        cost, share = (np.zeros(np.broadcast_shapes(ratio.shape, prevalence.shape)) for _ in range(2))
+        for up, right in zip(tpr.tolist(), fpr.tolist(), strict=True):
+            positives, negatives = prevalence * up, (1 - prevalence) * right
+            unseen, look = np.minimum(positives, negatives * ratio), review.cost * (positives + negatives)
+            cost += np.minimum(unseen, look)
+            share += np.where(look < unseen, positives + negatives, 0)
+        better = np.ones(cost.shape, bool) if least is None else cost < least
+        least = cost if least is None else np.minimum(cost, least)
+        looked = share if looked is None else np.where(better, share, looked)
+    assert looked is not None
+    return looked
+
+
+def _rates(choices: Choices) -> tuple[Array, Array]:
+    tp, fp, fn, tn = (np.asarray(cell, np.float64) for cell in choices.cells)
+    return tp / (tp + fn), fp / (fp + tn)

@@ -10,8 +10,10 @@ from rocscope._progress import Progress, reporting
 from rocscope.core.context import Context
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
+from rocscope.engines.sources.finding import Format
 from rocscope.engines.sources.layout import FileLayout
-from rocscope.engines.sources.roles import MISSING, Scores
+from rocscope.engines.sources.naming import Scores
+from rocscope.engines.sources.roles import MISSING
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.errors import InputError
 from rocscope.evaluation.groups.counted import GroupedCounts
@@ -48,9 +50,6 @@ def _in_money(context: Context | None) -> Context | None:
     if not context.columns:
         expected, hint = "a cost that is a column of the rows", "counts of rows take any other: choose(counts, context)"
         raise InputError("context", expected=expected, got=repr(context), hint=hint)
-    if context.target_prevalence is not None:
-        hint = "read the rows (rocscope.read), whose number it takes"
-        raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
     return context
 
 
@@ -64,7 +63,7 @@ def read_counts(
     segment: str | None = None,
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    format: Format | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -93,7 +92,8 @@ def read_counts(
 
     context : Context, optional
         Costs, of which at least one is the name of a column: rows are counted in money, as
-        `rocscope.decisions.in_money` describes it.
+        `rocscope.decisions.in_money` describes it. A target prevalence takes a first pass, which adds up the
+        classes. A Spark DataFrame takes none.
 
     Returns
     -------

@@ -12,9 +12,10 @@ from rocscope._validation import one_of
 from rocscope.core.provenance import brief
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.finding import Format
 from rocscope.engines.sources.layout import FileLayout
+from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
-from rocscope.engines.sources.source import require_columns
 from rocscope.errors import ColumnError, InputError, ScoreError
 
 _MOST_CLASSES = 20
@@ -139,7 +140,7 @@ def describe(
     label: str | None = None,
     scores: str | Sequence[str] | None = None,
     where: str | None = None,
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    format: Format | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -182,7 +183,7 @@ def describe(
         for start in range(0, len(names), _AT_ONCE):
             table = opened.fetch(names[start : start + _AT_ONCE], where)
             rows = table.num_rows
-            facts += [_facts(name, table.column(name), decimal=opened.decimal) for name in table.column_names]
+            facts += [facts_of(name, table.column(name), decimal=opened.decimal) for name in table.column_names]
     described = Description(opened.origin, rows, tuple(facts))
     repeated = [name for name in dict.fromkeys(opened.columns) if list(opened.columns).count(name) > 1]
     problems = [f"several columns are named {name!r}" for name in repeated]
@@ -191,7 +192,8 @@ def describe(
     return Description(opened.origin, rows, tuple(facts), tuple(problems))
 
 
-def _facts(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
+def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
+    """Return what a column holds, or a part of it."""
     try:
         numbers = columns.numbers(column, name, ScoreError, decimal=decimal)
     except InputError:

@@ -11,18 +11,18 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance, brief
 from rocscope.engines.sources.class_columns import Proba, class_predictions, probability_columns
 from rocscope.engines.sources.columns import Column, positives
+from rocscope.engines.sources.finding import Format
 from rocscope.engines.sources.layout import FileLayout
+from rocscope.engines.sources.naming import Scores, models_of, require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import (
     MISSING,
     Role,
-    Scores,
-    models_of,
     roles_of_columns,
     roles_of_numbers,
     roles_of_scores,
 )
-from rocscope.engines.sources.source import Source, no_complete_rows, no_rows, require_columns
+from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _Rows(TypedDict, total=False):
     groups: str | None
     where: str | None
     missing: Literal["error", "drop"]
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None
+    format: Format | None
     decimal: Literal[".", ","] | None
     delimiter: str | None
     encoding: str | None
@@ -79,7 +79,7 @@ def read(
     where: str | None = None,
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    format: Format | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -113,7 +113,7 @@ def read(
         whole, so that all models are still compared on the same rows. Their number is in ``.source.rows_dropped``.
     pos_label : label, optional
         The positive one; needed unless labels are {0, 1}, {-1, 1} or {False, True}. Text will do for a number: "1".
-    format : {"csv", "tsv", "jsonl", "parquet", "arrow"}, optional
+    format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel"}, optional
         By default, from the suffix.
     decimal : {".", ","}, optional
         What decimals are written with in CSV and TSV files; a point by default.

@@ -12,8 +12,10 @@ from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
+from rocscope.engines.sources.finding import Format
 from rocscope.engines.sources.layout import FileLayout
-from rocscope.engines.sources.roles import MISSING, Scores
+from rocscope.engines.sources.naming import Scores
+from rocscope.engines.sources.roles import MISSING
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.piles import Packed
 from rocscope.engines.stream.pipeline import in_order
@@ -32,7 +34,7 @@ def read_sketch(
     segment: str | None = None,
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
-    format: Literal["csv", "tsv", "jsonl", "parquet", "arrow"] | None = None,
+    format: Format | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,

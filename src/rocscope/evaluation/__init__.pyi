@@ -5,6 +5,7 @@ from .evaluating import evaluate as evaluate
 from .fitted import from_estimator as from_estimator
 from .folds.average_curve import average_curve as average_curve
 from .folds.compare_folds import compare_folds as compare_folds
+from .folds.nested import nested_cross_validation as nested_cross_validation
 from .folds.practical import practical_equivalence as practical_equivalence
 from .groups.counted import GroupedCounts as GroupedCounts
 from .learning import learning_curve as learning_curve

@@ -68,7 +68,7 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
 
 def with_adjusted(pairs: Sequence[Comparison], method: PValueAdjust) -> list[Comparison]:
     """Return the comparisons with adjusted p-values."""
-    return _adjusted(pairs, adjust_p_values([pair.p_value for pair in pairs], method))
+    return _adjusted(pairs, adjust_p_values([pair.p_value for pair in pairs], method)) if pairs else []
 
 
 def with_adjusted_together(pairs: Sequence[Comparison], method: Adjust, covariance: Array) -> list[Comparison]:

@@ -4,17 +4,22 @@ from typing import Any
 
 import numpy as np
 
+from rocscope.decisions.lots.reviewing import Review
 from rocscope.decisions.model_hull import Hull
 from rocscope.decisions.regions import RegionMap
 from rocscope.decisions.zones import HullVertex
+from rocscope.errors import InputError
 from rocscope.plotting import theme
 from rocscope.plotting.legends import place_legend
 
 _TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
 _ALPHA = 0.55
+_WIDE = 0.035  # of all that is shown: narrower fields have no room for their threshold
+_MANY = 0.1
+_HATCHES = {"look closer at some": "..", "at more than 10 %": "...."}
 
 
-def plot_regions(regions: Hull | RegionMap, ax: Any = None) -> Any:
+def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | None = None) -> Any:
     """Map of contexts: the model to use for each cost ratio (x) and prevalence (y).
 
     Parameters
@@ -23,11 +28,15 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None) -> Any:
         As `rocscope.hull` or `Hull.region_map` returns it.
     ax : Axes, optional
         Where to draw; a new pyplot figure when left out.
+    review : Review, optional
+        A closer look as a third action, at a price in misses; see `Hull.region_map`, to which it goes.
 
     Returns
     -------
     Axes
-        Each colour is a model, each field between two lines one of its thresholds.
+        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Hatched
+        is where some cases, between two thresholds, are worth a closer look; the hatching is closer where those are
+        more than a tenth of all.
 
     Notes
     -----
@@ -47,7 +56,10 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None) -> Any:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['nobody positive', 'a', 'everybody positive']
     """
-    drawn = regions.region_map() if isinstance(regions, Hull) else regions
+    if review is not None and not isinstance(regions, Hull):
+        hint = "give it to region_map"
+        raise InputError("review", expected="none with a map that is made", got=repr(review), hint=hint)
+    drawn = regions.region_map(review=review) if isinstance(regions, Hull) else regions
     axes = theme.new_axes() if ax is None else ax
     theme.dress(axes)
     axes.set_xscale("log")
@@ -65,11 +77,46 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None) -> Any:
         if slope_low:
             border = np.ma.masked_outside(ratio / (ratio + slope_low), lowest, highest)
             axes.plot(ratio, border, color="white", linewidth=1, gid=f"border-{i}")
+        _name_field(axes, drawn.vertices[i], ratio, (lowest, highest))
+    if drawn.looked is not None:
+        _hatch(axes, drawn)
     axes.set(xlim=(ratio.min(), ratio.max()), ylim=(lowest, highest))
+    axes.set_title("Lowest expected cost: a colour is a model, a stripe its threshold", fontsize="small", loc="left")
     axes.set_xlabel("Cost ratio (false alarm : miss)")
     axes.set_ylabel("Prevalence")
     place_legend(axes, loc="upper left")
     return axes
+
+
+def _name_field(ax: Any, vertex: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
+    """Write the threshold of a field in its middle, where that is wide enough for it.
+
+    With logarithms of ratio and odds on the axes a field is a stripe from corner to corner, as wide as the logarithms
+    of its slopes are apart.
+    """
+    ends = [np.log10(ratio.min() / prevalence[1] * (1 - prevalence[1])), np.log10(ratio.max() / prevalence[0])]
+    with np.errstate(divide="ignore"):
+        low, high = np.clip(np.log10([vertex.slope_low, vertex.slope_high]), *ends)
+    if high - low < _WIDE * (ends[1] - ends[0]):
+        return
+    middle = (low + high) / 2
+    x, odds = 10 ** (middle / 2), 10 ** (-middle / 2)
+    cut = vertex.point.threshold
+    words = f"score {'<' if vertex.negated else '≥'} {cut:.3g}" if np.isfinite(cut) else _label(vertex)
+    look = {"ha": "center", "va": "center", "rotation": 45, "fontsize": "x-small", "color": theme.palette().ink}
+    ax.text(x, odds / (1 + odds), words, gid="field", clip_on=True, **look)
+
+
+def _hatch(axes: Any, drawn: RegionMap) -> None:
+    """Hatch where some cases are worth a closer look, or many."""
+    ink = theme.palette().ink
+    levels = [np.finfo(float).tiny, _MANY, 1 + _MANY]
+    hatched = axes.contourf(
+        drawn.cost_ratio, drawn.prevalence, drawn.looked, levels, colors="none", hatches=list(_HATCHES.values())
+    )
+    hatched.set(edgecolor=ink, linewidth=0, gid="looked")
+    for name, hatch in _HATCHES.items():
+        axes.fill_between([], [], facecolor="none", edgecolor=ink, linewidth=0, hatch=hatch, label=name)
 
 
 def _label(vertex: HullVertex) -> str:

@@ -104,7 +104,7 @@ class Folds(Protocol):
         if rare.size and (self.rare_classes == "error" or rare.size == sizes.size):
             few = int(sizes[rare].min())
             less = f"take cv={few}, " if few > 1 else ""
-            spread = f"cv=rs.protocols.Folds({self.k}, rare_classes='spread')"
+            spread = f"cv=rocscope.protocols.Folds({self.k}, rare_classes='spread')"
             hint = f"{less}merge or leave out rare classes, or {spread}"
             got = "fewer of " + name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
             raise InputError("cv", expected=f"at least {self.k} rows of each class, one a fold", got=got, hint=hint)
@@ -154,7 +154,7 @@ def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> A
     single = np.flatnonzero(sizes < 2)
     if single.size:
         got = "one of " + check.listing([sample.classes[c] for c in single])
-        hint = "leave it out, or cv=rs.protocols.Holdout(stratified=False)"
+        hint = "leave it out, or cv=rocscope.protocols.Holdout(stratified=False)"
         raise InputError("cv", expected="two rows of each class, one a part", got=got, hint=hint)
     return splitters.StratifiedShuffleSplit(**options)
 

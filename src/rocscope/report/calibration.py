@@ -16,21 +16,19 @@ SMOOTH_POINTS = 40
 DRAWS = 99
 
 
-def calibration_block(counts: ThresholdCounts) -> dict[str, Any] | None:
-    """Return what a calibration plot shows, or None where scores are not probabilities."""
+def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> dict[str, Any] | None:
+    """Return what a calibration plot shows, or None where scores are not probabilities; bins alone take no time."""
     try:
         counts.require_probabilities("scores")
     except ScoreError:
         return None
+    at_once = {"bins": _bins(calibration_curve(counts)), "smooth": None, "rug": _rug(counts), "numbers": {}}
+    if bins_only:
+        return at_once
     report = calibration_report(counts, draws=0)
     numbers = {name: estimate.value for name, estimate in report.estimates.items()}
     test = miscalibration_test(counts, draws=DRAWS)
-    return {
-        "bins": _bins(calibration_curve(counts)),
-        "smooth": _smooth(counts),
-        "rug": _rug(counts),
-        "numbers": numbers | {"p_value": test.p_value},
-    }
+    return at_once | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
 
 
 def _bins(curve: Any) -> list[dict[str, float]]:

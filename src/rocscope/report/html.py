@@ -31,7 +31,8 @@ def render(data: ReportData | MulticlassData) -> str:
         If it is larger than 5 MB.
     """
     tables = _tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data)
-    page = _page(data=data, payload=raw(page_json(data)), tables=tables)
+    found = None if isinstance(data, MulticlassData) else data.decided
+    page = _page(data=data, payload=raw(page_json(data)), tables=tables, decided=found)
     if (size := len(page.encode())) > MOST_BYTES:
         raise InputError(
             "report",
@@ -52,7 +53,13 @@ def shell() -> str:
 
 def _page(**contents: Any) -> str:
     script, style = client("report.js"), client("report.css")
-    fixed = {"script": raw(script), "style": raw(style), "models": "", "notices": raw(client("THIRD_PARTY.txt"))}
+    fixed = {
+        "script": raw(script),
+        "style": raw(style),
+        "models": "",
+        "decided": None,
+        "notices": raw(client("THIRD_PARTY.txt")),
+    }
     hashes = {"script_hash": digest(script), "style_hash": digest(style)}
     return template("report.html.j2").render(fixed | hashes | contents)
 

@@ -32,7 +32,7 @@ def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
         intervals, pairs = _estimates(samples, compared)
     return Certainty(
         {name: _named(estimate, "value", "low", "high", "method") for name, estimate in intervals.items()},
-        [_comparison(pair) for pair in pairs],
+        [compared_pair(pair) for pair in pairs],
         said,
     )
 
@@ -53,6 +53,7 @@ def _named(source: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(source, name) for name in names}
 
 
-def _comparison(pair: Comparison) -> dict[str, Any]:
+def compared_pair(pair: Comparison) -> dict[str, Any]:
+    """Return the difference of two models as a report has it."""
     ends = _named(pair.difference, "low", "high") | {"difference": pair.difference.value}
     return ends | _named(pair, "first", "second", "p_value", "adjusted_p_value", "method")

@@ -15,9 +15,11 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.choosing import Decision, choose
+from rocscope.decisions.lots.reviewing import Review
 from rocscope.evaluation.summary.guidance import DOMAINS
 from rocscope.evaluation.summary.result import Summary
 from rocscope.evaluation.summary.summarising import By, summary
+from rocscope.report.decided import Decided, decided
 from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_rows, require_segments, small_cells
 from rocscope.report.summary import ModelSummary, summarise
@@ -45,6 +47,8 @@ class ReportData(Result):
     models : list of ModelSummary
     decision : Decision
         The best model and threshold in the context.
+    decided : Decided or None
+        How sure that is, and the same with a closer look at some cases.
     provenance : dict
         Version, sizes, a hash of the ranked counts, and what was dropped while reading.
     slices : list of Slice
@@ -67,6 +71,7 @@ class ReportData(Result):
     warnings: list[str] = field(default_factory=list)
     notes: str = ""
     summary: Summary | None = None
+    decided: Decided | None = None
     conventions: tuple[str, ...] = CONVENTIONS
     schema_version: int = field(default=SCHEMA_VERSION)
 
@@ -115,6 +120,7 @@ def report_data(
     notes: str = "",
     detailed: bool | None = None,
     by: By | None = None,
+    review: Review | None = None,
 ) -> ReportData:
     """Summarise each model and the decision between them.
 
@@ -129,6 +135,8 @@ def report_data(
         there are millions of rows. By default not for counts of more than a million distinct scores.
     by : {"segment", "fold"}, optional
         Whether the summary shows each part by itself too.
+    review : Review, optional
+        A third action that is offered beside acting and leaving, to among as many cases as there are rows.
 
     Raises
     ------
@@ -151,7 +159,7 @@ def report_data(
     counts = data.counts()
     for name, levels in counts.items():
         levels.require_both_classes(name)
-    decision = choose(counts, context)
+    decision = choose(predictions, context)
     own = {
         name: sample.rows.point() if sample.rows and sample.rows.decisions else None for name, sample in data.items()
     }
@@ -161,7 +169,9 @@ def report_data(
         figures = [summarise(n, each, context, calibrated=False, decided=own[n]) for n, each in counts.items()]
         provenance = _sizes(counts) | source_of(predictions)
         hints = [model.hint for model in figures if model.hint]
-        return ReportData(title, context, figures, decision, provenance, warnings=[*hints, LEFT_OUT], notes=notes)
+        found = decided(predictions, decision, review, sure=False)
+        warnings = [*hints, LEFT_OUT]
+        return ReportData(title, context, figures, decision, provenance, warnings=warnings, notes=notes, decided=found)
     sure = certainty(data)
     models = [
         summarise(name, levels, context, interval=sure.intervals.get(name), decided=own[name])
@@ -171,7 +181,8 @@ def report_data(
     provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions)
     whole = summary(predictions, context, by=by)
     made = (slices.made, sure.comparisons)
-    report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole)
+    found = decided(predictions, decision, review, sure=True)
+    report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole, decided=found)
     unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
     return replace(
         report, warnings=[*report.hints, *sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)]

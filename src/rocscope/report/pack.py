@@ -16,7 +16,7 @@ from rocscope.core.result import jsonable
 from rocscope.report.model import ReportData
 from rocscope.report.multiclass import MulticlassData, page_overview
 from rocscope.report.slices import Slice
-from rocscope.report.summary import CurvePoints, ModelSummary
+from rocscope.report.summary import CurvePoints, ModelOutline, ModelSummary
 
 PackedColumn = dict[str, Any]
 
@@ -36,7 +36,7 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
         "title": data.title,
         "notes": data.notes,
         "context": {name: getattr(data.context, name) for name in _CONTEXT},
-        "slices": [_slice(part) for part in data.views],
+        "slices": [packed_slice(part) for part in data.views],
         "classes": _classes(data) if isinstance(data, MulticlassData) else None,
         "validation": {} if isinstance(data, MulticlassData) else data.validation,
         "conventions": data.conventions,
@@ -45,9 +45,17 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
     }
 
 
-def _slice(part: Slice) -> dict[str, Any]:
-    models = [_model(model) for model in part.models]
-    return {"kind": part.kind, "name": part.name, "models": models, "comparisons": _comparisons(part)}
+def packed_slice(part: Slice) -> dict[str, Any]:
+    """Return the models on some rows, and how they compare."""
+    return packed_part(part.kind, part.name, part.models, part.comparisons)
+
+
+def packed_part(
+    kind: str, name: str, models: Sequence[ModelSummary | ModelOutline], comparisons: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the same of models that are known by their outlines only."""
+    pairs = packed_comparisons([model.name for model in models], comparisons)
+    return {"kind": kind, "name": name, "models": [_model(model) for model in models], "comparisons": pairs}
 
 
 def _classes(data: MulticlassData) -> dict[str, Any]:
@@ -58,21 +66,21 @@ def _classes(data: MulticlassData) -> dict[str, Any]:
     }
 
 
-def _comparisons(part: Slice) -> dict[str, Any]:
-    """Pack pairs of models by their numbers: twenty models have 190 of them."""
-    place = {model.name: number for number, model in enumerate(part.models)}
+def packed_comparisons(models: Sequence[str], comparisons: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return pairs of models by their numbers: twenty models have 190 of them."""
+    place = {model: number for number, model in enumerate(models)}
     rows = [
         [place[pair["first"]], place[pair["second"]], *(_short(pair[name]) for name in _OF_A_PAIR)]
-        for pair in part.comparisons
+        for pair in comparisons
     ]
-    return {"method": "; ".join(dict.fromkeys(pair["method"] for pair in part.comparisons)), "rows": rows}
+    return {"method": "; ".join(dict.fromkeys(pair["method"] for pair in comparisons)), "rows": rows}
 
 
 _OF_A_PAIR = ("difference", "low", "high", "p_value", "adjusted_p_value")
 _CONTEXT = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 
-def _model(model: ModelSummary) -> dict[str, Any]:
+def _model(model: ModelSummary | ModelOutline) -> dict[str, Any]:
     points = model.points
     return {
         "name": model.name,
@@ -87,7 +95,7 @@ def _model(model: ModelSummary) -> dict[str, Any]:
         "auc": _shortened(model.auc_interval or {}) | {"value": model.auc["half"]},
         "average_precision": _short(model.average_precision),
         "ks": _short(model.ks),
-        "calibration": model.calibration and _calibration(model.calibration),
+        "calibration": model.calibration and packed_calibration(model.calibration),
     }
 
 
@@ -136,12 +144,13 @@ def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def _calibration(calibration: dict[str, Any]) -> dict[str, Any]:
+def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
+    """Return the block of a calibration plot with as many digits as can be seen."""
     return {
         "bins": [_shortened(row) for row in calibration["bins"]],
         "smooth": calibration["smooth"] and _smooth(calibration["smooth"]),
         "rug": {name: [_short(cases) for cases in column] for name, column in calibration["rug"].items()},
-        "numbers": _shortened({name: calibration["numbers"][name] for name in _SHOWN}),
+        "numbers": _shortened({name: calibration["numbers"].get(name) for name in _SHOWN}),
     }
 
 

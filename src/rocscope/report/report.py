@@ -8,6 +8,8 @@ from typing import Any
 
 from rocscope._output import write_file
 from rocscope.core.context import Context
+from rocscope.decisions.lots.reviewing import Review
+from rocscope.errors import InputError
 from rocscope.multiclass.predictions import MulticlassPredictions
 from rocscope.report.html import render
 from rocscope.report.model import ReportData, report_data
@@ -28,6 +30,9 @@ class Report:
         classes: each has a prevalence of its own.
     title, notes : str
         Plain text.
+    review : Review, optional
+        A closer look, for a price, as a third action beside acting and leaving; the report says whom to look at. Its
+        capacity is of as many cases as there are rows. Two classes only.
 
     Raises
     ------
@@ -51,25 +56,28 @@ class Report:
         context: Context | None = None,
         title: str = "",
         notes: str = "",
+        review: Review | None = None,
     ) -> None:
         self.data: ReportData | MulticlassData
         if isinstance(predictions, MulticlassPredictions):
+            if review is not None:
+                raise InputError("review", expected="none with more than two classes", got="one")
             self.data = multiclass_report(predictions, context=context, title=title, notes=notes)
         else:
-            self.data = report_data(predictions, context=context, title=title, notes=notes)
+            self.data = report_data(predictions, context=context, title=title, notes=notes, review=review)
 
     @cached_property
     def html(self) -> str:
         """The whole page."""
         return render(self.data)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the page, whole or not at all, and return its path.
 
         Raises
         ------
         InputError
-            If the file exists and `force` is not set, or cannot be written.
+            If the file exists and `force` is False, or cannot be written.
         """
         return write_file(path, self.html, force=force)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._parts import masks_of
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
@@ -116,17 +117,24 @@ def _classes(counted: Predictions | ModelSummary) -> tuple[tuple[str, float], ..
 def by_rows(predictions: Predictions, context: Context) -> Slices:
     """Return the models on each segment and each fold."""
     slices = Slices(context)
+    for kind, name, rows in parts_of(predictions, slices):
+        slices.add(kind, name, predictions.select(rows))
+    return slices
+
+
+def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, str, Array]]:
+    """Yield the kind, the name and the mask of the rows of each segment and each fold; `slices` hear what is left out.
+
+    Of many segments the largest come, and all others as one.
+    """
     if predictions.segment is not None:
-        for name, part in _segments(predictions, predictions.segment, slices):
-            slices.add("segment", name, part)
+        yield from (("segment", *found) for found in _segments(predictions.segment, slices))
     if predictions.fold is None:
-        return slices
+        return
     if (folds := _values(predictions.fold)) > MOST_FOLDS:
         slices.say(f"More than {MOST_FOLDS} folds are not shown apart", f"{folds} folds")
-        return slices
-    for name, part in predictions.by_fold().items():
-        slices.add("fold", name, part)
-    return slices
+        return
+    yield from (("fold", str(name), mask) for name, mask in masks_of("fold", predictions.fold).items())
 
 
 def require_segments(predictions: Predictions, subject: str = "segment") -> None:
@@ -146,20 +154,20 @@ def _values(column: Array) -> int:
     return len(set(column.tolist())) if column.dtype.kind in "OUS" else np.unique(column).size
 
 
-def _segments(predictions: Predictions, column: Array, slices: Slices) -> Iterator[tuple[Any, Predictions]]:
+def _segments(column: Array, slices: Slices) -> Iterator[tuple[str, Array]]:
     """Yield the segments, or where they are many the largest, and the rows of all others as one."""
     if _values(column) <= MOST_SEGMENTS:
-        yield from predictions.by_segment().items()
+        yield from ((str(name), mask) for name, mask in masks_of("segment", column).items())
         return
     code = check.check_groups(column, "segment", column.size)
     sizes = np.bincount(code)
     shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
     for number in shown.tolist():
         mask = code == number
-        yield column[mask.argmax()], predictions.select(mask)
+        yield str(column[mask.argmax()]), mask
     rest = sizes.size - shown.size
     slices.say(f"The {shown.size} largest segments are shown apart, all others as one", f"{rest} others")
-    yield f"others ({rest} segments)", predictions.select(~np.isin(code, shown))
+    yield f"others ({rest} segments)", ~np.isin(code, shown)
 
 
 def small_cells(slices: Sequence[Slice]) -> list[str]:

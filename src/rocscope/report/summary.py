@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rocscope.calibration.outcomes import are_probabilities
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
@@ -14,6 +16,7 @@ from rocscope.curves.precision_recall_curve import precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD
 from rocscope.geometry import best_point, needs_every_threshold, pool, thin
+from rocscope.geometry.thinning import Thinned
 from rocscope.ranges.binned import direction
 from rocscope.report.calibration import calibration_block
 
@@ -92,6 +95,63 @@ class ModelSummary(Result):
         return f"{self.name}: AUC {self.auc['half']:.4g}{below}" if below else ""
 
 
+@dataclass(frozen=True)
+class ModelOutline(Result):
+    """Of a `ModelSummary` what a page draws: of millions of rows the rest takes three times as long."""
+
+    name: str
+    n_levels: int
+    auc: dict[str, float]
+    ks: float
+    average_precision: float
+    default: OperatingPoint
+    points: CurvePoints
+    deviation: float
+    hull: CurvePoints
+    calibration: dict[str, Any] | None
+    auc_interval: dict[str, Any] | None = None
+    decided: OperatingPoint | None = None
+
+
+def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins: bool = True) -> ModelOutline:
+    """Return what a page draws of one model, by as few passes over the ranking as there can be.
+
+    Examples
+    --------
+    >>> counts = ThresholdCounts([0.9, 0.6, 0.4, 0.2], [1, 1, 1, 0], [0, 0, 1, 1])
+    >>> drawn, whole = outline("a", counts), summarise("a", counts, Context())
+    >>> drawn.points == whole.points, drawn.hull == whole.hull, drawn.ks == whole.ks
+    (True, True, True)
+    """
+    counts.require_both_classes(name)
+    hull = pool(counts)
+    kept = thin(counts, most, hull=hull)
+    gained = ks = 0.0
+    for tp, fp in counts.points():
+        gained += (np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum()
+        ks = max(ks, float((tp / counts.n_pos - fp / counts.n_neg).max()))
+    return ModelOutline(
+        name=name,
+        n_levels=len(counts),
+        auc={"half": counts.pairs().auc()},
+        ks=ks,
+        average_precision=float(gained) / counts.n_pos,
+        default=counts.at(DEFAULT_THRESHOLD),
+        points=_points(kept),
+        deviation=kept.deviation,
+        hull=_vertices(hull),
+        calibration=calibration_block(counts, bins_only=True) if bins else None,
+    )
+
+
+def _points(kept: Thinned) -> CurvePoints:
+    return CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist())
+
+
+def _vertices(hull: ThresholdCounts) -> CurvePoints:
+    return CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()])
+
+
 def summarise(
     name: str,
     counts: ThresholdCounts,
@@ -107,7 +167,7 @@ def summarise(
     curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
     best = best_point(counts if needs_every_threshold(context) else hull, context)
     default = counts.at(DEFAULT_THRESHOLD)
-    kept = thin(counts, most)
+    kept = thin(counts, most, hull=hull)
     return ModelSummary(
         name=name,
         n_pos=counts.n_pos,
@@ -125,9 +185,9 @@ def summarise(
         default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
         at_half=default.accuracy if are_probabilities(counts) else None,
-        points=CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist()),
+        points=_points(kept),
         deviation=kept.deviation,
-        hull=CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()]),
+        hull=_vertices(hull),
         calibration=calibration_block(counts) if calibrated else None,
         auc_interval=interval,
         decided=decided,

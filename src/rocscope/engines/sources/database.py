@@ -30,6 +30,14 @@ def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def require_condition(where: str) -> None:
+    """Refuse what is not one condition by itself, so that no parenthesis of it closes one that is set around it."""
+    with one_line_errors(f"where={where!r}"):
+        statements = duckdb.extract_statements(f"SELECT 1 WHERE {where}\n")
+    if len(statements) != 1:
+        raise EngineError(f"where={where!r}", expected="one condition", got=f"{len(statements)} statements")
+
+
 def identifier(name: str) -> str:
     """Quote a column name."""
     return '"' + name.replace('"', '""') + '"'

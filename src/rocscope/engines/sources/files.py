@@ -1,6 +1,6 @@
 """Files as a Source: which format they have, and how each is opened.
 
-CSV and JSON are opened in `text_files`, Arrow in `arrow`, Parquet in `parquet`.
+CSV and JSON are opened in `text_files`, each other format in a module of its name.
 """
 
 import codecs
@@ -102,5 +102,6 @@ _OPENERS = {
     "jsonl": ("text_files", "open_json"),
     "parquet": ("parquet", "open_parquet"),
     "arrow": ("arrow", "open_ipc"),
+    "excel": ("excel", "open_excel"),
 }
 """The module of each format, loaded when it is asked for, and what opens its files."""

@@ -4,10 +4,12 @@ import glob
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal, get_args
 
 from rocscope.errors import EngineError
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+Format = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "excel"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 _FORMAT_OF = {
     ".csv": "csv",
@@ -22,6 +24,11 @@ _FORMAT_OF = {
     ".arrows": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
 }
 
 

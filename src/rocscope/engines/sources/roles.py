@@ -1,8 +1,7 @@
 """Roles: which column of a source is the label, which are scores, and how each is converted and checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
@@ -10,12 +9,12 @@ from rocscope import _validation as check
 from rocscope.core.provenance import brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.columns import Column
-from rocscope.engines.sources.source import HasColumns, Source
-from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, WeightError
+from rocscope.engines.sources.naming import HasColumns, Scores, given, models_of
+from rocscope.engines.sources.source import Source
+from rocscope.errors import InputError, LabelError, ScoreError, WeightError
 
 MISSING = ("error", "drop")
 """What to do about rows with a missing or infinite value."""
-Scores = str | Sequence[str] | Mapping[str, str]
 
 _ERRORS: dict[str, type[InputError]] = {
     "label": LabelError,
@@ -82,31 +81,3 @@ def roles_of_numbers(columns: Sequence[str] | str | None) -> list[Role]:
 def roles_of_scores(source: HasColumns, scores: Scores | None) -> list[Role]:
     """Return the role of the column of each model."""
     return [Role("score", column, model) for model, column in models_of(source, "scores", scores).items()]
-
-
-def given(source: HasColumns, argument: str, value: Any) -> str:
-    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
-    if value is None:
-        listed = check.listing(list(source.columns), 24)
-        expected, option = (
-            f"the name of a column of {brief(source.origin)}: {listed}",
-            f"--{argument.removesuffix('s')}",
-        )
-        raise ColumnError(argument, expected=expected, got="none", hint=f"give {argument}= ({option})")
-    return str(value)
-
-
-def models_of(source: HasColumns, argument: str, scores: Scores | None) -> dict[str, str]:
-    """Return the column of each model."""
-    if isinstance(scores, Mapping):
-        models = {str(model): str(column) for model, column in scores.items()}
-    elif scores is None or isinstance(scores, str):
-        name = given(source, argument, scores)
-        models = {name: name}
-    else:
-        models = {str(name): str(name) for name in scores}
-        if len(models) < len(scores):
-            raise InputError(argument, expected="different columns", got=check.listing(list(scores)))
-    if not models:
-        raise InputError(argument, expected="at least one column", got="none")
-    return models

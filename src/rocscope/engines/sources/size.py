@@ -14,6 +14,8 @@ MOST_ROWS = 5_000_000
 MOST_BYTES = 250_000_000
 """Or larger files than this, of other formats."""
 
+_BYTES_OF_A_ROW = 16  # as text, a label and one score
+
 
 def is_large(source: Any, *, format: str | None = None) -> bool:
     """Say whether files hold more than 5 million rows (Parquet) or 250 MB (other formats).
@@ -32,6 +34,25 @@ def is_large(source: Any, *, format: str | None = None) -> bool:
     if (format or format_of(Path(found[0]))) == "parquet":
         return _exceeds(_rows(found), MOST_ROWS)
     return _exceeds((Path(path).stat().st_size for path in found), MOST_BYTES)
+
+
+def rows_of_files(source: Any, *, format: str | None = None) -> int | None:
+    """Return about how many rows files hold (of Parquet exactly), or None of what is in memory already.
+
+    Examples
+    --------
+    >>> rows_of_files({"y": [0, 1]}) is None
+    True
+    """
+    if isinstance(source, list | tuple):
+        known = [rows_of_files(each, format=format) for each in source]
+        return sum(each for each in known if each is not None)
+    if not isinstance(source, str | PathLike):
+        return None
+    found = find_files(os.fsdecode(source), format)
+    if (format or format_of(Path(found[0]))) == "parquet":
+        return sum(_rows(found))
+    return sum(Path(path).stat().st_size for path in found) // _BYTES_OF_A_ROW
 
 
 def _rows(paths: list[str]) -> Iterator[int]:

@@ -10,10 +10,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from rocscope import _validation as check
 from rocscope._unrounded import WHOLE_OF_64_BITS
-from rocscope.core.provenance import brief
-from rocscope.errors import ColumnError, EngineError, MissingDependencyError, ShapeError
+from rocscope.errors import EngineError, MissingDependencyError, ShapeError
 
 _LONGEST = 300
 _ANOTHER_ENCODING = "name its encoding: encoding='latin-1' (--encoding)"
@@ -25,20 +23,6 @@ _ERRORS_OF_LIBRARIES = (
     ("ibis.common.exceptions", "IbisError"),
     ("psycopg", "Error"),
 )
-
-
-class HasColumns(Protocol):
-    """Anything with named columns."""
-
-    @property
-    def origin(self) -> tuple[str, ...]:
-        """The files, or what else holds the rows."""
-        ...
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """Their names as they are written there, which may repeat."""
-        ...
 
 
 BATCH_ROWS = 1 << 17
@@ -97,23 +81,6 @@ class Source(Protocol):
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
         """Return the same in batches, so that not all rows are in memory at once."""
         ...
-
-
-def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None:
-    """Raise ColumnError unless each name is that of exactly one column."""
-    for name in names:
-        found = list(source.columns).count(name)
-        if found == 0:
-            expected = check.one_of(name, list(source.columns))
-            hint = "fields may be apart by another sign: delimiter= (--delimiter)" if len(source.columns) == 1 else ""
-            raise ColumnError(f"{role} of {brief(source.origin)}", expected=expected, got=repr(name), hint=hint)
-        if found > 1:
-            raise ColumnError(
-                f"{role} of {brief(source.origin)}",
-                expected=f"one column named {name!r}",
-                got=str(found),
-                hint="give each column a name of its own",
-            )
 
 
 def no_rows(origin: str, where: str | None = None) -> ShapeError:

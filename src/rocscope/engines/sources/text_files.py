@@ -8,7 +8,6 @@ numbers, or text: no yes, 1 or 2024-05-01 is guessed to be a truth value or a da
 import codecs
 import csv
 import glob
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from rocscope.engines.sources.database import connect, text
 from rocscope.engines.sources.layout import FileLayout
+from rocscope.engines.sources.naming import LONGEST_HEADER, header
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.engines.sources.written import Written, declared
 from rocscope.errors import EngineError
@@ -25,7 +25,6 @@ from rocscope.errors import EngineError
 _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
 _CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
 _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
-_LONGEST_HEADER = 1 << 20
 _AS_WRITTEN = "hive_partitioning = false"  # no folder named like a column is set over it
 _COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 
@@ -65,22 +64,14 @@ def open_tsv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
     """Return the fields of the first row, the delimiter that makes most of them, and how the row ends."""
     with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
-        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(_LONGEST_HEADER))
+        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(LONGEST_HEADER))
     try:
-        rows = {mark: _first_row(start, mark) for mark in delimiters}
+        found = header(start, delimiters)
     except csv.Error as error:
         raise EngineError(f"{name}: the first row cannot be read as column names, {error}") from None
-    if not any(fields for fields, _ in rows.values()):
+    if not found[0]:
         raise EngineError(f"{name}: expected column names in the first row, got an empty one")
-    delimiter = max(delimiters, key=lambda mark: len(rows[mark][0]))
-    fields, end = rows[delimiter]
-    return fields, delimiter, end
-
-
-def _first_row(start: str, delimiter: str) -> tuple[list[str], str]:
-    lines = io.StringIO(start, newline="")
-    fields = next(csv.reader(lines, delimiter=delimiter), [])
-    return fields, "\r\n" if start[: lines.tell()].endswith("\r\n") else "\n"
+    return found
 
 
 def _csv_types(connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int) -> dict[str, str]:

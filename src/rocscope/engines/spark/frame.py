@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from rocscope.engines.question import Question
-from rocscope.engines.sources.roles import given, models_of
-from rocscope.engines.sources.source import condense, require_columns
+from rocscope.engines.sources.naming import given, models_of, require_columns
+from rocscope.engines.sources.source import condense
 from rocscope.engines.spark.tasks import Layout
 from rocscope.errors import EngineError, InputError, LabelError, MissingDependencyError, ScoreError, WeightError
 

@@ -11,14 +11,18 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from rocscope import _validation as check
+from rocscope._money import PARTS, UNIT, below_one, in_parts, weights_of_classes
+from rocscope.core.context import CELLS, Context
 from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import collapse
 from rocscope.core.provenance import Provenance
-from rocscope.engines.question import BY_ROWS, Question
+from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
-from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_scores
-from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_errors, require_columns
+from rocscope.engines.sources.naming import require_columns
+from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
+from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_errors
 from rocscope.engines.sql.lazy_cells import count_cells, extremes, scores_of, totals_by
 from rocscope.engines.sql.zoom import refine
 from rocscope.errors import EngineError, InputError, ScoreError, WeightError
@@ -55,16 +59,17 @@ class _Table:
 def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     """Answer a question about a lazy frame or a table of a database."""
     table = _open(source)
-    question.refuse(table.origin[0], where="filter the table itself: table.filter(...)", context=BY_ROWS)
+    question.refuse(table.origin[0], where="filter the table itself: table.filter(...)")
     others = {"weight": question.weight, "segment": question.segment}
     roles = [*roles_of_columns(table, question.label, **others), *roles_of_scores(table, question.scores)]
+    roles += roles_of_numbers(question.context and question.context.columns)
     for role in roles:
         require_columns(table, [role.column], role.argument)
         _check_type(role, table)
-    if question.tol is not None and question.weight is not None:
-        raise InputError("tol", expected="none with weights", hint="only whole rows are counted in ranges")
+    if question.tol is not None and (question.weight is not None or question.context is not None):
+        raise InputError("tol", expected="none with weights or money", hint="only whole rows are counted in ranges")
     rows, dropped = _complete_rows(table, roles, drop=question.missing == "drop")
-    prepared = _prepare(table, roles, question.pos_label)
+    prepared = _prepare(table, roles, question)
     provenance = Provenance(table.origin, rows, dropped)
     question.progress(rows, rows)
     if question.segment is None:
@@ -82,7 +87,7 @@ def _open(source: Any) -> _Table:
 def _check_type(role: Role, table: _Table) -> None:
     """Refuse a column of scores or weights that holds no numbers before the database is asked to add them up."""
     kind = table.schema[role.column]
-    error = {"score": ScoreError, "weight": WeightError}.get(role.argument)
+    error = {"score": ScoreError, "weight": WeightError, "columns": InputError}.get(role.argument)
     if error is not None and not (kind.is_numeric() or kind == nw.Boolean):
         hint = "cast it to double in the database first"
         raise error(role.subject(table), expected="numbers", got=f"values of type {kind}", hint=hint)
@@ -117,11 +122,11 @@ def _complete_rows(table: _Table, roles: Sequence[Role], *, drop: bool) -> tuple
     return rows, dropped
 
 
-def _prepare(table: _Table, roles: Sequence[Role], pos_label: Any) -> nw.LazyFrame[Any]:
+def _prepare(table: _Table, roles: Sequence[Role], question: Question) -> nw.LazyFrame[Any]:
     """Return complete rows with their positives and negatives to be summed, scores and segment, under our own names."""
     complete = table.frame.filter(reduce(and_, (_is_complete(role, table) for role in roles)))
     label = roles[0]
-    is_pos = _is_positive(table, complete, label, pos_label)
+    is_pos = _is_positive(table, complete, label, question.pos_label)
     weight = next((role for role in roles if role.argument == "weight"), None)
     if weight is not None:
         _check_weights(table, complete, weight)
@@ -131,6 +136,8 @@ def _prepare(table: _Table, roles: Sequence[Role], pos_label: Any) -> nw.LazyFra
         "pos": nw.when(is_pos).then(one).otherwise(none),
         "neg": nw.when(is_pos).then(none).otherwise(one),
     }
+    if question.context is not None:
+        chosen = _in_money(table, complete, chosen, question.context)
     for name, role in _named_scores(roles):
         column = nw.col(role.column)
         chosen[name] = _one_if(column) if table.schema[role.column] == nw.Boolean else column
@@ -138,6 +145,34 @@ def _prepare(table: _Table, roles: Sequence[Role], pos_label: Any) -> nw.LazyFra
     if segment is not None:
         chosen["segment"] = nw.col(segment.column)
     return complete.select(**chosen)
+
+
+def _in_money(
+    table: _Table, complete: nw.LazyFrame[Any], held: dict[str, nw.Expr], context: Context
+) -> dict[str, nw.Expr]:
+    """Return positives and negatives as what is at stake in rows; see `rocscope._money.gains_in_batch`."""
+    amount = {cell: _amount(getattr(context, f"cost_{cell}")) for cell in CELLS}
+    gain = {"pos": amount["fn"] - amount["tp"], "neg": amount["tn"] - amount["fp"]}
+    factors = (1.0, 1.0)
+    if context.target_prevalence is not None:
+        totals = table.fetch(complete.select(**held).select(nw.col("pos", "neg").sum())).to_pylist()[0]
+        of_classes = weights_of_classes(totals["pos"], totals["neg"], context.target_prevalence)
+        factors = below_one(of_classes)
+    stakes = [gain[part] * held[part] * (UNIT * factor) for part, factor in zip(("pos", "neg"), factors, strict=True)]
+    stake = stakes[0] + stakes[1]  # of which one is 0
+    return {
+        "pos": nw.when(stake > 0).then(stake).otherwise(nw.lit(0.0)),
+        "neg": nw.when(stake < 0).then(-stake).otherwise(nw.lit(0.0)),
+    }
+
+
+def _amount(cost: float | str) -> nw.Expr:
+    """Return a cost in ten thousandths, whole where its decimals are."""
+    if not isinstance(cost, str):
+        return nw.lit(float(in_parts(np.asarray(cost, np.float64))))
+    parts = nw.col(cost).cast(nw.Float64) * PARTS
+    whole = parts.round(0)
+    return nw.when(whole / PARTS == nw.col(cost).cast(nw.Float64)).then(whole).otherwise(parts)
 
 
 def _is_positive(table: _Table, complete: nw.LazyFrame[Any], role: Role, pos_label: Any) -> nw.Expr:
@@ -209,4 +244,5 @@ def _count_one(
     pos, neg = (levels.column(name).to_numpy() for name in ("pos", "neg"))
     order = np.argsort(score, kind="stable")[::-1]
     kept = order[(pos + neg)[order] > 0]
+    check.check_some_weight(kept.size > 0)
     return ThresholdCounts.from_ranking(collapse(score[kept], pos[kept], neg[kept]))

@@ -38,6 +38,7 @@ class Batch:
         Sum of weights that are whole numbers.
     any_weight : bool
         Whether a weight, among those of the rows kept, is above 0.
+    classes : what there is of positives and of negatives, where that is all that is asked
     packed : rows for each model; empty where there is nothing to count, or rows are of segments
     apart : rows of segments
     refused : pyarrow.Table or None
@@ -54,6 +55,7 @@ class Batch:
     packed: Sequence[Packed] = ()
     apart: Apart | None = None
     refused: pa.Table | None = None
+    classes: tuple[float, float] = (0.0, 0.0)
 
     def parts(self) -> Mapping[Hashable, Sequence[Packed]]:
         """Return the rows of each segment, packed for each model; those of None where there are no segments."""
@@ -72,6 +74,12 @@ class Reader:
     pos_label: Any
     drop: bool
     context: Context | None = None
+    of_classes: tuple[float, float] | None = None
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether it is to be found out first how much there is of each class, which a target prevalence needs."""
+        return self.context is not None and self.context.target_prevalence is not None and self.of_classes is None
 
     def role(self, argument: str) -> Role | None:
         """Return the only role of its kind, if it is there."""
@@ -112,9 +120,13 @@ class Reader:
             bad = mass < 0
             if bad.any():
                 return Batch(rows, positive.size, incomplete, labels, check.count_and_place(bad))
+        if self.weighs_classes:
+            n_neg, n_pos = np.bincount(positive, mass, minlength=2).tolist()
+            classes = float(n_pos), float(n_neg)
+            return Batch(rows, positive.size, incomplete, labels, any_weight=any(classes), classes=classes)
         if self.context is not None:
             amounts = {role.column: column.values for role, column in found.items() if role.argument == "columns"}
-            positive, mass = gains_in_batch(positive, self.context, amounts, mass)
+            positive, mass = gains_in_batch(positive, self.context, amounts, mass, self.of_classes)
         scores = [column.as_scores() for role, column in found.items() if role.argument == "score"]
         whole = 0.0 if mass is None or mass.dtype.kind == "f" else float(mass.sum(dtype=np.float64))
         some = mass is None or bool(mass.any())
@@ -132,6 +144,7 @@ class Seen:
     reader: Reader
     rows: int = 0
     kept: int = 0
+    classes: tuple[float, float] = (0.0, 0.0)
     any_weight: bool = False
     whole_weight: float = 0.0
     incomplete: dict[Role, Bad] = field(default_factory=dict)
@@ -152,6 +165,7 @@ class Seen:
         self.any_weight |= batch.any_weight
         self.rows += batch.rows
         self.kept += batch.kept
+        self.classes = self.classes[0] + batch.classes[0], self.classes[1] + batch.classes[1]
 
     @property
     def failed(self) -> bool:

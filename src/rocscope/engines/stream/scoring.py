@@ -10,8 +10,8 @@ from rocscope._types import Array
 from rocscope.core.provenance import brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
+from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
-from rocscope.engines.sources.source import require_columns
 from rocscope.errors import InputError, ScoreError
 
 

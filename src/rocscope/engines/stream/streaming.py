@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from rocscope import _validation as check
+from rocscope._money import weights_of_classes
 from rocscope._progress import Tell
 from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
-from rocscope.engines.sources.source import Source, Stream, require_columns
+from rocscope.engines.sources.source import Source, Stream
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.grouping import Apart, grouped
 from rocscope.engines.stream.memory import memory_limit
@@ -62,7 +64,22 @@ def reading(source: Any, question: Question) -> Iterator[tuple[Reader, Stream]]:
         names = list(dict.fromkeys(role.column for role in roles))
         stream = opened.stream(names, question.where)
         kinds = _kinds(opened, roles, stream.schema, partial(opened.stream, names, question.where))
-        yield Reader(opened, roles, kinds, question.pos_label, question.missing == "drop", question.context), stream
+        reader = Reader(opened, roles, kinds, question.pos_label, question.missing == "drop", question.context)
+        if reader.weighs_classes:
+            reader = _weighed(reader, stream, question)
+            stream = opened.stream(names, question.where)
+        yield reader, stream
+
+
+def _weighed(reader: Reader, stream: Stream, question: Question) -> Reader:
+    """Return how batches are to be taken, once a pass has told how much there is of each class."""
+    tally = Seen(reader)
+    with closing(in_order(stream.pieces, reader.take)) as batches:
+        for batch in batches:
+            tally.add(batch)
+    tally.check(question.where)
+    assert question.context is not None and question.context.target_prevalence is not None
+    return replace(reader, of_classes=weights_of_classes(*tally.classes, question.context.target_prevalence))
 
 
 def models_of_reader(reader: Reader) -> list[str]:

@@ -1,6 +1,7 @@
-"""Choosing on all folds but one and judging on that one."""
+"""Choosing on all folds but one and judging on that one; and what a choice of each fold's own would gain there."""
 
 from collections.abc import Iterator, Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.decisions.certainty.threshold_choice import Rule, from_zero, pick
+from rocscope.decisions.decision import Decision
+from rocscope.decisions.models import predict
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation.folds import across
 from rocscope.inference.estimate import Estimate
@@ -18,11 +21,20 @@ from rocscope.inference.resampling.draws import Tally
 
 
 def held_out(
-    predictions: Predictions, rule: Rule, *, folds: Any, repeats: int, groups: Any, level: float, seed: int
-) -> Estimate:
+    predictions: Predictions,
+    rule: Rule,
+    decision: Decision,
+    *,
+    folds: Any,
+    repeats: int,
+    groups: Any,
+    level: float,
+    seed: int,
+) -> tuple[Estimate, Estimate]:
     """Choose and judge in the folds of the predictions or, where they have none, in folds that are drawn.
 
-    Each repeat of folds is a cross-validation of its own: their mean is steadier, and no surer, than one.
+    Each repeat of folds is a cross-validation of its own: their mean is steadier, and no surer, than one. The second
+    estimate is that of Tibshirani & Tibshirani: the choice of all rows, worse by what the folds' own choices gain.
     """
     if predictions.fold is None:
         tallies = _tallies(predictions)
@@ -38,7 +50,25 @@ def held_out(
     found = [_judge(*run, rule, level) for run in runs]
     value = float(np.mean([each.value for each in found]))
     reach = float(np.sqrt(np.mean([(each.high - each.value) ** 2 for each in found])))
-    return Estimate(value, value - reach, value + reach, level, f"{name}, jackknife over folds", predictions.n)
+    n = predictions.n
+    judged = Estimate(value, value - reach, value + reach, level, f"{name}, jackknife over folds", n)
+    moved = float(np.mean([_with_fold_gains(*run, rule, decision) for run in runs]))
+    return judged, Estimate(moved, nan, nan, level, f"Tibshirani & Tibshirani, {name}", n)
+
+
+def _with_fold_gains(
+    predictions: Predictions, tallies: Mapping[str, Tally], tests: list[Array], rule: Rule, decision: Decision
+) -> float:
+    """Return the worth of a choice less the mean, over folds, of what each fold's own best choice gains there."""
+    said = predict(predictions.scores[decision.model], decision.threshold)
+    weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
+    test, positive = np.stack(tests), predictions.y_true
+    kinds = (said & positive, said & ~positive, positive, ~positive)
+    cells = np.stack([test @ (weight * kind) for kind in kinds]).astype(np.float64)
+    both = (cells[2:] > 0).all(axis=0)
+    best = rule.choose({name: tally.counts(test[both].astype(np.int64)) for name, tally in tallies.items()})
+    gains = rule.better_by(best.worth, rule.worth(*cells[:, both]))
+    return float(rule.worth(*cells.sum(axis=1, keepdims=True))[0]) - rule.criterion.sign * float(np.nanmean(gains))
 
 
 def _tallies(predictions: Predictions) -> dict[str, Tally]:

@@ -28,7 +28,9 @@ class Optimism(Result):
     cross_validated : Estimate
         Of thresholds chosen on the other folds, over all held-out rows together.
     corrected : Estimate
-        The apparent value less its optimism.
+        The apparent value less its optimism; not reliable where that is more than a tenth of what is left.
+    fold_corrected : Estimate
+        The apparent value less what each fold's own best choice gains there (Tibshirani & Tibshirani); no interval.
     optimism : float
         By how much a choice looks better on its own rows than on others, in units of the quantity.
     expected_loss : Estimate
@@ -46,9 +48,15 @@ class Optimism(Result):
     cross_validated: Estimate
     corrected: Estimate
     optimism: float
+    fold_corrected: Estimate
     expected_loss: Estimate
     threshold: BootstrapEstimate
     models: Mapping[str, float]
+
+    @property
+    def estimate(self) -> Estimate:
+        """The figure to report: the corrected one where it is reliable, and else the cross-validated one."""
+        return self.corrected if self.corrected.reliable else self.cross_validated
 
     @property
     def distribution(self) -> ThresholdDistribution:
@@ -74,7 +82,8 @@ class Optimism(Result):
         chosen = self.threshold
         return (
             f"Optimism({self.quantity}: apparent {self.apparent.value:.4g}, cross-validated "
-            f"{self.cross_validated.value:.4g}, corrected {self.corrected.value:.4g}; {self.decision.model} at "
+            f"{self.cross_validated.value:.4g}, corrected {self.corrected.value:.4g}{self.corrected.doubt}; "
+            f"{self.decision.model} at "
             f"{chosen.value:.4g}, {100 * chosen.level:g} % interval {chosen.low:.4g} to {chosen.high:.4g})"
         )
 
@@ -83,6 +92,7 @@ class Optimism(Result):
             f"{self.quantity}, apparent": self.apparent,
             f"{self.quantity}, cross-validated": self.cross_validated,
             f"{self.quantity}, corrected": self.corrected,
+            f"{self.quantity}, corrected by folds": self.fold_corrected,
             "expected loss against the best threshold": self.expected_loss,
             f"threshold of {self.decision.model}": self.threshold,
         }

@@ -93,7 +93,9 @@ def auc_interval(
     docs/guide/intervals.md. "auto" covers at least 93 % of the time or says that it is not reliable; beyond 98 % with
     fewer than 10 positives or areas from 0.95. "logit" covers as rarely as 61 %, "delong" 53 %, "newcombe" 84 %.
 
-    Not valid for a model that was trained on the same rows, nor after choosing the best of many models on them.
+    Of cross-validated scores the interval does not count the training rows that folds share, and says so; see
+    `rocscope.evaluation.nested_cross_validation`. Not valid for a model that was trained on the same rows, nor
+    after choosing the best of many models on them.
 
     References
     ----------

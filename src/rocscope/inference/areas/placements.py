@@ -63,14 +63,14 @@ class AucSample:
         return np.array_equal(one, other)
 
 
-def _placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
+def placements(positive: NDArray[np.bool_], score: Array, weight: Array | None = None) -> Array:
     """Return for each row twice the number (weight) of rows of the other class that it is ranked right against.
 
     A tie counts one, so that whole numbers stay whole.
 
     Examples
     --------
-    >>> _placements(np.array([True, False, True]), np.array([3, 2, 2]))
+    >>> placements(np.array([True, False, True]), np.array([3, 2, 2]))
     array([2, 3, 1])
     """
     order = np.argsort(score)
@@ -182,7 +182,7 @@ def _placed(units: Units) -> tuple[Array, Array]:
     auc = np.empty(len(units.scores))
     placed = np.empty((units.positive.size, len(units.scores)))
     for j, score in enumerate(units.scores.values()):
-        twice = _placements(units.positive, score, weight)
+        twice = placements(units.positive, score, weight)
         right = twice[units.positive].sum() if weight is None else twice[units.positive] @ weight[units.positive]
         auc[j] = min(right / (2 * n_pos * n_neg), 1.0)  # sums of weights are rounded
         placed[:, j] = twice / opponents

@@ -28,7 +28,8 @@ _ALL_WHOLE_FROM = 2.0**53
 class Units:
     """Rows with a weight: labels, scores of m models, weights (or None), groups and folds as codes (or None).
 
-    `folds_pooled` is the number of folds where there are some that are taken as one.
+    `folds_pooled` is the number of folds where there are some that are taken as one, and `shared` whether models of
+    different folds were fitted to the same rows, which no variance over the rows that they judge can show.
     """
 
     positive: NDArray[np.bool_]
@@ -38,6 +39,7 @@ class Units:
     group: NDArray[np.intp] | None = None
     fold: NDArray[np.intp] | None = None
     folds_pooled: int = 0
+    shared: bool = False
 
     @property
     def amount(self) -> Array:
@@ -71,6 +73,8 @@ class Units:
             parts.append(f"mean of {int(self.fold.max()) + 1} folds")
         elif self.folds_pooled:
             parts.append(f"pooled over {self.folds_pooled} folds")
+        if self.shared and (self.fold is not None or self.folds_pooled):
+            parts.append("shared training rows not counted")
         return ", ".join(parts)
 
     def parts(self) -> Iterator[tuple[Array, "Units"]]:
@@ -156,6 +160,7 @@ def units_of(
         None if unit is None else _codes(unit[kept]),
         fold if folds == "mean" else None,
         0 if fold is None or folds == "mean" else int(fold.max()) + 1,
+        getattr(predictions.source, "folds", 1) > 1,
     )
 
 

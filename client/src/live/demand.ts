@@ -1,0 +1,93 @@
+/** What takes longer than a moment, when it is asked for: intervals, bands, tests, a validation, lists of rows. */
+
+import { batch, effect } from "./signals";
+
+import { fileName } from "../chart/export";
+import { button, card, download, h, name, scroller, setText, table } from "../dom";
+import { depthAt, thresholdAt } from "../math/levels";
+import type { DrawnBand, State } from "../state";
+import { type Ask, contextOf } from "./asking";
+import type { Facts } from "./live";
+
+/** A table of text. */
+interface Sheet {
+  readonly title: string;
+  readonly note: string;
+  readonly rows: readonly Readonly<Record<string, string>>[];
+}
+
+export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: State) => Record<string, unknown>): HTMLElement {
+  const status = h("p", { class: "caption", role: "status" });
+  const found = h("div", { class: "found" });
+  let newest = new AbortController();
+  const asked = async <A>(what: string, more: Record<string, unknown>, use: (answer: A) => void): Promise<void> => {
+    newest.abort();
+    const { signal } = (newest = new AbortController());
+    status.textContent = "Computing …";
+    try {
+      const answer = await ask<A>({ what, ...rows(state), ...more, context: contextOf(state.context.value) }, signal);
+      if (signal.aborted) return;
+      status.textContent = "";
+      use(answer);
+    } catch (error) {
+      if (!signal.aborted) status.textContent = `${error instanceof Error ? error.message : String(error)}.`;
+    }
+  };
+  const here = (): Record<string, unknown> => ({ model: state.model.value.name, threshold: threshold(state) });
+  const sheets = (all: readonly Sheet[]): void => found.replaceChildren(...all.flatMap(sheetOf));
+  const drawBand = (band: DrawnBand): void => {
+    batch(() => (state.drawn.value = band));
+    status.textContent = `Around the ROC curve of ${band.model}: ${band.method}, 95% for the whole curve.`;
+  };
+  const buttons = [
+    button("Rates at this threshold", () => void asked("point", here(), sheets)),
+    button("Band of the curve", () => void asked("band", here(), drawBand)),
+    button("Tests", () => void asked("tests", {}, sheets)),
+    button("Validation", () => void asked("validation", {}, sheets)),
+  ];
+  effect(() => {
+    void [state.slice.value, state.where.value];
+    newest.abort();
+    found.replaceChildren();
+    setText(status, "");
+  });
+  const list = facts.lists ? [listForm(state, facts, (more) => void asked<string>("list", { ...here(), ...more }, (text) => download(`${fileName(state.model.value.name, "list")}.csv`, text)))] : [];
+  return card("demand", "wide", "On demand", [], h("div", { class: "tools" }, ...buttons), ...list, status, found);
+}
+
+function sheetOf({ title, note, rows }: Sheet): HTMLElement[] {
+  const columns = Object.keys(rows[0] ?? {});
+  const lines = rows.map((row) => columns.map((column) => name(row[column] ?? "")));
+  return [h("h3", {}, name(title)), scroller(`${title}, as asked for`, table(columns, lines)), h("p", { class: "caption" }, note)];
+}
+
+/** JSON knows no infinite numbers. */
+function threshold(state: State): number | string {
+  const cut = thresholdAt(state.model.value.levels, state.current.value.level);
+  return Number.isFinite(cut) ? cut : cut > 0 ? "nobody" : "everybody";
+}
+
+/** Who is predicted positive, as a file: the list of a campaign. */
+function listForm(state: State, { columns }: Facts, save: (more: Record<string, unknown>) => void): HTMLElement {
+  const column = h("select", { id: "list-column" }, h("option", { value: "" }, "row numbers"), ...columns.map((each) => h("option", { value: each }, each)));
+  const most = h("input", { type: "number", id: "list-most", min: 0, step: 1, placeholder: "all" });
+  const size = h("span", { class: "caption" });
+  effect(() => {
+    const { levels } = state.model.value;
+    const share = levels.nPos / (levels.nPos + levels.nNeg);
+    setText(size, `${Math.round(depthAt(levels, state.current.value.level, share) * (levels.nPos + levels.nNeg)).toLocaleString("en")} rows at this threshold`);
+  });
+  const form = h(
+    "form",
+    { class: "tools" },
+    h("label", { class: "picker" }, "List with ", column),
+    h("label", { class: "picker" }, "at most ", most),
+    h("button", { type: "submit" }, "Save list"),
+    size,
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    save({ column: column.value, most: most.value === "" ? null : most.valueAsNumber });
+  });
+  return form;
+}

@@ -1,0 +1,192 @@
+"""What the rows of a fold say of models: a mean of their losses, or an area, and how that varies with the rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import _validation as check
+from rocscope._types import Array
+from rocscope.core.context import Context
+from rocscope.errors import InputError
+from rocscope.evaluation.assembly import Judged, judged
+from rocscope.evaluation.fitting import Scored
+from rocscope.evaluation.measures import Metric, measure_of
+from rocscope.evaluation.task import Task
+from rocscope.inference.areas.placements import placements
+from rocscope.inference.influence.units import sum_by
+from rocscope.multiclass.costs.matrix import CostMatrix
+from rocscope.multiclass.predictions import MulticlassPredictions
+
+_MEANS = ("accuracy", "error", "brier", "log_loss")
+_MOST_PAIRS = 2**20  # beyond which pairs add less than a thousandth to the variance of an area
+
+
+@dataclass(frozen=True)
+class FoldFigure:
+    """A metric whose value in a fold is a mean over its rows, within each class where there is a class mix, or an area.
+
+    Attributes
+    ----------
+    name : str
+    metric : str, Context or CostMatrix
+    task : Task
+    group : array of n numbers, or None
+    shares : pair of float, or None
+        What the means of negatives and positives weigh, where each is taken by itself; 1 and 1 of an area.
+    """
+
+    name: str
+    metric: Any
+    task: Task
+    group: NDArray[np.intp] | None
+    shares: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, metric: Metric, task: Task, group: NDArray[np.intp] | None) -> "FoldFigure":
+        """Check the metric.
+
+        Raises
+        ------
+        InputError
+            If it is no mean over rows, nor the area of two classes.
+        """
+        name = measure_of(metric, several_classes=task.positive is None).name
+        area = metric == "auc" and task.positive is not None
+        if not (area or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
+            known = [*(["auc"] if task.positive is not None else []), *_MEANS]
+            hint = "an interval needs the variance within a fold: of a mean over rows, or of an area of two classes"
+            raise InputError("metric", expected=f"{check.listing(known)}, or costs", got=repr(metric), hint=hint)
+        prior = metric.target_prevalence if isinstance(metric, Context) else None
+        shares = (1.0, 1.0) if area else None if prior is None else (1 - prior, prior)
+        return cls(name, metric, task, group, shares)
+
+    def require(self, rows: NDArray[np.intp], fold: int) -> None:
+        """Raise unless a fold can say how its values vary, which takes two rows of a kind, or two groups."""
+        counted = rows if self.task.weight is None else rows[self.task.weight[rows] > 0]
+        positive = self._positive(counted)
+        kinds = [counted] if self.shares is None else [counted[positive], counted[~positive]]
+        if min(map(len, kinds)) < 2 or (self.group is not None and np.unique(self.group[counted]).size < 2):
+            expected = "two rows or more" + " of each class" * (self.shares is not None)
+            expected += ", and two groups," * (self.group is not None) + " in each fold"
+            raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="take fewer folds")
+
+    def seen(self, scored: Scored) -> Array:
+        """Return the score, or else the loss, of each row that a fit was judged on."""
+        return scored.scores if self.metric == "auc" else _losses(judged(scored, self.task), self.metric, scored)
+
+    def value(self, rows: NDArray[np.intp], seen: Array) -> float:
+        """Return the value of one model in a fold, given its rows and what was seen of them; NaN without a class."""
+        if self.metric != "auc":
+            return float(self._share(rows) @ seen)
+        positive, weight = self._positive(rows), self._weight(rows)
+        amount = np.ones(rows.size, np.int64) if weight is None else weight
+        pairs = amount[positive].sum() * amount[~positive].sum()
+        twice = placements(positive, seen, weight)[positive]
+        return float(twice @ amount[positive] / (2 * pairs)) if pairs else nan
+
+    def covariance(self, rows: NDArray[np.intp], seen: Sequence[Array]) -> Array:
+        """Return how the values of all models vary together with the rows of a fold; NaN where a row stands alone."""
+        positive, weight, share = self._positive(rows), self._weight(rows), self._share(rows)
+        amount = np.stack(seen, axis=1).astype(np.float64)
+        if self.metric == "auc":
+            amount = np.stack([_placed(positive, column, weight) for column in amount.T], axis=1)
+            pairs = int(positive.sum()) * int((~positive).sum())
+            if weight is None and self.group is None and pairs <= _MOST_PAIRS:
+                return unbiased_covariance(positive, seen)
+        moves, total = np.empty_like(amount), np.zeros((len(seen), len(seen)))
+        for stratum in [np.ones(rows.size, bool)] if self.shares is None else [positive, ~positive]:
+            own, count = share[stratum], int(stratum.sum())
+            with np.errstate(divide="ignore", invalid="ignore"):  # where one row is all the weight
+                part = (amount[stratum] - own @ amount[stratum] / own.sum()) * own[:, None]
+                if weight is not None:
+                    part *= ((1 - 1 / count) / (1 - own / own.sum()))[:, None]
+                total += count / np.float64(count - 1) * part.T @ part
+            moves[stratum] = part
+        if self.group is None:
+            return total
+        code = np.unique(self.group[rows], return_inverse=True)[1]
+        of_group = sum_by(code, moves, int(code.max()) + 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return len(of_group) / np.float64(len(of_group) - 1) * of_group.T @ of_group
+
+    def _positive(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        place = self.task.positive
+        if place is None:
+            return np.zeros(rows.size, bool)
+        return np.asarray(self.task.labels[rows] == self.task.classes[place])
+
+    def _weight(self, rows: NDArray[np.intp]) -> Array | None:
+        return None if self.task.weight is None else self.task.weight[rows]
+
+    def _share(self, rows: NDArray[np.intp]) -> Array:
+        """Return what each row weighs in the value, or in that of its class."""
+        weight = np.ones(rows.size) if self.task.weight is None else self.task.weight[rows].astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.shares is None:
+                return weight / weight.sum()
+            positive = self._positive(rows)
+            negatives, positives = self.shares
+            if not 0 < positive.sum() < rows.size:
+                return np.full(rows.size, np.nan)
+            of_class = np.where(positive, positives / weight[positive].sum(), negatives / weight[~positive].sum())
+            return weight * of_class
+
+
+def _losses(preds: Judged, metric: Any, scored: Scored) -> Array:
+    """Return what each row counts in a metric that is a mean over rows."""
+    if isinstance(preds, MulticlassPredictions):
+        return _of_classes(preds, metric)
+    cut = 0.0 if scored.response == "decision_function" else 0.5
+    (score,) = preds.scores.values()
+    if metric in ("brier", "log_loss"):
+        preds.counts().require_probabilities(f"scores of {scored.model!r}")
+        chance = np.where(preds.y_true, score, 1.0 - score)
+        with np.errstate(divide="ignore"):
+            return (1 - chance) ** 2 if metric == "brier" else -np.log(chance)
+    positive = next(iter(preds.decisions.values()), score >= cut)
+    if isinstance(metric, Context):
+        cost = {cell: float(each) for cell, each in metric.costs.items()}
+        of_positive, of_negative = (np.where(positive, cost[a], cost[b]) for a, b in (("tp", "fn"), ("fp", "tn")))
+        return np.where(preds.y_true, of_positive, of_negative)
+    return np.asarray((positive == preds.y_true) == (metric == "accuracy"), np.float64)
+
+
+def _of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
+    if metric in ("brier", "log_loss"):
+        chance = preds.probabilities()
+        own = np.take_along_axis(chance, preds.y_true[:, None], axis=1)[:, 0]
+        with np.errstate(divide="ignore"):
+            return np.einsum("ij,ij->i", chance, chance) - 2 * own + 1 if metric == "brier" else -np.log(own)
+    said = preds.predicted()
+    if isinstance(metric, CostMatrix):
+        metric.require_classes(preds.classes)
+        return metric.of_rows(preds.y_true, said)
+    return np.asarray((said == preds.y_true) == (metric == "accuracy"), np.float64)
+
+
+def _placed(positive: NDArray[np.bool_], score: Array, weight: Array | None) -> Array:
+    """Return the share of the other class that each row is ranked right against; NaN where there is none."""
+    amount = np.ones(score.size) if weight is None else weight
+    n_pos, n_neg = amount[positive].sum(), amount[~positive].sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return placements(positive, score, weight) / np.where(positive, 2.0 * n_neg, 2.0 * n_pos)
+
+
+def unbiased_covariance(positive: NDArray[np.bool_], scores: Sequence[Array]) -> Array:
+    """Return the covariance of areas without bias, from all pairs of a positive and a negative.
+
+    DeLong's counts how single pairs vary twice, which in a fold of six positives and six negatives is 8 % too much.
+    """
+    classes = [(score[positive][:, None], score[~positive]) for score in scores]
+    right = np.stack([(high > low) + 0.5 * (high == low) for high, low in classes])
+    m, p, n = right.shape
+    if min(p, n) < 2:
+        return np.full((m, m), np.nan)
+    area, of_pos, of_neg, of_pair = right.mean(axis=(1, 2)), right.sum(axis=2), right.sum(axis=1), right.reshape(m, -1)
+    total = of_pair.sum(axis=1)
+    apart = np.outer(total, total) - of_pos @ of_pos.T - of_neg @ of_neg.T + of_pair @ of_pair.T
+    return np.outer(area, area) - apart / (p * (p - 1.0) * n * (n - 1.0))

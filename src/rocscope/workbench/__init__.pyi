@@ -1,0 +1,2 @@
+from .exploring import explore as explore
+from .widget import Widget as Widget

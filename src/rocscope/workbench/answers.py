@@ -1,0 +1,162 @@
+"""Answers: what the page may ask, checked, as JSON."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from rocscope import __version__
+from rocscope import _validation as check
+from rocscope.core.context import Context
+from rocscope.core.result import jsonable
+from rocscope.errors import InputError, RocscopeError
+from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION
+from rocscope.report.pack import packed_part
+from rocscope.workbench import sureness as beside
+from rocscope.workbench.bench import ALL, Bench, RowsAsked
+from rocscope.workbench.turns import Turn
+
+ASIDE = ("sureness", "point", "band", "tests", "validation", "list")
+"""What is asked beside the counts, and must not keep them waiting."""
+
+_MOST_CHARACTERS = 10_000
+
+
+def answer(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    """Return what the page asked for.
+
+    Raises
+    ------
+    InputError
+        If the question cannot be understood.
+    RocscopeError
+        If it has no answer.
+    """
+    what = question.get("what")
+    if what not in _ANSWERS:
+        raise InputError("what", expected=f"one of {', '.join(_ANSWERS)}", got=check.shown(what))
+    return _ANSWERS[what](bench, question, turn)
+
+
+def facts(bench: Bench, by: str | None, turn: Turn) -> dict[str, Any]:
+    """Return what the page shows besides counts; where rows cannot be split by a column, why not."""
+    said: list[str] = []
+    by = by or bench.materials[0].by
+    try:
+        parts, warnings = bench.parts(by, turn)
+    except RocscopeError as error:
+        if by is None:
+            raise
+        said, by = [f"Rows are not split by {by!r}: {error}"], None
+        parts, warnings = bench.parts(None, turn)
+    context = {name: getattr(bench.context, name) for name in _COSTS}
+    sizes = {"materials": ", ".join(each.name for each in bench.materials if each.name)}
+    return {
+        "schema": SCHEMA_VERSION,
+        "title": bench.title,
+        "notes": "",
+        "context": context,
+        "slices": [{"kind": kind, "name": name} for kind, name in parts],
+        "classes": None,
+        "validation": {},
+        "conventions": CONVENTIONS,
+        "warnings": [*said, *warnings],
+        "provenance": {"rocscope": __version__} | sizes,
+        "by": by,
+        "columns": bench.columns,
+        "lists": all(material.held for material in bench.materials),
+    }
+
+
+def _rows(question: dict[str, Any]) -> RowsAsked:
+    given = {name: _text(question, name) for name in ("where", "by", "kind", "name")}
+    where = (given["where"] or "").strip() or None
+    return RowsAsked(where, given["by"], given["kind"] or ALL[0], given["name"] or ALL[1])
+
+
+def _text(question: dict[str, Any], name: str) -> str | None:
+    value = question.get(name)
+    if value is not None and not (isinstance(value, str) and len(value) <= _MOST_CHARACTERS):
+        raise InputError(name, expected=f"text of at most {_MOST_CHARACTERS:,} characters", got=check.shown(value))
+    return value
+
+
+def _model(question: dict[str, Any]) -> str:
+    return _text(question, "model") or ""
+
+
+def _number(question: dict[str, Any], name: str, *, optional: float | None = None) -> Any:
+    value = question.get(name, optional)
+    if value is None and optional is None and name in ("most", "target_prevalence"):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(name, expected="a number", got=check.shown(value))
+    return value
+
+
+def _threshold(question: dict[str, Any]) -> float:
+    """Return the threshold; JSON has no infinite numbers, so words stand for everybody and nobody."""
+    words = {"everybody": -float("inf"), "nobody": float("inf")}
+    value = question.get("threshold")
+    return words[value] if isinstance(value, str) and value in words else _number(question, "threshold")
+
+
+def context_of(given: Any) -> Context:
+    """Return the context that the page has."""
+    if not isinstance(given, dict):
+        raise InputError("context", expected="costs and a prevalence", got=check.shown(given))
+    return Context(_number(given, "target_prevalence"), *(_number(given, name) for name in _COSTS[1:]))
+
+
+_COSTS = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+
+
+def _counts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    asked = _rows(question)
+    return packed_part(asked.kind, asked.name, bench.outlines(asked, turn))
+
+
+def _sureness(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    return beside.sureness(bench, _rows(question), turn)
+
+
+def _point(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    options = {"model": _model(question), "threshold": _threshold(question)}
+    return [beside.at_point(bench, _rows(question), turn, context=context_of(question.get("context")), **options)]
+
+
+def _band(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    return beside.around(bench, _rows(question), turn, model=_model(question))
+
+
+def _tests(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    return beside.tests(bench, _rows(question), turn, context=context_of(question.get("context")))
+
+
+def _validation(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    return beside.validation(bench, _rows(question), turn, context=context_of(question.get("context")))
+
+
+def _list(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    options = {"model": _model(question), "threshold": _threshold(question), "most": _number(question, "most")}
+    return beside.listing(bench, _rows(question), turn, column=_text(question, "column") or "", **options)
+
+
+def _facts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    return facts(bench, _text(question, "by"), turn)
+
+
+_ANSWERS: dict[str, Callable[[Bench, dict[str, Any], Turn], Any]] = {
+    "facts": _facts,
+    "counts": _counts,
+    "sureness": _sureness,
+    "point": _point,
+    "band": _band,
+    "tests": _tests,
+    "validation": _validation,
+    "list": _list,
+}
+
+
+def as_json(found: Any) -> str:
+    """Return an answer as JSON without numbers that are none."""
+    return json.dumps(jsonable(found), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

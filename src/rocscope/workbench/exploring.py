@@ -1,0 +1,117 @@
+"""explore: the live workbench over whatever can be read."""
+
+import sys
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
+from rocscope.engines.sources.finding import Format
+from rocscope.engines.sources.roles import Scores
+from rocscope.errors import InputError, MissingDependencyError
+from rocscope.workbench.bench import Bench
+from rocscope.workbench.material import Material
+
+if TYPE_CHECKING:
+    from rocscope.workbench.widget import Widget
+
+
+def explore(
+    source: Any,
+    *,
+    label: str | None = None,
+    scores: Scores | None = None,
+    weight: str | None = None,
+    fold: str | None = None,
+    segment: str | None = None,
+    where: str | None = None,
+    missing: Literal["error", "drop"] = "error",
+    pos_label: Any = None,
+    format: Format | None = None,
+    decimal: Literal[".", ","] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    memory: int | str | None = None,
+    context: Context | None = None,
+    title: str = "",
+    browser: bool = True,
+) -> "Widget | None":
+    """The report's page over data of any size, with filters, segments by any column, tests and bands when asked.
+
+    In a notebook it is a widget, whose `decision`, `context` and `threshold` are read and set from Python. Anywhere
+    else it is served to the browser of this machine, until Ctrl-C.
+
+    Parameters
+    ----------
+    source : Predictions, or what `rocscope.read` takes; or a mapping of names to these
+        Of several the models stand beside each other and are compared as separate samples: last month's file and this
+        one.
+    label, scores, weight, fold, segment, where, missing, pos_label : see `rocscope.read`
+        Predictions know their own. The page can be split by any other column too.
+    format, decimal, delimiter, encoding : see `rocscope.read`
+    memory : int or str, optional
+        Count rows and never hold them, within so many bytes (see `rocscope.read_counts`); by default only where they
+        would take more than an eighth of the free memory.
+    context : Context, optional
+        Where the sliders start.
+    title : str
+    browser : bool
+        Whether the browser is opened; the address is printed anyway.
+
+    Returns
+    -------
+    Widget, in a notebook
+
+    Raises
+    ------
+    MissingDependencyError
+        If what serves is not installed: ``pip install 'rocscope[explore]'``, or ``rocscope[notebook]``.
+    InputError, ColumnError, EngineError
+        As `rocscope.read` does.
+
+    Notes
+    -----
+    The server listens on 127.0.0.1 and answers only who knows the address, which holds a token, and only pages that
+    came from there. A filter is a condition in SQL, held to the rows as `rocscope.read` holds it. Nothing is written
+    but what the reader of the page saves.
+
+    Examples
+    --------
+    >>> explore("scores.parquet", label="bought", scores=["old", "new"])  # doctest: +SKIP
+    Workbench: http://127.0.0.1:40001/… (Ctrl-C ends it)
+    """
+    options: dict[str, Any] = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
+    options |= {
+        "missing": missing,
+        "pos_label": pos_label,
+        "format": format,
+        "decimal": decimal,
+        "delimiter": delimiter,
+    }
+    options |= {"encoding": encoding}
+    kinds = (Predictions, str, PathLike)
+    several = isinstance(source, Mapping) and all(isinstance(each, kinds) for each in source.values())
+    named: Mapping[Any, Any] = source if several else {"": source}
+    if not named:
+        raise InputError("source", expected="at least one", got="none")
+    materials = [Material.of(str(name), each, where=where, memory=memory, **options) for name, each in named.items()]
+    bench = Bench(materials, context=context, title=title)
+    if _in_notebook():
+        from rocscope.workbench.widget import Widget
+
+        return Widget(bench)
+    try:
+        from rocscope.workbench.serving import Serving
+    except ModuleNotFoundError as error:
+        hint = "pip install 'rocscope[explore]'"
+        raise MissingDependencyError(f"the workbench: {error.name} is not installed", hint=hint) from None
+    Serving(bench).run(browser=browser, tell=lambda line: print(line, file=sys.stderr, flush=True))
+    return None
+
+
+def _in_notebook() -> bool:
+    """Whether what a cell returns is shown by a kernel: of Jupyter, or marimo."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    marimo = sys.modules.get("marimo")
+    return type(shell).__name__ == "ZMQInteractiveShell" or bool(marimo and marimo.running_in_notebook())

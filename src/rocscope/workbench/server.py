@@ -1,0 +1,145 @@
+"""The server: two routes, both behind a token, for pages of this machine only."""
+
+import json
+import secrets
+from asyncio import CancelledError, wrap_future
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from rocscope.errors import RocscopeError
+from rocscope.workbench.answers import ASIDE, answer, as_json, facts
+from rocscope.workbench.bench import Bench
+from rocscope.workbench.page import live_page
+from rocscope.workbench.turns import SupersededError, Turn, Turns
+
+MOST_ASKED = 1 << 16
+"""Bytes of a question: a longer one is none of the page's."""
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Guard:
+    """Let only requests through that know the token and that a page of this address sends.
+
+    Another site can make a browser send requests here, and can give this address a name of its own: neither knows the
+    token, and both are told by Origin and Host.
+    """
+
+    def __init__(self, app: ASGIApp, address: str, token: str) -> None:
+        self.app, self.address, self.token = app, address, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 403 to anything else."""
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_ours(scope)):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await PlainTextResponse("Forbidden\n", 403, _HEADERS)(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def _is_ours(self, scope: Scope) -> bool:
+        sent: list[tuple[bytes, bytes]] = list(scope["headers"])
+
+        def given(name: bytes) -> list[str]:
+            return [value.decode("latin-1") for key, value in sent if key == name]
+
+        here = given(b"host") == [self.address]
+        ours = given(b"origin") in ([], [f"http://{self.address}"])
+        same = given(b"sec-fetch-site") in ([], ["none"], ["same-origin"])
+        token = scope["path"].removeprefix("/").partition("/")[0]
+        return secrets.compare_digest(token.encode(), self.token.encode()) and here and ours and same
+
+
+class Desk:
+    """Where requests are answered: each in a thread of its kind, so that the server goes on hearing.
+
+    Parameters
+    ----------
+    bench : Bench
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.turns = bench, Turns()
+
+    async def page(self, request: Request) -> Response:
+        """Answer with the page, its rows split by the column that the address names."""
+        by = request.query_params.get("by") or None
+        try:
+            found = await wrap_future(self.turns.begin(lambda turn: live_page(facts(self.bench, by, turn))))
+        except RocscopeError as error:
+            return PlainTextResponse(f"{error}\n", 400, _HEADERS)
+        return HTMLResponse(found, headers=_HEADERS)
+
+    async def ask(self, request: Request) -> Response:
+        """Answer a question of the page."""
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_ASKED:
+                return _said("too long", 413)
+        try:
+            question = json.loads(body)
+        except (ValueError, RecursionError):
+            question = None
+        if not isinstance(question, dict):
+            return _said("expected a question as a JSON object", 400)
+        return await self._answer(cast(dict[str, Any], question))
+
+    async def _answer(self, question: dict[str, Any]) -> Response:
+        def job(turn: Turn) -> str:
+            return as_json(answer(self.bench, question, turn))
+
+        lane, aside = str(question.get("lane") or ""), question.get("what") in ASIDE
+        try:
+            found = await wrap_future(self.turns.begin(job, lane=lane, aside=aside))
+        except (SupersededError, CancelledError):
+            return _said("a newer question took its place")
+        except (RocscopeError, MemoryError) as error:
+            return _said(str(error) or "expected enough memory, got too little")
+        return Response(found, media_type="application/json", headers=_HEADERS)
+
+    @asynccontextmanager
+    async def open(self, _app: Starlette) -> AsyncIterator[None]:
+        """Have the threads for as long as the server runs."""
+        yield
+        self.turns.close()
+
+
+def application(bench: Bench, address: str, token: str) -> Starlette:
+    """Return the workbench as an application, whose page is at http://address/token/.
+
+    Parameters
+    ----------
+    bench : Bench
+    address : str
+        Host and port, as browsers send them.
+    token : str
+        What only the page's address tells.
+    """
+    desk = Desk(bench)
+    routes = [Route(f"/{token}/", desk.page, methods=["GET"]), Route(f"/{token}/ask", desk.ask, methods=["POST"])]
+    app = Starlette(routes=routes, lifespan=desk.open, exception_handlers={Exception: _failed})
+    app.add_middleware(Guard, address=address, token=token)
+    return app
+
+
+def _said(error: str, code: int = 200) -> Response:
+    """Answer why there is no answer; what the reader typed is no fault of a request, and no line in a console."""
+    return Response(as_json({"error": error}), code, _HEADERS, "application/json")
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    return _said(f"internal error: {type(error).__name__}: {error}", 500)

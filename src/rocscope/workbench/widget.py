@@ -1,0 +1,174 @@
+"""The widget: the report's page in a notebook, and what the reader sets there as Python objects."""
+
+import json
+import math
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import asdict, replace
+from typing import Any
+
+from rocscope.core.context import Context
+from rocscope.decisions.choosing import choose
+from rocscope.decisions.decision import Decision
+from rocscope.errors import InputError, MissingDependencyError, RocscopeError
+from rocscope.report.html import client
+from rocscope.workbench.answers import ASIDE, answer, as_json, context_of, facts
+from rocscope.workbench.bench import Bench, RowsAsked
+from rocscope.workbench.page import live_page
+from rocscope.workbench.turns import SupersededError, Turn, Turns
+
+try:
+    import anywidget
+    import traitlets
+except ModuleNotFoundError as error:
+    _hint = "pip install 'rocscope[notebook]'"
+    raise MissingDependencyError(f"the widget: {error.name} is not installed", hint=_hint) from None
+
+_WORDS = {"everybody": -math.inf, "nobody": math.inf}
+
+
+class Widget(anywidget.AnyWidget):
+    """The workbench in a notebook, made by `rocscope.explore`.
+
+    Attributes
+    ----------
+    context : Context
+        The costs and the class mix that the sliders show.
+    threshold : float or None
+        Where the reader cut, −inf for everybody, inf for nobody; None while the threshold follows the costs.
+    model : str or None
+        The model that the reader picked; None while it is the cheapest.
+    where : str
+        The condition that rows are held to.
+
+    Notes
+    -----
+    Each can be set, and the page follows. `decision` is made by `rocscope.choose` from the counts, not by the page, and
+    can be set to one that was loaded.
+    """
+
+    _esm = traitlets.Unicode("").tag(sync=True)
+    _page = traitlets.Unicode("").tag(sync=True)
+    _view = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench, self._turns = bench, Turns()
+        page = live_page(facts(bench, None, Turn()), widget=True)
+        super().__init__(_esm=client("widget.js"), _page=page, _view=_view(bench.context, None, None, ""))
+        self.on_msg(self._asked)
+
+    @property
+    def context(self) -> Context:
+        """The costs and the class mix."""
+        return context_of(self._view["context"])
+
+    @context.setter
+    def context(self, context: Context) -> None:
+        self._set(context=_costs(Context.given(context)))
+
+    @property
+    def threshold(self) -> float | None:
+        """Where scores are cut, or None for the best threshold."""
+        threshold = self._view["threshold"]
+        return _WORDS.get(threshold, threshold)
+
+    @threshold.setter
+    def threshold(self, threshold: float | None) -> None:
+        if threshold is None:
+            self._set(threshold=None)
+            return
+        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
+            raise InputError("threshold", expected="a number, or None for the best", got=repr(threshold))
+        words = {value: word for word, value in _WORDS.items()}
+        model = self.model or self.decision.model
+        self._set(threshold=words.get(threshold, threshold), model=model)
+
+    @property
+    def model(self) -> str | None:
+        """The model that was picked, or None for the cheapest."""
+        return self._view["model"]
+
+    @model.setter
+    def model(self, model: str | None) -> None:
+        if model is not None and model not in (names := list(self._counts())):
+            raise InputError("model", expected=f"one of {names}", got=repr(model))
+        self._set(model=model)
+
+    @property
+    def where(self) -> str:
+        """The condition that rows are held to."""
+        return self._view["where"]
+
+    @where.setter
+    def where(self, where: str | None) -> None:
+        self._bench.counts(RowsAsked(where or None), Turn())
+        self._set(where=where or "")
+
+    @property
+    def decision(self) -> Decision:
+        """What the page shows, as `rocscope.choose` says it of the same rows."""
+        counts = self._counts()
+        models = counts if self.model is None else {self.model: counts[self.model]}
+        best = choose(models, self.context)
+        if self.model is not None:
+            best = replace(best, hull_cost=choose(counts, self.context).expected_cost)
+        if self.threshold is None:
+            return best
+        context, own = self.context, counts[best.model]
+        point = own.at(self.threshold)
+        cost = context.expected_cost(point.tpr, point.fpr, own.prevalence)
+        by_hand: dict[str, Any] = {"criterion": "chosen by hand", "criterion_value": math.nan, "slope_interval": None}
+        return replace(best, point=point, expected_cost=cost, tied=(), notes=(), grounds=None, **by_hand)
+
+    @decision.setter
+    def decision(self, decision: Decision) -> None:
+        if decision.model not in (counts := self._counts()):
+            raise InputError("decision", expected=f"one for a model of {list(counts)}", got=repr(decision.model))
+        self._set(context=_costs(decision.context), model=decision.model)
+        self.threshold = decision.threshold
+
+    def close(self) -> None:
+        """End what is still computed for the page, and the page."""
+        self._turns.close()
+        super().close()
+
+    def _counts(self) -> dict[str, Any]:
+        return self._bench.counts(RowsAsked(self.where or None), Turn())
+
+    def _set(self, **changed: Any) -> None:
+        self._view = self._view | changed
+
+    def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Answer a question of the page when it is computed, by the same path as the server."""
+        number, question = content.get("id"), content.get("question")
+        if not isinstance(question, Mapping):
+            return
+        asked: dict[str, Any] = {str(name): value for name, value in question.items()}
+
+        def job(turn: Turn) -> Any:
+            return json.loads(as_json(answer(self._bench, asked, turn)))
+
+        def done(found: "Future[Any]") -> None:
+            if found.cancelled():
+                return
+            error = found.exception()
+            if error is None:
+                self.send({"id": number, "answer": found.result()})
+            elif isinstance(error, SupersededError | RocscopeError | MemoryError):
+                self.send({"id": number, "error": str(error) or "a newer question took its place"})
+            else:
+                self.send({"id": number, "error": f"internal error: {type(error).__name__}: {error}"})
+
+        lane = str(asked.get("lane") or "")
+        self._turns.begin(job, lane=lane, aside=asked.get("what") in ASIDE).add_done_callback(done)
+
+
+def _costs(context: Context) -> dict[str, Any]:
+    if context.columns:
+        raise InputError("context", expected="numbers: the page has no costs of each row", got=repr(context))
+    names = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+    return {name: value for name, value in asdict(context).items() if name in names}
+
+
+def _view(context: Context, model: str | None, threshold: float | None, where: str) -> dict[str, Any]:
+    return {"model": model, "threshold": threshold, "context": _costs(context), "where": where}

@@ -1,0 +1,145 @@
+"""Spreadsheets hold what a CSV file of the same cells does, to the last bit; what cannot be told is refused."""
+
+import random
+import zipfile
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+from rocscope import cli
+from rocscope.errors import ColumnError, EngineError, InputError, MissingDependencyError, ScoreError
+
+pytest.importorskip("python_calamine")
+
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+
+
+def write(path, **sheets):
+    """Write a workbook by hand, so that no library's idea of a cell comes between."""
+    names = list(sheets)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+        + "".join(
+            f'<Override PartName="/xl/sheet{n}.xml" ContentType="{_TYPE}.worksheet+xml"/>' for n in range(len(names))
+        )
+        + "</Types>",
+        "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+        f'<Relationship Id="r" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>'
+        + "".join(f'<sheet name="{name}" sheetId="{n + 1}" r:id="r{n}"/>' for n, name in enumerate(names))
+        + "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+        + "".join(
+            f'<Relationship Id="r{n}" Type="{_OFFICE}/worksheet" Target="sheet{n}.xml"/>' for n in range(len(names))
+        )
+        + "</Relationships>",
+    }
+    for n, rows in enumerate(sheets.values()):
+        cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
+        parts[f"xl/sheet{n}.xml"] = f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{content}')
+    return path
+
+
+def _cell(value):
+    if value is None:
+        return "<c/>"
+    if isinstance(value, bool):
+        return f'<c t="b"><v>{value:d}</v></c>'
+    if isinstance(value, str):
+        return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+    return f"<c><v>{value!r}</v></c>"
+
+
+def write_csv(path, rows):
+    texts = (
+        "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
+        for row in rows
+        for cell in row
+    )
+    width = len(rows[0])
+    path.write_text("\n".join(",".join(next(texts) for _ in range(width)) for _ in rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_same_cells_give_the_same_predictions_as_in_csv(tmp_path, seed):
+    draw = random.Random(seed)
+    kinds = {
+        "whole": lambda: draw.randint(-5, 5),
+        "large": lambda: draw.choice([2**53, 2**53 - 1, 7]),
+        "tied": lambda: draw.choice([0.1, 0.2, 0.1 + 0.2, 0.3]),
+        "tiny": lambda: draw.choice([5e-324, 1e-300, 1.0]),
+        "some whole": lambda: draw.choice([1.0, 2.5, -3.0]),
+    }
+    names = draw.sample(list(kinds), 3)
+    gaps = draw.choice([(), (None,), (None, "NA"), ("NA", "#N/A")])
+    rows = [
+        [draw.choice(["no", "yes"]), *(draw.choice([*gaps, *[kinds[name]() for _ in range(9)]]) for name in names)]
+        for _ in range(40)
+    ]
+    rows = [["y", *names], ["no", *[1] * 3], ["yes", *[2] * 3], *rows]
+    options = {"label": "y", "scores": names, "pos_label": "yes", "missing": "drop"}
+    ours = rs.read(write(tmp_path / "rows.xlsx", Tabelle1=rows), **options)
+    theirs = rs.read(write_csv(tmp_path / "rows.csv", rows), **options)
+    assert ours.source.rows_dropped == theirs.source.rows_dropped
+    for name in names:
+        assert np.array_equal(ours.scores[name], theirs.scores[name]), name
+        assert ours.counts(name) == theirs.counts(name)
+    counts = rs.read_counts(tmp_path / "rows.xlsx", **options)
+    assert counts == {name: ours.counts(name) for name in names}
+
+
+def test_labels_weights_filters_and_several_files(tmp_path):
+    head = ["bought", "s", "w", "region"]
+    write(tmp_path / "1.xlsx", a=[head, [True, 0.9, 2, "north"], [False, 0.1, 1, "south"]], empty=[])
+    write(tmp_path / "2.xlsx", b=[head, [False, 0.5, 3, "north"]])
+    found = rs.read(tmp_path / "*.xlsx", label="bought", scores="s", weight="w", where="region = 'north'")
+    assert (found.scores["s"].tolist(), found.sample_weight.tolist(), found.n_pos) == ([0.9, 0.5], [2, 3], 2)
+    with (tmp_path / "1.xlsx").open("rb") as stream:
+        assert rs.read(stream, label="bought", scores="s", format="excel").n == 2
+
+
+@pytest.mark.parametrize(
+    ("sheets", "options", "error", "message"),
+    [
+        ({"a": [["y"], [1]], "b": [["y"], [0]]}, {}, EngineError, "expected one sheet that is not empty, got 'a', 'b'"),
+        ({"a": []}, {}, EngineError, "expected one sheet that is not empty, got none"),
+        ({"a": [["y", "t"], [1, 2]]}, {}, ColumnError, "expected one of 'y', 't'"),
+        ({"a": [["y", "s"], [1, "high"], [0, 0.5]]}, {}, ScoreError, "expected numbers"),
+        ({"a": [["y", "s"], [1, 0.5]]}, {"decimal": ","}, InputError, "decimal: expected none for excel files"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(tmp_path, sheets, options, error, message):
+    write(tmp_path / "rows.xlsx", **sheets)
+    with pytest.raises(error, match=message):
+        rs.read(tmp_path / "rows.xlsx", label="y", scores="s", **options)
+
+
+def test_what_is_no_spreadsheet_is_named(tmp_path):
+    (tmp_path / "rows.xlsx").write_text("y,s\n1,2\n")
+    with pytest.raises(EngineError, match=r"rows\.xlsx: "):
+        rs.read(tmp_path / "rows.xlsx", label="y", scores="s")
+
+
+def test_without_the_library_the_extra_is_named(tmp_path, monkeypatch):
+    write(tmp_path / "rows.xlsx", a=[["y", "s"], [1, 0.5]])
+    monkeypatch.setitem(__import__("sys").modules, "python_calamine", None)
+    with pytest.raises(MissingDependencyError, match=r"rocscope\[excel\]"):
+        rs.read(tmp_path / "rows.xlsx", label="y", scores="s")
+
+
+def test_the_command_line_reads_them(tmp_path, capsys):
+    rows = [["bought", "model"], *[["yes", 0.9], ["no", 0.2], ["no", 0.3]] * 3]
+    write(tmp_path / "rows.xlsx", Kunden=rows)
+    assert cli.run([str(tmp_path / "rows.xlsx"), "--md"]) == 0
+    assert "Guessed: --label bought --score model --pos-label yes" in capsys.readouterr().err

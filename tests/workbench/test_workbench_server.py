@@ -1,0 +1,267 @@
+"""The server of the workbench: who is let in, what SQL may do, whose answer is waited for, and how it ends."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from bench_cases import ask, bench_of, request, rows, served
+from rocscope.workbench.turns import SupersededError, Turns
+
+pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
+pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return bench_of(rows=rows())
+
+
+@pytest.fixture(scope="module")
+def serving(bench):
+    with served(bench) as serving:
+        yield serving
+
+
+COUNTS = {"what": "counts"}
+LET_IN = [
+    {},
+    {"Sec_Fetch_Site": "same-origin"},
+    {"Sec_Fetch_Site": "none"},
+]
+KEPT_OUT = {
+    "another host": {"Host": "evil.example"},
+    "another port": {"Host": "127.0.0.1:1"},
+    "the same machine by another name": {"Host": "localhost"},
+    "no host": {"Host": None},
+    "another origin": {"Origin": "http://evil.example"},
+    "no origin of a file": {"Origin": "null"},
+    "https": {"Origin": "https://127.0.0.1"},
+    "a page of another site": {"Sec_Fetch_Site": "cross-site"},
+    "a page of another port": {"Sec_Fetch_Site": "same-site"},
+}
+
+
+def routes(token):
+    return [f"/{token}/", f"/{token}/ask", f"/{token}/nothing", f"/{token}", f"/{token}/?by=age"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
+def test_without_the_token_nothing_is_there(serving, method):
+    wrong = ["x" * len(serving.token), serving.token[:-1], serving.token + "x", serving.token.swapcase(), "", "%2e%2e"]
+    paths = [path for token in wrong for path in routes(token)] + ["/", "//", "/ask", f"/?token={serving.token}"]
+    paths += [f"/x/{serving.token}/", f"//{serving.token}/", f"/%00{serving.token}/", "/%C3%A9"]
+    for path in paths:
+        status, text, headers = request(serving, path, COUNTS, method)
+        assert status == 403, path
+        assert method == "HEAD" or text == "Forbidden\n"
+        assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+@pytest.mark.parametrize("who", KEPT_OUT)
+def test_other_hosts_and_origins_are_kept_out_though_they_know_the_token(serving, who, method):
+    for path in routes(serving.token):
+        assert request(serving, path, COUNTS, method, **KEPT_OUT[who])[0] in (403, 400 if who == "no host" else 403)
+
+
+@pytest.mark.parametrize("headers", LET_IN)
+def test_the_page_and_its_questions_are_let_in(serving, headers):
+    status, page, sent = request(serving, f"/{serving.token}/", **headers)
+    assert status == 200
+    assert "connect-src 'self'" in page
+    assert (sent["cache-control"], sent["referrer-policy"]) == ("no-store", "no-referrer")
+    assert "frame-ancestors 'none'" in sent["content-security-policy"]
+    path = f"/{serving.token}/ask"
+    assert request(serving, path, COUNTS, "POST", Origin=f"http://{serving.host}", **headers)[0] == 200
+    assert request(serving, path, COUNTS, "GET", **headers)[0] == 405
+    assert request(serving, f"/{serving.token}/", COUNTS, "POST", **headers)[0] == 405
+    assert request(serving, f"/{serving.token}/nothing", **headers)[0] == 404
+
+
+def test_it_listens_on_this_machine_only_and_shows_no_file(serving):
+    assert serving.socket.getsockname()[0] == "127.0.0.1"
+    for path in ("../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "ask/../../../etc/passwd"):
+        assert request(serving, f"/{serving.token}/{path}")[0] in (403, 404, 405)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"1", b'"counts"', b"\xff", b"[" * 60_000, b'{"what": NaN}'],
+    ids=["nothing", "cut", "a list", "a number", "text", "no UTF-8", "deep", "NaN"],
+)
+def test_what_is_no_question_is_said_so(serving, body):
+    from http.client import HTTPConnection
+
+    connection = HTTPConnection(serving.host, timeout=20)
+    connection.request("POST", f"/{serving.token}/ask", body)
+    answer = connection.getresponse()
+    assert answer.status in (200, 400)
+    assert "Traceback" not in (text := answer.read().decode())
+    assert json.loads(text)["error"]
+    connection.close()
+
+
+def test_a_question_too_long_is_not_read(serving):
+    status, text, _ = request(serving, f"/{serving.token}/ask", {"what": "counts", "where": "1" * 100_000}, "POST")
+    assert (status, json.loads(text)["error"]) == (413, "too long")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"what": None}, "what: expected one of"),
+        ({"what": "shell"}, "what: expected one of"),
+        ({"what": "counts", "where": 1}, "where: expected text"),
+        ({"what": "counts", "where": "1" * 20_000}, "where: expected text of at most 10,000"),
+        ({"what": "counts", "kind": "segment", "name": "nowhere"}, "segment nowhere: expected rows"),
+        ({"what": "counts", "by": "no such column"}, "'no such column'"),
+        ({"what": "point", "model": "old", "threshold": "x", "context": {}}, "threshold: expected a number"),
+        (
+            {"what": "point", "model": "other", "threshold": 0.5, "context": {"cost_fp": 1}},
+            "cost_fn: expected a number",
+        ),
+        ({"what": "tests", "context": 3}, "context: expected costs"),
+        ({"what": "list", "model": "none", "threshold": 0.5}, "model: expected one that is shown"),
+        ({"what": "list", "model": "old", "threshold": 0.5, "column": "secret"}, "'secret'"),
+    ],
+)
+def test_a_question_without_an_answer_is_a_line(serving, asked, said):
+    assert said in ask(serving, **asked)["error"]
+
+
+ATTACKS = [
+    "1; DROP TABLE x",
+    "true); DROP TABLE x; --",
+    "true) UNION SELECT 1, 2 --",
+    "age > (SELECT count(*) FROM read_csv('{file}'))",
+    "age > (SELECT count(*) FROM '{file}')",
+    "length((SELECT content FROM read_text('{file}'))) > 0",
+    "age > (SELECT count(*) FROM glob('{folder}/*'))",
+    "age > (SELECT count(*) FROM read_parquet('http://127.0.0.1:{port}/x'))",
+    "(SELECT 1 FROM (COPY (SELECT 1) TO '{folder}/written.csv'))",
+    "EXISTS (ATTACH '{folder}/written.db')",
+    "getenv('HOME') IS NOT NULL",
+    "(SELECT count(*) FROM duckdb_settings()) > 0; INSTALL httpfs",
+    "nosuchfunction(age)",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("kind", ["csv", "parquet", "predictions"])
+def test_a_condition_reads_nothing_but_its_rows_and_writes_nothing(tmp_path, serving, attack, kind):
+    secret = tmp_path / "secret" / "other.csv"
+    secret.parent.mkdir()
+    secret.write_text("a\n1\n")
+    port = int(serving.host.partition(":")[2])
+    where = attack.format(file=secret, folder=secret.parent, port=port)
+    if kind == "predictions":
+        found = ask(serving, "counts", where=where)
+    else:
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet
+
+        from rocscope.errors import RocscopeError
+        from rocscope.workbench.answers import answer
+        from rocscope.workbench.bench import Bench
+        from rocscope.workbench.material import Material
+        from rocscope.workbench.turns import Turn
+
+        path = tmp_path / f"rows.{kind}"
+        table = pa.table({"y": [0, 1, 1, 0], "s": [0.1, 0.4, 0.8, 0.2], "age": [30, 40, 50, 60]})
+        {"csv": pa.csv.write_csv, "parquet": pa.parquet.write_table}[kind](table, path)
+        small = Bench([Material.of("", str(path), label="y", scores="s")])
+        try:
+            found = answer(small, {"what": "counts", "where": where}, Turn())
+        except RocscopeError as error:
+            found = {"error": str(error)}
+    assert "error" in found, attack
+    assert "\n" not in found["error"]
+    assert [path.name for path in secret.parent.iterdir()] == ["other.csv"]
+
+
+def test_of_a_hundred_questions_at_once_the_newest_is_answered_and_no_thread_is_left(bench):
+    before = set(threading.enumerate())
+    with served(bench) as serving:
+
+        def one(number):
+            return ask(serving, "counts", where=f"age > {number % 60}", lane="page")
+
+        with ThreadPoolExecutor(100) as pool:
+            found = list(pool.map(one, range(100)))
+        superseded = [each for each in found if each.get("error") == "a newer question took its place"]
+        assert len(found) - len(superseded) >= 1
+        assert all("models" in each for each in found if each not in superseded)
+        assert "models" in one(7)
+        mine = [thread for thread in set(threading.enumerate()) - before if "workbench" in thread.name]
+        assert len(mine) <= 2
+    time.sleep(0.05)
+    assert {thread.name for thread in set(threading.enumerate()) - before} == set()
+
+
+def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
+    turns, going, done = Turns(), threading.Event(), threading.Event()
+
+    def slow(turn):
+        going.set()
+        done.wait(20)
+        turn()
+        return "slow"
+
+    first = turns.begin(slow, lane="a")
+    assert going.wait(20)
+    waiting = [turns.begin(lambda turn: "old", lane="a") for _ in range(5)]
+    other = turns.begin(lambda turn: "other", lane="b")
+    newest = turns.begin(lambda turn: "new", lane="a")
+    aside = turns.begin(lambda turn: "aside", aside=True)
+    assert aside.result(20) == "aside"
+    done.set()
+    assert (newest.result(20), other.result(20)) == ("new", "other")
+    for each in (first, *waiting):
+        with pytest.raises(SupersededError):
+            each.result(20)
+    turns.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("rocscope-workbench")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how):
+    (tmp_path / "rows.csv").write_text("y,s\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.7\n" * 10)
+    command = [
+        sys.executable,
+        "-m",
+        "rocscope.cli",
+        "explore",
+        "rows.csv",
+        "--label",
+        "y",
+        "--score",
+        "s",
+        "--no-browser",
+    ]
+    code = "import sys; from rocscope.cli import main; sys.argv[0] = 'rocscope'; main()"
+    command = [sys.executable, "-c", code, *command[3:]]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    line = process.stderr.readline()
+    host, token = re.search(r"http://([\d.:]+)/([\w-]+)/ \(Ctrl-C ends it\)", line).groups()
+    from http.client import HTTPConnection
+
+    connection = HTTPConnection(host, timeout=120)
+    connection.request("GET", f"/{token}/")
+    assert connection.getresponse().status == 200
+    process.send_signal(how)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, "", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+    with pytest.raises(OSError):
+        socket.create_connection(tuple(host.split(":")), timeout=2)

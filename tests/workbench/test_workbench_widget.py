@@ -1,0 +1,178 @@
+"""The widget: what is set in Python is on the page, and what is set on the page is in Python."""
+
+import json
+import math
+import time
+
+import pytest
+
+import rocscope as rs
+from bench_cases import bench_of, rows
+from report_browser import chromium  # noqa: F401
+from rocscope.errors import InputError, RocscopeError
+from rocscope.report.html import client
+
+pytest.importorskip("anywidget", reason="the widget is not installed (rocscope[notebook])")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.xdist_group("workbench_widget"),
+]
+
+PREDS = rows()
+
+
+@pytest.fixture
+def widget():
+    from rocscope.workbench import Widget
+
+    made = Widget(bench_of(rows=PREDS))
+    yield made
+    made.close()
+
+
+def test_it_starts_at_the_best_point_and_follows_the_context(widget):
+    assert widget.decision == rs.choose(PREDS, rs.Context())
+    assert (widget.threshold, widget.model, widget.where) == (None, None, "")
+    widget.context = rs.Context(cost_fn=20, target_prevalence=0.02)
+    assert widget.context == rs.Context(cost_fn=20, target_prevalence=0.02)
+    assert widget.decision == rs.choose(PREDS, rs.Context(cost_fn=20, target_prevalence=0.02))
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, math.inf, -math.inf])
+def test_a_threshold_by_hand_is_a_decision_that_holds(widget, threshold, tmp_path):
+    widget.model = "old"
+    widget.threshold = threshold
+    assert widget.threshold == threshold
+    found = widget.decision
+    assert found.point == PREDS.counts("old").at(threshold)
+    assert found.criterion == "chosen by hand"
+    assert found.hull_cost == rs.choose(PREDS).expected_cost
+    found.save(tmp_path / "decision.json")
+    assert rs.Decision.load(tmp_path / "decision.json").verify(PREDS).holds
+
+
+def test_a_decision_that_was_made_elsewhere_can_be_shown(widget):
+    decision = rs.choose(PREDS, rs.Context(cost_fp=4))
+    widget.decision = decision
+    assert (widget.model, widget.threshold) == (decision.model, decision.threshold)
+    assert widget.context.cost_fp == 4
+    assert widget.decision.expected_cost == decision.expected_cost
+
+
+def test_a_condition_holds_for_the_decision_too(widget):
+    widget.where = "age > 50"
+    assert widget.decision == rs.choose(PREDS.select(PREDS.columns["age"] > 50), rs.Context())
+    with pytest.raises(RocscopeError, match="syntax error"):
+        widget.where = "age >"
+    assert widget.where == "age > 50"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("threshold", "0.5", "threshold: expected a number"),
+        ("threshold", math.nan, "threshold: expected a number"),
+        ("threshold", True, "threshold: expected a number"),
+        ("model", "other", "model: expected one of"),
+        ("context", rs.Context(cost_fn="age"), "context: expected numbers"),
+        ("decision", rs.choose({"other": PREDS.counts("old")}), "decision: expected one for a model of"),
+    ],
+)
+def test_what_means_nothing_is_refused(widget, name, value, said):
+    with pytest.raises(InputError, match=said):
+        setattr(widget, name, value)
+
+
+def test_questions_of_the_page_are_answered_as_by_the_server(widget, monkeypatch):
+    sent = []
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
+    for number, question in enumerate([{"what": "counts"}, {"what": "nothing"}, None, 3]):
+        widget._asked(widget, {"id": number, "question": question}, [])
+    end = time.monotonic() + 60
+    while len(sent) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    by_id = {content["id"]: content for content in sent}
+    assert [model["name"] for model in by_id[0]["answer"]["models"]] == ["old", "new"]
+    assert "what: expected one of" in by_id[1]["error"]
+    assert by_id.keys() == {0, 1}
+
+
+_NOTEBOOK = """<!doctype html><div id="cell"></div><script type="module">
+const heard = {};
+const state = { _page: await (await fetch("page.html")).text(), _view: await (await fetch("view.json")).json() };
+window.asked = [];
+window.model = {
+  get: (name) => state[name],
+  set: (name, value) => (state[name] = value),
+  save_changes: () => (window.saved = JSON.stringify(state._view)),
+  send: (content) => window.asked.push(content),
+  on: (event, use) => (heard[event] = use),
+  off: (event) => delete heard[event],
+};
+window.tell = (content) => heard["msg:custom"](content);
+window.show = (view) => { state._view = view; heard["change:_view"](); };
+const widget = (await import("./widget.js")).default;
+window.end = widget.render({ model: window.model, el: document.getElementById("cell") });
+</script>"""
+
+
+def test_the_page_in_its_frame_and_python_hear_of_each_other(chromium, widget, monkeypatch):  # noqa: F811
+    """A notebook's side of the widget, played by a page whose model is answered by the real one."""
+    files = {
+        "": ("text/html", _NOTEBOOK),
+        "page.html": ("text/plain", widget._page),
+        "view.json": ("application/json", json.dumps(widget._view)),
+        "widget.js": ("text/javascript", client("widget.js")),
+    }
+    context = chromium.new_context(viewport={"width": 1200, "height": 1400})
+    page = context.new_page()
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+
+    def served(route):
+        kind, body = files.get(route.request.url.rpartition("/")[2], ("text/plain", ""))
+        route.fulfill(content_type=kind, body=body)
+
+    context.route("http://notebook.test/*", served)
+    answered, done = [], 0
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: answered.append(content))
+
+    def until(said):
+        nonlocal done
+        end = time.monotonic() + 90
+        while not said():
+            assert time.monotonic() < end, problems
+            questions = page.evaluate("() => window.asked?.splice(0) ?? []")
+            for content in questions:
+                widget._asked(widget, content, [])
+            while done < len(answered):
+                page.evaluate("(content) => window.tell(content)", answered[done])
+                done += 1
+            page.wait_for_timeout(30)
+
+    page.goto("http://notebook.test/")
+    frame = page.frame_locator("iframe")
+    until(lambda: frame.locator("#models tbody tr").count() == 2)
+    frame.locator("#cost-fn").fill("7")
+    until(lambda: '"cost_fn":7' in (page.evaluate("() => window.saved ?? ''")))
+    widget._view = json.loads(page.evaluate("() => window.saved"))
+    assert widget.context == rs.Context(cost_fn=7)
+    assert widget.decision == rs.choose(PREDS, rs.Context(cost_fn=7))
+    widget.threshold = 0.6
+    page.evaluate("(view) => window.show(view)", widget._view)
+    until(lambda: frame.locator("#threshold").input_value() == "0.6")
+    widget.where = "age > 50"
+    page.evaluate("(view) => window.show(view)", widget._view)
+    until(
+        lambda: (
+            f"{PREDS.select(PREDS.columns['age'] > 50).n_pos} positives" in frame.locator(".size").first.text_content()
+        )
+    )
+    frame.locator("#threshold-range").focus()
+    page.keyboard.press("End")
+    until(lambda: '"threshold":"everybody"' in page.evaluate("() => window.saved"))
+    frame.locator("#split").select_option("age")
+    until(lambda: frame.locator("#slice option").count() > 30)
+    page.evaluate("() => window.end()")
+    assert problems == []
+    context.close()
