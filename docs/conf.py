@@ -24,6 +24,7 @@ exclude_patterns = ["site", "images/make.py", "gallery/**.ipynb", "gallery/**/*.
 templates_path = ["site/templates"]
 html_static_path = ["site/static", "images"]
 html_css_files = ["rocscope.css"]
+html_js_files = ["rocscope.js"]
 html_extra_path = ["../build/try"]
 
 myst_heading_anchors = 3

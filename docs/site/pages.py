@@ -30,7 +30,7 @@ OURS = "ours, warn, heard"  # what is in them and not for users
 def topic_named(name: str) -> ModuleType:
     """Return the topic of such a name, such as `inference.planning`."""
     topic = rs
-    for part in name.split("."):
+    for part in filter(None, name.split(".")):
         topic = getattr(topic, part)
     return topic  # type: ignore[return-value]
 

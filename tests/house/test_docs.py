@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -84,6 +85,18 @@ def test_the_index_has_every_public_name_in_the_chapter_of_its_topic(topic):
 def test_the_index_has_every_word_of_every_day():
     text = (ROOT / "docs/README.md").read_text(encoding="utf-8")
     assert set(rs.__all__) <= set(re.findall(r"`rs\.(\w+)", text))
+
+
+def test_every_public_name_shows_an_example():
+    reference = runpy.run_path(str(ROOT / "docs" / "site" / "pages.py"))
+    assert {name for topic in rs.__all__ if hasattr(getattr(rs, topic), "__all__") for name in [topic]} == {
+        topic for topic in reference["TOPICS"] if "." not in topic
+    }
+    for name in reference["public_names"]():
+        owner, _, last = name.rpartition(".")
+        each = getattr(reference["topic_named"](owner.removeprefix("rocscope").lstrip(".")), last)
+        assert re.search(r"^ *Examples\n *-{8}$", each.__doc__, re.MULTILINE), name
+    assert all(name in rs.metrics.__doc__ for name in rs.metrics.METRICS)
 
 
 @pages
