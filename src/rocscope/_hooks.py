@@ -1,9 +1,9 @@
-"""The hooks by which a result reaches what is above it: the package that draws it, the counts of its groups."""
+"""The hooks by which a result reaches what is above it: the package that draws it, its area's interval, …"""
 
 from collections.abc import Callable
 from typing import Any, Literal
 
-Above = Literal["plotting", "groups"]
+Above = Literal["plotting", "groups", "areas"]
 
 _loaders: dict[Above, Callable[[], Any]] = {}
 

@@ -362,4 +362,5 @@ class TestBadInput:
         fitted = rs.calibration.recalibrator("platt").fit([1, 2, 3, 4], [0, 1, 0, 1])
         path = fitted.save(tmp_path / "calibrator.json")
         with pytest.raises(InputError, match="exists already"):
-            fitted.save(path)
+            fitted.save(path, force=False)
+        assert fitted.save(path) == path

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -49,7 +50,13 @@ def test_help_names_every_command():
     out = help_of("--help")
     assert help_of() == out
     for command in COMMANDS:
-        assert f"│ {command} " in out
+        assert re.search(rf"│ {command} +[A-Z]", out)
+
+
+def test_completion_is_installed_for_the_shell(run, tmp_path):
+    code, _, _ = run("--install-completion", HOME=str(tmp_path), SHELL="/bin/bash")
+    (script,) = tmp_path.glob(".local/share/bash-completion/completions/rocscope")
+    assert (code, "--target-prevalence" in script.read_text()) == (0, True)
 
 
 def test_version(run):

@@ -159,7 +159,9 @@ def test_json_and_html_of_extremes(name, table):
     assert plain["threshold"][0] is None
     assert len(plain[curve.x_name]) == len(plain[curve.y_name]) == curve.x.size
     html = curve._repr_html_()
-    assert "<polyline" in html
+    assert html.count("<polyline") == 2
+    assert f">{curve.title}</text>" in html
+    assert ("AUC " in html) == (name == "roc")
     assert "nan" not in html
     assert "\n" not in repr(curve)
 

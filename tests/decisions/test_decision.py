@@ -159,8 +159,8 @@ def test_a_file_comes_back_as_it_was(name, tmp_path):
     assert (loaded.threshold, type(loaded.threshold)) == (decision.threshold, type(decision.threshold))
     assert loaded.predict([0, 1, 2**61]).tolist() == decision.predict([0, 1, 2**61]).tolist()
     with pytest.raises(InputError, match="exists already"):
-        decision.save(path)
-    decision.save(path, force=True)
+        decision.save(path, force=False)
+    decision.save(path)
 
 
 def saved(tmp_path):

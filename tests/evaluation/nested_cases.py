@@ -86,8 +86,8 @@ class Design:
     correlation: float = 0.0
     prevalence: float = 0.5
 
-    def sample(self, n, rng):
-        y = (np.arange(n) < round(n * self.prevalence)).astype(int)
+    def sample(self, n, rng, mix=None):
+        y = ((rng.random(n) if mix is None else mix) < self.prevalence).astype(int)
         noise = rng.standard_normal((n, self.attributes))
         X = noise + self.correlation * np.roll(noise, 1, axis=1)
         X[:, :5] += self.shift * y[:, None]
@@ -176,7 +176,7 @@ CONTRASTS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])
 def study(design, samples, *, cv=5, repeats=10, seed=0):
     """Return for both models and their difference: nested interval held, the one without inflation held, error."""
     rng = np.random.default_rng([seed, design.n, design.attributes])
-    fresh, labels = design.sample(FRESH, rng)
+    fresh, labels = design.sample(FRESH, rng, np.arange(FRESH) / FRESH)
     found = np.empty((samples, 3, 4))
     for number in range(samples):
         X, y = design.sample(design.n, rng)

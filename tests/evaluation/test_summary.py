@@ -7,6 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, RocscopeError, RocscopeWarning
@@ -172,3 +176,44 @@ def test_scaled_brier_next_to_1_keeps_its_interval():
     y, score = np.array([1, 1, 0, 0, 1, 0]), np.array([1, 1, 1e-12, 2e-12, 1, 3e-12])
     estimate = rs.summary(rs.Predictions(y, score))[0].estimates["scaled_brier"]
     assert 0.999 < estimate.low <= estimate.value == estimate.high == 1
+
+
+def test_folds_become_means_deviations_intervals_and_seconds():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 3)) + 0.8 * y[:, None]
+    models = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3, random_state=0)}
+    preds = rs.evaluate(models, X, y, cv=5)
+    found = rs.summary(preds, by="fold")
+    assert [row.model for row in found.over_folds] == ["bayes", "tree"]
+    for row in found.over_folds:
+        areas = [rs.auc(part, model=row.model) for part in preds.by_fold().values()]
+        low, high = stats.t.interval(0.95, 4, np.mean(areas), np.std(areas, ddof=1) / 5**0.5)
+        assert (row["auc"].value, row["auc"].low, row["auc"].high) == pytest.approx((np.mean(areas), low, high))
+        assert row.deviations["auc"] == pytest.approx(np.std(areas, ddof=1))
+        theirs = cross_val_score(models[row.model], X, y, cv=splits_of(preds))
+        assert row["accuracy"].value == pytest.approx(theirs.mean())
+        assert row.fit_seconds == np.mean([fit for fit, _ in preds.source.seconds[row.model]]) > 0
+        assert 0 < row.predict_seconds < 1
+        assert "shared training rows" in row["auc"].method
+        with pytest.raises(ColumnError, match="auc"):
+            row["area"]
+    assert found.over_folds[0].folds == 5
+    assert {"fit, s", "predict, s", "AUC"} <= set(found.fold_table("discrimination")[0])
+    assert "fit, s" in found._repr_html_()
+    assert rs.summary(rs.evaluate(models, X, y, cv=5), by="fold").to_dict() == found.to_dict()
+    assert rs.summary(preds).over_folds == ()
+    assert any("training rows that folds share" in note for note in rs.summary(preds)["tree"].notes)
+
+
+def splits_of(preds):
+    rows = preds.row
+    return [(rows[preds.fold != k], rows[preds.fold == k]) for k in range(5)]
+
+
+def test_folds_that_were_given_have_no_seconds_and_folds_of_one_class_no_area():
+    y, fold = np.array([1, 0, 1, 0, 1, 1]), [0, 0, 1, 1, 2, 2]
+    found = rs.summary(rs.Predictions(y, [0.9, 0.2, 0.6, 0.7, 0.8, 0.4], fold=fold), by="fold").over_folds[0]
+    assert np.isnan(found.fit_seconds)
+    assert (found["auc"].value, found["auc"].n) == (0.5, 2)
+    assert "fit, s" not in found.line(["auc"])

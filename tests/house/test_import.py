@@ -58,7 +58,7 @@ def test_importing_loads_nothing_heavier_than_numpy():
         "rs.gain(y, s).at(0.1), rs.lift(y, s).at(0.1), rs.precision_recall(y, s).at(0.1), rs.det(y, s).at(0.1)",
         "rs.ThresholdCounts.from_scores(y, s).at(0.5).f_score()",
         "rs.Predictions(y, {'a': s}).counts('a')",
-        "repr(rs.roc(y, s)), rs.roc(y, s).to_dict(), rs.roc(y, s)._repr_html_()",
+        "repr(rs.roc(y, s)), rs.roc(y, s).to_dict(), rs.gain(y, s)._repr_html_()",
     ],
 )
 def test_a_first_small_call_loads_nothing_heavy(call):

@@ -27,7 +27,7 @@ OWN_CHOICES = {
     "memory": "what ranks may take of a machine, or the size of a sketch, which is kept and sent",
     "replicates": "2000, but fewer where each fits models (200) or recounts two dozen numbers (200)",
     "threshold": "points made by hand need not have one",
-    "cv": "ten folds; a learning curve holds a share of the rows out, again and again",
+    "cv": "ten folds; five where two are left out at once; a learning curve holds a share of the rows out",
     "metric": "the AUC; a band goes around a curve unless it is told a metric",
     "kind": "which rates are averaged, what ranges surely hold, or which classes: each has its usual one",
     "weight": "rows have none unless a column holds them; a mean over groups is one over their rows",

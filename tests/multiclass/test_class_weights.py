@@ -343,7 +343,8 @@ def test_a_decision_that_was_saved_predicts_the_same(tmp_path, objective):
     assert loaded.to_dict() == decision.to_dict()
     np.testing.assert_array_equal(loaded.predict(proba), decision.predict(proba))
     with pytest.raises(InputError, match="exists already"):
-        decision.save(tmp_path / "weights.json")
+        decision.save(tmp_path / "weights.json", force=False)
+    decision.save(tmp_path / "weights.json")
 
 
 def test_a_file_that_was_changed_or_is_none_is_refused(tmp_path):

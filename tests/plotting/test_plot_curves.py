@@ -165,8 +165,11 @@ def test_a_band_is_a_fill_whose_method_the_legend_names(ax):
     assert labels == ["model", "90 % simultaneous, bootstrap", "chance"]
 
 
-def test_without_a_label_or_a_band_there_is_no_legend(ax):
-    assert rs.roc(Y, S).plot(ax).get_legend() is None
+def test_without_a_label_or_a_band_only_a_roc_curve_has_a_legend_which_names_its_area(ax):
+    assert rs.gain(Y, S).plot(Figure().subplots()).get_legend() is None
+    (text, _) = rs.roc(Y, S).plot(ax).get_legend().get_texts()
+    assert text.get_text() == f"AUC {rs.auc(Y, S):.3f}"
+    assert rs.roc(Y, S).plot(Figure().subplots(), label="mine").get_legend().get_texts()[0].get_text() == "mine"
 
 
 def test_keywords_go_to_the_line_by_any_of_their_names(ax):

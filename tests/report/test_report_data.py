@@ -202,9 +202,9 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path):
     path.write_text("mine")
     report = rs.Report(predictions(rows=50))
     with pytest.raises(InputError, match="exists already"):
-        report.save(path)
+        report.save(path, force=False)
     assert path.read_text() == "mine"
-    assert report.save(path, force=True).read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert report.save(path).read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("name", ["</script>", "<!--", "\u2028", "العربية", "a" * 5000, ""])

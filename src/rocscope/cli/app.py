@@ -10,6 +10,7 @@ from cyclopts.config import Dict, Env
 
 from rocscope import __version__
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
+from rocscope.engines.sources.finding import format_of
 from rocscope.errors import InputError
 
 _MODULES = (
@@ -59,16 +60,16 @@ app = App(
 )
 for name, module in zip(COMMANDS, _MODULES, strict=True):
     app.command(f"rocscope.cli.{module}:{name}", name=name)  # loaded when it is typed, or listed
-_LISTED = ("-", "-h", "--help")
+app.register_install_completion_command(help="Have the shell complete commands and options (bash, zsh, fish).")
 
 
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return what was typed; of a file without a command, a summary of what can be guessed."""
-    first = next(iter(arguments), "-")
-    if first in _LISTED:
+    first = next(iter(arguments), "--help")
+    if first in ("--help", "-h"):
         for name in COMMANDS:
             _ = app[name].help  # an overview says what each is for
-    is_file = first not in COMMANDS and not first.startswith("-") and (Path(first).exists() or set(first) & set("./*?"))
+    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
 

@@ -102,7 +102,9 @@ class RowOptions:
         if "scores" in needed:
             models_of(named, "scores", self.score)
         for role, columns in (self.roles | {role: [column] for role, column in others.items()}).items():
-            require_columns(named, [column for column in columns if column is not None], role)
+            given_names = [column for column in columns if column is not None]
+            "".join([file, *given_names]).encode()  # fails where the locale could not hold what was typed
+            require_columns(named, given_names, role)
 
     @property
     def roles(self) -> dict[str, list[str | None]]:

@@ -1,5 +1,6 @@
 """rocscope report: one HTML file with the charts, the models and the best points."""
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -41,7 +42,7 @@ def report(
     output
         File to write; - for stdout.
     title
-        Title of the report; the file's name by default.
+        Title of the report, after which files saved from it are named; the file's name without its ending by default.
     notes
         A paragraph to put under the title.
     """
@@ -60,7 +61,7 @@ def report(
 
     if segment and not rows.has_classes:
         require_segments(predictions, f"--segment {segment!r}")
-    page = Report(predictions, context=context, title=title or file, notes=notes or "", review=review)
+    page = Report(predictions, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
     if output == "-":
         write_text(page.html)
     else:

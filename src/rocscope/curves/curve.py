@@ -15,6 +15,7 @@ from rocscope.core.band import Band
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import after_infinity
 from rocscope.core.result import Result, jsonable, number
+from rocscope.curves.picture import picture
 from rocscope.errors import OneClassError
 from rocscope.ranges.binned import BinnedCounts
 
@@ -110,7 +111,17 @@ class Curve(Result):
         return f"{type(self).__name__}({self._facts()})"
 
     def _repr_html_(self) -> str:
-        return f"<figure>{sparkline(self.x, self.y)}<figcaption>{escape(repr(self))}</figcaption></figure>"
+        drawing = picture(self.x, self.y, self._by_chance(), axes=(self.x_name, self.y_name), title=self.title)
+        facts = escape(" · ".join(fact for fact in (self._headline(), repr(self)) if fact))
+        return f"<figure>{drawing}<figcaption>{facts}</figcaption></figure>"
+
+    def _headline(self) -> str:
+        """Return what a notebook says of the curve first."""
+        return ""
+
+    def _by_chance(self) -> tuple[Array, Array] | None:
+        """Return the curve of a ranking by chance, if there is one."""
+        return None
 
 
 class CountCurve(Curve):
@@ -199,6 +210,12 @@ class CountCurve(Curve):
     def __repr__(self) -> str:
         return super().__repr__() if self.counts.holds_levels else f"{type(self).__name__}({self.counts!r})"
 
+    def _by_chance(self) -> tuple[Array, Array] | None:
+        if not (self.counts.n_pos and self.counts.n_neg):
+            return None
+        share = np.linspace(1e-9, 1, 33)  # at 0 itself precision and lift are 0/0
+        return self.of(share * float(self.counts.n_pos), share * float(self.counts.n_neg))
+
     def _facts(self) -> str:
         return f"n_pos={number(self.counts.n_pos)}, n_neg={number(self.counts.n_neg)}"
 
@@ -224,17 +241,3 @@ def interpolate(x: Array, y: Array, at: Any) -> Any:
 def scalar(array: Array) -> Any:
     """Return the number in an array without dimensions; any other array as it is."""
     return array.item() if array.ndim == 0 else array
-
-
-def sparkline(x: Array, y: Array, *, width: int = 120, height: int = 80, most: int = 200) -> str:
-    """Return a small inline SVG of at most `most` points."""
-    drawn = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    shown = drawn[np.unique(np.linspace(0, drawn.size - 1, min(most, drawn.size)).astype(int))]
-    points = np.column_stack([x[shown], y[shown]]).astype(np.float64)
-    low, span = points.min(axis=0), np.ptp(points, axis=0)
-    scaled = (points - low) / np.where(span > 0, span, 1.0)
-    path = " ".join(f"{width * px:.1f},{height * (1 - py):.1f}" for px, py in scaled)
-    return (
-        f'<svg width="{width}" height="{height}" viewBox="-2 -2 {width + 4} {height + 4}" role="img">'
-        f'<polyline points="{path}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
-    )

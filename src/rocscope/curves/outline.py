@@ -13,9 +13,10 @@ from rocscope.geometry import distance_to_chord, pool, simplify, thin
 Scale = Callable[[Array], Array]
 
 MOST = 2000
-_AT_ONCE = 2_000_000
+_AT_ONCE = 200_000
 _BEND = 1e-3
 _HALVINGS = 10
+_UNSEEN = 1e-4  # of an axis: a seventh of a pixel of a figure of five inches at 300 dots an inch
 
 
 class Outline(NamedTuple):
@@ -34,14 +35,14 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
         One of counts bends between its points where counts are mixed (precision–recall, lift, DET), and is drawn
         so; any other is joined by straight lines.
     most : int
-        About how many points; see `rocscope.geometry.simplify`. Vertices of the ROC hull always stay.
+        About how many points at most; see `rocscope.geometry.simplify`. Vertices of the ROC hull always stay.
     scale : function, optional
         What the axes do to x and y before they are seen, such as the normal deviates of a DET curve.
 
     Notes
     -----
     Straight to the eye means: the middle of a piece lies within 1/1000 of the axes of what is drawn. Where nothing
-    is predicted and y is 0/0, the curve begins with its limit, the value of its first point. Above two million
+    is predicted and y is 0/0, the curve begins with its limit, the value of its first point. Above 200,000
     levels the statistic is thinned first, to 50,000 points evenly along the ROC curve.
 
     Examples
@@ -58,7 +59,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Scale | None = None) -> Ou
     if x.size <= most or not np.isfinite(y).all():
         return Outline(x, y)
     scale = scale or _as_it_is
-    shown = simplify(scale(x), scale(y), most=most).index
+    shown = simplify(scale(x), scale(y), most=most, tolerance=_UNSEEN).index
     return Outline(x[shown], y[shown])
 
 
@@ -70,7 +71,7 @@ def _of_counts(curve: CountCurve, most: int, scale: Scale) -> Outline:
 
     rows, vertices = _rows(curve.counts)
     if len(rows) > most:
-        rows = rows[simplify(*drawn(rows).T, most=most, keep=vertices).index]
+        rows = rows[simplify(*drawn(rows).T, most=most, keep=vertices, tolerance=_UNSEEN).index]
     points = drawn(rows)
     size = np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0)
     for _ in range(_HALVINGS):

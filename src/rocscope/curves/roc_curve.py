@@ -6,12 +6,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._hooks import reach
 from rocscope._types import Array, Ties
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import CountCurve, interpolate
-from rocscope.errors import InputError
+from rocscope.errors import InputError, RocscopeError, heard
 from rocscope.geometry import Line, best_point, pool
 from rocscope.ranges.binned import direction
 from rocscope.sample import points_of
@@ -40,6 +41,14 @@ class RocCurve(CountCurve):
     def area(self, ties: Ties = "half") -> float:
         """Return the area; see `rocscope.auc` for what `ties` means."""
         return self.counts.pairs().auc(ties)
+
+    def _headline(self) -> str:
+        try:
+            with heard():
+                area = reach("areas").auc_interval(self.counts)
+            return f"AUC {area.value:.4f}, {100 * area.level:g} % interval {area.low:.3f} to {area.high:.3f}"
+        except RocscopeError:  # counts that tell an area and no interval, or neither
+            return ""
 
     @property
     def gini(self) -> float:

@@ -313,8 +313,8 @@ class Decision(Result):
         """
         return verify(self, data)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the decision as JSON; an existing file is kept unless `force` is set."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write the decision as JSON; an existing file is replaced, unless `force` is False."""
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:

@@ -129,6 +129,7 @@ def evaluate(
         responses={each.model: each.response for each in scored},
         failures=tuple(each.failure for each in failed),
         unweighted=unweighted(task.arguments, task.weight),
+        seconds={name: tuple(each.seconds for each in scored if each.model == name) for name in kept},
     )
     return assembled(task, splits, scored, kept, segment, groups, source)
 

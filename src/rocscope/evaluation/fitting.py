@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,17 @@ from rocscope.protocols.splits import Split
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores of the test rows of one split: one a row; or k a row, or predicted labels. And the model's own labels."""
+    """Scores of the test rows of one split: one a row; or k a row, or predicted labels. And the model's own labels.
+
+    `seconds` are those of the fit, and of all that was asked of it.
+    """
 
     model: str
     split: Split
     scores: Array
     response: str
     decisions: Array | None = None
+    seconds: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -93,14 +98,16 @@ def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
 def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
     """Fit a copy of a model to the training rows and score the test rows; an error gets a note of where it was."""
     try:
+        begin = perf_counter()
         fitted = fit(name, model, task, split)
+        between = perf_counter()
         X = rows_of(task.X, split.test)
         scores, response = score(fitted, name, X, task.classes, task.positive, task.response)
         decisions = own_labels(fitted, X, task.classes) if task.decided else None
     except Exception as error:
         error.add_note(f"while {name} was cross-validated, in fold {split.fold}")
         raise
-    return Scored(name, split, scores, response, decisions)
+    return Scored(name, split, scores, response, decisions, (between - begin, perf_counter() - between))
 
 
 def first_line(error: Exception) -> str:

@@ -49,7 +49,14 @@ class Evaluation(Provenance):
         Of the models that are left out of the predictions.
     unweighted : tuple of str
         Models that were fitted without the sample weights because they take none.
+    seconds : mapping from model name to pairs of float
+        What each fold took to fit, and to predict; no part of `to_dict`, as no two runs take the same.
     """
+
+    _content = (
+        *("origin", "rows_read", "rows_dropped", "where"),
+        *("protocol", "folds", "repeats", "responses", "failures", "unweighted"),
+    )
 
     protocol: str = ""
     folds: int = 1
@@ -57,6 +64,7 @@ class Evaluation(Provenance):
     responses: Mapping[str, str] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     unweighted: tuple[str, ...] = ()
+    seconds: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
         failed = sorted({failure.model for failure in self.failures})

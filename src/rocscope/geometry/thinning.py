@@ -103,7 +103,9 @@ class Simplified:
     deviation: float
 
 
-def simplify(x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = ()) -> Simplified:
+def simplify(
+    x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = (), tolerance: float = 0.0
+) -> Simplified:
     """Choose points of a polyline so that it looks the same when only they are joined.
 
     Parameters
@@ -114,6 +116,8 @@ def simplify(x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = 
         How many points may remain; the first, the last and those of `keep` always do.
     keep : indices
         Points that must stay, such as the vertices of the hull.
+    tolerance : float
+        How far points may lie from the line that is left, in the same units: no more are chosen than that takes.
 
     Returns
     -------
@@ -135,15 +139,15 @@ def simplify(x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = 
     >>> simplify([0, 1, 2, 3, 4], [0, 0, 4, 4, 4], most=4)
     Simplified(index=array([0, 1, 2, 4]), deviation=0.0)
     """
-    points = np.column_stack([_in_own_range(np.asarray(axis, dtype=np.float64)) for axis in (x, y)])
-    chosen = set(np.asarray(keep, dtype=np.intp).tolist()) | {0, len(points) - 1}
-    segments = [_farthest(points, *ends) for ends in pairwise(sorted(chosen))] or [(0.0, 0, 0, 0)]
+    x, y = (_in_own_range(np.asarray(axis, dtype=np.float64)) for axis in (x, y))
+    chosen = set(np.asarray(keep, dtype=np.intp).tolist()) | {0, len(x) - 1}
+    segments = [_farthest(x, y, *ends) for ends in pairwise(sorted(chosen))] or [(0.0, 0, 0, 0)]
     heapq.heapify(segments)
-    while len(chosen) < most and segments[0][0] < 0:
+    while len(chosen) < most and segments[0][0] < -tolerance:
         _, first, middle, last = segments[0]
         chosen.add(middle)
-        heapq.heapreplace(segments, _farthest(points, first, middle))
-        heapq.heappush(segments, _farthest(points, middle, last))
+        heapq.heapreplace(segments, _farthest(x, y, first, middle))
+        heapq.heappush(segments, _farthest(x, y, middle, last))
     return Simplified(np.array(sorted(chosen), dtype=np.intp), abs(segments[0][0]))
 
 
@@ -151,11 +155,17 @@ def _in_own_range(axis: Array) -> Array:
     return (axis - axis.min()) / (np.ptp(axis) or 1.0)
 
 
-def _farthest(points: Array, first: int, last: int) -> tuple[float, int, int, int]:
+def _farthest(x: Array, y: Array, first: int, last: int) -> tuple[float, int, int, int]:
     """Return minus the distance, so that a heap has the worst on top, and the point that is farthest from a chord."""
     if last - first < 2:
         return 0.0, first, first, last
-    distance = distance_to_chord(points[first + 1 : last], points[first], points[last])
+    start_x, start_y = float(x[first]), float(y[first])
+    chord_x, chord_y = float(x[last]) - start_x, float(y[last]) - start_y
+    # One column at a time, as this is called some thousand times for short pieces.
+    off_x, off_y = x[first + 1 : last] - start_x, y[first + 1 : last] - start_y
+    along = (off_x * chord_x + off_y * chord_y) / (chord_x**2 + chord_y**2 or 1.0)
+    np.minimum(np.maximum(along, 0.0, out=along), 1.0, out=along)
+    distance = np.hypot(off_x - along * chord_x, off_y - along * chord_y)
     middle = int(distance.argmax())
     return -float(distance[middle]), first, first + 1 + middle, last
 

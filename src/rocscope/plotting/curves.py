@@ -30,7 +30,8 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
         Drawn as a fill; the legend names its level and method. Where bins leave the curve open, by default what it
         surely lies within.
     **line
-        For the line, as in ``Axes.plot``. Without a colour and dashes each further curve on an Axes gets the next.
+        For the line, as in ``Axes.plot``; the label of a ROC curve is its AUC, unless one is given. Without a colour
+        and dashes each further curve on an Axes gets the next.
 
     Returns
     -------
@@ -51,6 +52,8 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     """
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)
+    if "label" not in line and (label := style_of(curve).label(curve)):
+        line["label"] = label
     artist = draw(curve, theme.new_axes() if ax is None else ax, band=band, **line)
     if band is not None or not str(artist.get_label()).startswith("_"):
         place_legend(artist.axes)

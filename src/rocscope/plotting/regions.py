@@ -14,6 +14,7 @@ from rocscope.plotting.legends import place_legend
 
 _TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
 _ALPHA = 0.55
+_WIDE = 0.035  # of all that is shown: narrower fields have no room for their threshold
 _MANY = 0.1
 _HATCHES = {"look closer at some": "..", "at more than 10 %": "...."}
 
@@ -33,8 +34,9 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     Returns
     -------
     Axes
-        Each colour is a model, each field between two lines one of its thresholds. Hatched is where some cases, between
-        two thresholds, are worth a closer look; the hatching is closer where those are more than a tenth of all.
+        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Hatched
+        is where some cases, between two thresholds, are worth a closer look; the hatching is closer where those are
+        more than a tenth of all.
 
     Notes
     -----
@@ -75,13 +77,34 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
         if slope_low:
             border = np.ma.masked_outside(ratio / (ratio + slope_low), lowest, highest)
             axes.plot(ratio, border, color="white", linewidth=1, gid=f"border-{i}")
+        _name_field(axes, drawn.vertices[i], ratio, (lowest, highest))
     if drawn.looked is not None:
         _hatch(axes, drawn)
     axes.set(xlim=(ratio.min(), ratio.max()), ylim=(lowest, highest))
+    axes.set_title("Lowest expected cost: a colour is a model, a stripe its threshold", fontsize="small", loc="left")
     axes.set_xlabel("Cost ratio (false alarm : miss)")
     axes.set_ylabel("Prevalence")
     place_legend(axes, loc="upper left")
     return axes
+
+
+def _name_field(ax: Any, vertex: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
+    """Write the threshold of a field in its middle, where that is wide enough for it.
+
+    With logarithms of ratio and odds on the axes a field is a stripe from corner to corner, as wide as the logarithms
+    of its slopes are apart.
+    """
+    ends = [np.log10(ratio.min() / prevalence[1] * (1 - prevalence[1])), np.log10(ratio.max() / prevalence[0])]
+    with np.errstate(divide="ignore"):
+        low, high = np.clip(np.log10([vertex.slope_low, vertex.slope_high]), *ends)
+    if high - low < _WIDE * (ends[1] - ends[0]):
+        return
+    middle = (low + high) / 2
+    x, odds = 10 ** (middle / 2), 10 ** (-middle / 2)
+    cut = vertex.point.threshold
+    words = f"score {'<' if vertex.negated else '≥'} {cut:.3g}" if np.isfinite(cut) else _label(vertex)
+    look = {"ha": "center", "va": "center", "rotation": 45, "fontsize": "x-small", "color": theme.palette().ink}
+    ax.text(x, odds / (1 + odds), words, gid="field", clip_on=True, **look)
 
 
 def _hatch(axes: Any, drawn: RegionMap) -> None:

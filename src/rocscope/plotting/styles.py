@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocscope.curves.curve import Curve
+from rocscope.plotting import theme
 from rocscope.plotting.averages import average_look, draw_folds
 from rocscope.plotting.deviate import deviate, set_deviate_axes
 from rocscope.plotting.rugs import draw_rug
@@ -69,6 +70,7 @@ class Style:
     Attributes
     ----------
     guides : function from the curve to reference lines
+    label : function from the curve to what a legend says of it where no label is given
     look : function from the curve to how its line differs from a plain one
     scale : what the axes do to both coordinates, so far as it bends a line or cuts it off
     prepare : called with the Axes and the first curve on it, in place of limits from the quantities
@@ -76,6 +78,7 @@ class Style:
     """
 
     guides: Callable[[Any], list[Guide]] = lambda _: []
+    label: Callable[[Any], str] = lambda _: ""
     look: Callable[[Any], dict[str, Any]] = lambda _: {}
     scale: Callable[[Any], Any] | None = None
     prepare: Callable[[Any, Any], None] | None = None
@@ -84,6 +87,10 @@ class Style:
 
 def _diagonal(label: str, *, dotted: bool = False) -> list[Guide]:
     return [Guide(label, (0, 1), (0, 1), dotted)]
+
+
+def _auc(curve: Any) -> str:
+    return f"AUC {theme.number(curve.auc)}" if curve.counts.holds_levels else ""
 
 
 def _found(curve: Any) -> list[Guide]:
@@ -139,7 +146,7 @@ def _with_folds(ax: Any, curve: Any, colour: Any) -> None:
 
 STYLES = {
     "AverageCurve": Style(_of_pooled, look=average_look, decorate=_with_folds),
-    "RocCurve": Style(lambda _: _diagonal("chance")),
+    "RocCurve": Style(lambda _: _diagonal("chance"), label=_auc),
     "Hull": Style(lambda _: _diagonal("chance")),
     "LiftChart": Style(_found),
     "GainCurve": Style(_found),

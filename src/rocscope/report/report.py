@@ -71,13 +71,13 @@ class Report:
         """The whole page."""
         return render(self.data)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the page, whole or not at all, and return its path.
 
         Raises
         ------
         InputError
-            If the file exists and `force` is not set, or cannot be written.
+            If the file exists and `force` is False, or cannot be written.
         """
         return write_file(path, self.html, force=force)
 

@@ -92,13 +92,13 @@ class Recalibrator(BaseEstimator):
         state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
         return {"method": self.method, "parameters": self.get_params(), "state": state}
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write it as JSON, whole or not at all; `rocscope.calibration.load_recalibrator` reads it.
 
         Raises
         ------
         InputError
-            If the file exists and `force` is not set, or cannot be written.
+            If the file exists and `force` is False, or cannot be written.
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 

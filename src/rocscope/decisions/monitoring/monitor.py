@@ -297,8 +297,8 @@ class Monitor:
         """
         return cls._of(Fields(content, "state of a monitor", state.FORMAT.anew))
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write it as JSON, whole or not at all; an existing file is kept unless `force` is set.
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write it as JSON, whole or not at all; an existing file is replaced, unless `force` is False.
 
         Raises
         ------

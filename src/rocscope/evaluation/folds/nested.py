@@ -34,7 +34,7 @@ def nested_cross_validation(
     y: Any,
     *,
     metric: Metric = "auc",
-    cv: Any = 10,
+    cv: Any = 5,
     repeats: int = 10,
     groups: Any = None,
     sample_weight: Any = None,
@@ -54,8 +54,8 @@ def nested_cross_validation(
     Folds share training rows, which the interval of pooled scores does not count. Nested cross-validation measures it:
     fits without two folds say how far the mean over folds strays from what it is an estimate of.
 
-    Each model is fitted repeats · K(K + 1)/2 times: 550 times for ten folds and ten repeats, 150 for five folds. The
-    progress bar has the number from the start.
+    Each model is fitted repeats · K(K + 1)/2 times, 150 times unless told otherwise; ten folds and ten repeats are 550.
+    The progress bar has the number from the start.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ def nested_cross_validation(
     cv : int, protocol or splitter
         Three folds or more that test each row once, by models fitted to all others.
     repeats : int
-        How often folds are drawn anew; the more, the steadier the width.
+        How often folds are drawn anew; the more, the steadier the width. More folds need more of them: below two for
+        each fold the result says so.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
@@ -91,13 +92,15 @@ def nested_cross_validation(
     fit to all but k and j. Over all folds and repeats
 
     - a = mean of (mean over j of e(k, j) − e(k))², b = mean of the variance of e(k) by the rows of the fold;
-    - the standard error is √(b/K), what rows alone make of the mean over folds, times an inflation of
+    - the standard error is √(b/(K − 1)), what rows alone would make of it, times an inflation of
       √(max(0, a − b))/√(b/(K − 1)) kept from 1 to √K;
     - value = mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)), as if fitted to all rows.
 
-    The same is done for each difference of two models. Values are means over folds; the variance in a fold is that of
-    a mean, or DeLong's of an area without its bias, by sums within groups where there are groups. A weight makes a row
-    count for more, and is no number of rows. Which models were preferred after looking is not allowed for.
+    The published interval is shorter by √((K − 1)/K), as if the correction of the value did not vary: of selection on
+    noise it held the truth in 91 % of 500 samples, this one in 96 % of 200 of them. The same is done for each
+    difference. Values are means over folds; the variance in a fold is that of a mean, or DeLong's of an area without
+    its bias, by sums within groups where there are groups. A weight makes a row count for more, and is no number of
+    rows. That models were preferred after looking is not allowed for.
 
     How often the intervals cover: docs/guide/evaluation/evaluation.md.
 
@@ -110,9 +113,9 @@ def nested_cross_validation(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
-    >>> found = nested_cross_validation(GaussianNB(), X + y[:, None], y, metric="accuracy", cv=5, repeats=4)
+    >>> found = nested_cross_validation(GaussianNB(), X + y[:, None], y, metric="accuracy")
     >>> found.estimates["GaussianNB"]
-    Estimate(0.7203, 95 % interval 0.606 to 0.8347, nested 5-fold cross-validation, stratified, 4 repeats, inflation 1,
+    Estimate(0.7158, 95 % interval 0.5876 to 0.844, nested 5-fold cross-validation, stratified, 10 repeats, inflation 1,
     n=60)
     """
     check.check_choice("adjust", adjust, ADJUSTMENTS)
@@ -237,6 +240,10 @@ def interval(
         return Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
     excess = float(((inner - outer) ** 2).mean()) - rows
     inflation = min(max(sqrt(max(excess, 0.0) / (rows / (folds - 1))), 1.0), sqrt(folds))
-    found = hypothesis.wald(value, inflation * sqrt(rows / folds), n, f"{method}, inflation {inflation:.3g}")
+    found = hypothesis.wald(value, inflation * sqrt(rows / (folds - 1)), n, f"{method}, inflation {inflation:.3g}")
     low, high = (0.0, 1.0) if metric in _SHARES else (-inf, inf)
-    return replace(found, value=min(max(value, low), high), low=max(found.low, low), high=min(found.high, high))
+    few = len(values.outer) < 2 * folds
+    reason = f"fewer than {2 * folds} repeats of {folds} folds leave the width unsteady" if few else ""
+    return replace(
+        found, reason=reason, value=min(max(value, low), high), low=max(found.low, low), high=min(found.high, high)
+    )

@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import isnan
+from math import isnan, nan
 from typing import Any
+
+import numpy as np
 
 from rocscope import _validation as check
 from rocscope._frame import frame_of
 from rocscope.core.context import Context
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
+from rocscope.evaluation.folds.across import mean
 from rocscope.evaluation.summary.guidance import DOMAINS, MEASURES, REFERENCES, TRIPOD, answered
 from rocscope.inference.estimate import Estimate
 
@@ -53,6 +56,67 @@ class SummaryRow(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class FoldsRow(Result):
+    """One model over folds that each count alike.
+
+    Attributes
+    ----------
+    model : str
+    folds : int
+    estimates : dict from the name of a measure to Estimate
+        The mean over the folds that have a number, with Student's t interval; n is how many these are.
+    deviations : dict from the name of a measure to float
+        Standard deviation over the same folds.
+    fit_seconds, predict_seconds : float
+        Mean over folds; NaN where the predictions do not tell. Not in `to_dict`, as no two runs take the same.
+    """
+
+    _content = ("model", "folds", "estimates", "deviations")
+
+    model: str
+    folds: int
+    estimates: dict[str, Estimate]
+    deviations: dict[str, float]
+    fit_seconds: float = nan
+    predict_seconds: float = nan
+
+    @classmethod
+    def of(cls, rows: Sequence[SummaryRow], level: float, seconds: Sequence[tuple[float, float]] = ()) -> "FoldsRow":
+        """Return the mean of the rows of one model's folds."""
+        values = np.array([[row[name].value for name in MEASURES] for row in rows])
+        with np.errstate(invalid="ignore"):  # a log loss may be infinite
+            found = mean(values, level)
+            known = [column[~np.isnan(column)] for column in values.T]
+            spread = [float(column.std(ddof=1)) if column.size > 1 else nan for column in known]
+        method = "Student t across folds, shared training rows not counted"
+        columns = zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+        of_folds = [Estimate(*ends, level, method, own.size) for ends, own in zip(columns, known, strict=True)]
+        estimates, deviations = (dict(zip(MEASURES, each, strict=True)) for each in (of_folds, spread))
+        times = np.mean(seconds, axis=0).tolist() if seconds else (nan, nan)
+        return cls(rows[0].model, len(rows), estimates, deviations, *times)
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.estimates:
+            raise ColumnError("measure", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
+        return self.estimates[name]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self[name].value:.4g} ± {self.deviations[name]:.2g}" for name in ("auc", "brier"))
+        return f"FoldsRow({self.model}: {shown}, {self.folds} folds)"
+
+    def line(self, names: Sequence[str]) -> dict[str, str]:
+        """Return a line of text: mean, deviation and interval of measures, and seconds."""
+        cells = {
+            MEASURES[name].heading: f"{cell(self[name])}, sd {plain(self.deviations[name])}"
+            for name in names
+            if not isnan(self[name].value)
+        }
+        times = {"fit": self.fit_seconds, "predict": self.predict_seconds}
+        seconds = {f"{name}, s": plain(value) for name, value in times.items() if not isnan(value)}
+        return {"model": self.model, "folds": str(self.folds)} | cells | seconds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary(Result, Sequence[SummaryRow]):
     """Everything that a validation reports: a row for each model and part.
 
@@ -66,16 +130,19 @@ class Summary(Result, Sequence[SummaryRow]):
     level : float
     methods : str
         A paragraph for the methods section, with what was done and by which version.
+    over_folds : tuple of FoldsRow
+        With ``by="fold"``: mean, deviation and interval over folds, and seconds, of each model.
     tripod : dict from an item of TRIPOD+AI to whether the summary answers it
     """
 
-    _content = ("rows", "context", "by", "level", "methods", "tripod")
+    _content = ("rows", "context", "by", "level", "methods", "over_folds", "tripod")
 
     rows: tuple[SummaryRow, ...]
     context: Context
     by: str | None
     level: float
     methods: str
+    over_folds: tuple[FoldsRow, ...] = ()
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, int | slice):
@@ -121,6 +188,18 @@ class Summary(Result, Sequence[SummaryRow]):
         shown = {name: m.heading for name, m in MEASURES.items() if domain in (None, m.domain)}
         return [self._named(row) | {shown[name]: cell(row[name]) for name in shown} for row in self.rows]
 
+    def fold_table(self, domain: str | None = None) -> list[dict[str, str]]:
+        """Return a line of text for each model: mean, interval and deviation over folds, and seconds.
+
+        Parameters
+        ----------
+        domain : see `table`
+        """
+        if domain is not None:
+            check.check_choice("domain", domain, DOMAINS)
+        names = [name for name, m in MEASURES.items() if domain in (None, m.domain)]
+        return [row.line(names) for row in self.over_folds]
+
     def sheet(self, domain: str) -> list[dict[str, str]]:
         """Return a line of text for each measure of a domain that is defined for some row, and a cell for each row."""
         check.check_choice("domain", domain, DOMAINS)
@@ -162,6 +241,9 @@ class Summary(Result, Sequence[SummaryRow]):
         for domain in DOMAINS:
             lines = self.table(domain)
             blocks.append(f"<h4>{domain}</h4>{html_table([list(line.values()) for line in lines], list(lines[0]))}")
+            if over := self.fold_table(domain):
+                heads = list(dict.fromkeys(head for line in over for head in line))
+                blocks.append(html_table([[line.get(head, "undefined") for head in heads] for line in over], heads))
         notes = dict.fromkeys(note for row in self.rows for note in row.notes)
         listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
         return "".join(blocks) + f"<ul>{listed}</ul><p>{escape(self.methods)}</p><pre>{escape(self.checklist)}</pre>"

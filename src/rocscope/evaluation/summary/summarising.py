@@ -1,5 +1,6 @@
 """summary: everything that a validation reports of each model, in one call."""
 
+from collections.abc import Iterator, Sequence
 from math import nan
 from typing import Any, Literal
 
@@ -14,8 +15,8 @@ from rocscope.curves.campaign import Campaign
 from rocscope.decisions.choosing import choose
 from rocscope.errors import OneClassError
 from rocscope.evaluation.summary.measures import measure
-from rocscope.evaluation.summary.result import Summary, SummaryRow, methods_paragraph
-from rocscope.sample import Models, Sample, sample_of, samples_of
+from rocscope.evaluation.summary.result import FoldsRow, Summary, SummaryRow, methods_paragraph
+from rocscope.sample import Models, Sample, Samples, sample_of, samples_of
 
 By = Literal["segment", "fold"]
 _FACTS = (
@@ -50,7 +51,8 @@ def summary(
         Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
         when left out.
     by : {"segment", "fold"}, optional
-        A further row for each segment or fold of the Predictions.
+        A further row for each segment or fold of the Predictions; and with "fold" `over_folds`, their means with
+        deviations and intervals, and the seconds that fits and predictions took.
     thresholds : "cheapest", optional
         Classification and utility at the threshold of lowest expected cost, also of models that decide themselves.
     level : float
@@ -117,7 +119,15 @@ def summary(
     facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
     own = thresholds is None and any(sample.rows is not None and sample.rows.decisions for sample in samples.values())
     said = methods_paragraph(__version__, context, by, level, facts, own=own)
-    return Summary(tuple(rows), context, by, level, said)
+    over = tuple(_over_folds(rows, samples, level)) if by == "fold" else ()
+    return Summary(tuple(rows), context, by, level, said, over)
+
+
+def _over_folds(rows: Sequence[SummaryRow], samples: Samples, level: float) -> Iterator[FoldsRow]:
+    for model, sample in samples.items():
+        seconds = getattr(getattr(sample.rows, "source", None), "seconds", {})
+        folds = [row for row in rows if row.model == model and row.part != "all"]
+        yield FoldsRow.of(folds, level, seconds.get(model, ()))
 
 
 def _parts(sample: Sample, by: str | None) -> dict[str, Sample]:

@@ -158,7 +158,7 @@ def _draw(rng: np.random.Generator, frequency: Array, unit: Array, drawn: Array,
         kernels.ranks.tally(number, place, _BLOCK, unit, drawn)
         return
     block = np.tile(np.arange(number.shape[1]), replicates)
-    row = place + np.repeat(_BLOCK * block, number.ravel()).reshape(place.shape)
+    row = place.astype(np.intp) + np.repeat(_BLOCK * block, number.ravel()).reshape(place.shape)  # one type: unbuffered
     first = frequency.size * np.arange(replicates)[:, None]
     drawn += np.bincount((unit[row] + first).ravel(), minlength=drawn.size).reshape(drawn.shape)
 

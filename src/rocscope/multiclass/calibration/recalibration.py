@@ -80,13 +80,13 @@ class ClassRecalibrator(Result):
             return checked
         return softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write it as JSON, whole or not at all.
 
         Raises
         ------
         InputError
-            If the file exists and `force` is not set, or cannot be written.
+            If the file exists and `force` is False, or cannot be written.
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 

@@ -118,8 +118,8 @@ class ClassWeights(Result):
         rows = np.asarray(proba)
         return check_probabilities(rows, len(rows), len(self.classes), "proba")
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the decision as JSON; an existing file is kept unless `force` is set.
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write the decision as JSON; an existing file is replaced, unless `force` is False.
 
         Raises
         ------

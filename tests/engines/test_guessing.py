@@ -1,0 +1,131 @@
+"""What columns are guessed to be for: cases, and the open page's `guess.ts`, whose twin the rule is."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rocscope as rs
+from rocscope.engines import guessing
+from rocscope.engines.description import describe
+from rocscope.engines.guessing import Guess, guess, uses_of
+from rocscope.errors import ColumnError
+
+CLIENT = Path(__file__).parents[2] / "client"
+TWIN = CLIENT / "src" / "open" / "guess.ts"
+NAMES = ("LABELS", "NOT_SCORES", "WEIGHTS", "FOLDS", "SEGMENTS", "POSITIVES")
+N = range(30)
+COLUMNS = {
+    "y": [i % 3 == 0 for i in N],
+    "class": ["yes" if i % 3 else "no" for i in N],
+    "flag": [i % 2 for i in N],
+    "kind": ["abc"[i % 3] for i in N],
+    "customer_id": [1000 + i for i in N],
+    "row nr": [*N],
+    "score": [i / 30 for i in N],
+    "logit": [i / 10 - 1.5 for i in N],
+    "points": [i % 7 for i in N],
+    "weight": [1 + i % 4 for i in N],
+    "w": [i - 5.5 for i in N],
+    "fold": [i % 5 for i in N],
+    "region": ["north" if i % 2 else "south" for i in N],
+    "age": [20 + i % 9 for i in N],
+    "constant": [1] * 30,
+    "text": [f"t{i}" for i in N],
+}
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (("y", "score"), Guess("y", ["score"], None, None)),
+        (("customer_id", "class", "score", "logit", "points"), Guess("class", ["score"], None, "yes")),
+        (("flag", "logit", "points", "age"), Guess("flag", ["logit"], None, None)),
+        (("region", "flag", "points", "weight"), Guess("flag", ["points"], "weight", None)),
+        (("region", "score", "w"), Guess("region", ["score"], None, "south")),
+        (("text", "row nr", "fold", "score", "constant", "y"), Guess("y", ["score"], None, None)),
+    ],
+)
+def test_columns_by_name_and_content(columns, expected):
+    assert guess({name: COLUMNS[name] for name in columns}) == expected
+
+
+def test_what_is_known_stays():
+    rows = {name: COLUMNS[name] for name in ("y", "flag", "score", "logit", "weight")}
+    assert guess(rows, label="flag", scores=["logit"]) == Guess("flag", ["logit"], "weight", None)
+    assert guess(rows, label="flag").scores == ["score"]
+    assert guess(rows, weight="flag").label == "y"
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing"), [(("score", "points"), "--label"), (("y", "region"), "--score"), (("text",), "--label")]
+)
+def test_what_cannot_be_guessed_is_asked_for(columns, missing):
+    with pytest.raises(ColumnError, match=missing):
+        guess({name: COLUMNS[name] for name in columns})
+
+
+def test_the_first_rows_of_a_file_do(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("y;p\n" + "".join(f"{i % 2};0,{i % 90 + 10}\n" for i in range(200)))
+    found = guess(path, rs.engines.sources.layout.FileLayout(decimal=","))
+    assert found == Guess("y", ["p"], None, None)
+
+
+def test_the_words_are_those_of_the_open_page():
+    text = TWIN.read_text(encoding="utf-8")
+    theirs = {name: re.search(rf"^const {name} = /(.*)/i;$", text, re.MULTILINE)[1] for name in NAMES}
+    assert theirs == {name: getattr(guessing, name).pattern for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory):
+    """What the open page makes of facts of columns."""
+    esbuild = CLIENT / "node_modules" / ".bin" / "esbuild"
+    if not (esbuild.exists() and shutil.which("node")):
+        pytest.skip("the client is not installed (npm ci in client/)")
+    made = tmp_path_factory.mktemp("twin") / "guess.mjs"
+    subprocess.run([esbuild, TWIN, f"--outfile={made}"], check=True, capture_output=True)
+    script = (
+        f"import {{ guess }} from '{made.as_uri()}';"
+        "const looks = JSON.parse(await new Response(process.stdin).text());"
+        "console.log(JSON.stringify(looks.map((look) => Object.fromEntries(guess(look)))));"
+    )
+
+    def of(looks):
+        command = ["node", "--input-type=module", "-e", script]
+        done = subprocess.run(command, input=json.dumps(looks), capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    return of
+
+
+def glance(column):
+    """Facts of a column as the open page has them."""
+    values = None if column.classes is None else sorted(column.classes.items(), key=lambda each: -each[1])
+    return {
+        "name": column.name,
+        "range": None if column.minimum is None else [float(column.minimum), float(column.maximum)],
+        "whole": isinstance(column.minimum, int) and not isinstance(column.minimum, bool),
+        "values": values and [[str(value), rows] for value, rows in values],
+        "distinct": column.distinct if column.distinct is not None else 21,
+        "missing": column.missing,
+    }
+
+
+def test_the_open_page_guesses_the_same(twin):
+    cases = []
+
+    @given(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=8, unique=True))
+    def collect(names):
+        cases.append(names)
+
+    collect()
+    facts = [describe({name: COLUMNS[name] for name in names}).columns for names in cases]
+    theirs = twin([{"columns": [*map(glance, columns)], "rows": len(N)} for columns in facts])
+    assert theirs == [uses_of(columns, len(N)) for columns in facts]
