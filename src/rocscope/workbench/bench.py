@@ -173,7 +173,7 @@ class Bench:
 def _held(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
     preds = material.rows(asked.where, asked.by)
     turn()
-    require_segments(preds, f"segment {asked.by!r}")
+    require_segments(preds, f"segment {asked.by or material.by!r}")
     slices = Slices(Context())
     parts: dict[tuple[str, str], Any] = {ALL: lambda: preds}
 
