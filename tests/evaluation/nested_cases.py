@@ -1,6 +1,6 @@
 """Samples whose models' true worth is known, light models, and how often nested intervals hold it.
 
-As a script it prints the table of docs/evaluation.md: ``python tests/evaluation/nested_cases.py [DESIGN ...]``.
+As a script (``python nested_cases.py [DESIGN ...]``) it prints the table of docs/guide/evaluation/evaluation.md.
 """
 
 import sys

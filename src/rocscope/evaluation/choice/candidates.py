@@ -40,4 +40,5 @@ def _settings(model: Any, seed: int) -> list[dict[str, Any]]:
 def _at(estimator: Any, setting: dict[str, Any]) -> Any:
     from sklearn.base import clone
 
-    return clone(estimator).set_params(**{name: clone(value, safe=False) for name, value in setting.items()})
+    copy: Any = clone(estimator)
+    return copy.set_params(**{name: clone(value, safe=False) for name, value in setting.items()})
