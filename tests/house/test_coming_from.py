@@ -29,6 +29,8 @@ def names_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_both_sides_of_a_table_say_the_same(page):
+    if page.stem not in THERE:
+        pytest.skip(f"what {page.stem} says is not stored yet: run make.py beside there.json where it is installed")
     text = page.read_text(encoding="utf-8")
     names, there = names_of(text), THERE[page.stem]["values"]
     rows = ROW.findall(text)
