@@ -18,6 +18,7 @@ _MODULES = (
     "calibrate", "monitor",
 )  # fmt: skip
 COMMANDS = tuple(module.rpartition(".")[2] for module in _MODULES)
+_COMPLETION = "--install-completion"
 
 
 def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -60,13 +61,14 @@ app = App(
 )
 for name, module in zip(COMMANDS, _MODULES, strict=True):
     app.command(f"rocscope.cli.{module}:{name}", name=name)  # loaded when it is typed, or listed
-app.register_install_completion_command(help="Have the shell complete commands and options (bash, zsh, fish).")
 
 
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return what was typed; of a file without a command, a summary of what can be guessed."""
     first = next(iter(arguments), "--help")
-    if first in ("--help", "-h"):
+    if first in ("--help", "-h", _COMPLETION):
+        if _COMPLETION not in app:  # it costs a tenth of an answer
+            app.register_install_completion_command(_COMPLETION, help="Have the shell complete commands and options.")
         for name in COMMANDS:
             _ = app[name].help  # an overview says what each is for
     is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())

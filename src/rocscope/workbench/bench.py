@@ -37,7 +37,7 @@ class RowsAsked:
         return self.kind == ALL[0]
 
 
-class Counted:
+class CountedRows:
     """Rows of one material that were read, or counted, for one condition.
 
     Attributes
@@ -79,7 +79,7 @@ class Bench:
     def __init__(self, materials: Sequence[Material], *, context: Context | None = None, title: str = "") -> None:
         self.materials, self.context = list(materials), Context.given(context)
         self.title = title or ", ".join(each.name for each in materials if each.name) or "rocscope"
-        self._kept: dict[tuple[str, str | None, str | None], Counted] = {}
+        self._kept: dict[tuple[str, str | None, str | None], CountedRows] = {}
         self._lock = Lock()
 
     @cached_property
@@ -154,7 +154,7 @@ class Bench:
             return model
         return material.name if len(material.models) == 1 else f"{material.name}: {model}"
 
-    def _counted(self, material: Material, asked: RowsAsked, turn: Turn) -> Counted:
+    def _counted(self, material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
         key = (material.name, asked.where, asked.by)
         with self._lock:
             known = self._kept.get(key)
@@ -170,10 +170,10 @@ class Bench:
         return known
 
 
-def _held(material: Material, asked: RowsAsked, turn: Turn) -> Counted:
+def _held(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
     preds = material.rows(asked.where, asked.by)
     turn()
-    require_segments(preds, f"segment {asked.by!r}")
+    require_segments(preds, f"segment {asked.by or material.by!r}")
     slices = Slices(Context())
     parts: dict[tuple[str, str], Any] = {ALL: lambda: preds}
 
@@ -186,10 +186,10 @@ def _held(material: Material, asked: RowsAsked, turn: Turn) -> Counted:
             parts[kind, name] = taken(mask)
         else:
             slices.say("Left out, as one class is missing", f"{kind} {name}")
-    return Counted(parts, slices.warnings)
+    return CountedRows(parts, slices.warnings)
 
 
-def _streamed(material: Material, asked: RowsAsked, turn: Turn) -> Counted:
+def _streamed(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
     parts: dict[tuple[str, str], Any] = {ALL: lambda: material.counts(asked.where, None, turn)}
     warnings = ["Rows are counted, not held: there are no paired tests, and no lists of rows."]
     if asked.by is not None:
@@ -200,7 +200,7 @@ def _streamed(material: Material, asked: RowsAsked, turn: Turn) -> Counted:
             warnings.append(f"The {len(names)} largest segments are shown of {len(one.names):,}.")
         for name in names:
             parts["segment", str(name)] = _of_segment(groups, name)
-    return Counted(parts, warnings)
+    return CountedRows(parts, warnings)
 
 
 def _largest(grouped: Any) -> list[Any]:

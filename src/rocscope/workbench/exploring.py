@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
-from rocscope.engines.sources.finding import Format
+from rocscope.engines.sources.finding import FileFormat
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.workbench.bench import Bench
@@ -28,7 +28,7 @@ def explore(
     where: str | None = None,
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
-    format: Format | None = None,
+    format: FileFormat | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
