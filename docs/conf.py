@@ -42,6 +42,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "rocscope"},
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "show_prev_next": True,
     "show_toc_level": 2,
     "navigation_with_keys": False,

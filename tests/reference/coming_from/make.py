@@ -21,7 +21,7 @@ from sklearn.datasets import load_breast_cancer
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[2] / "docs" / "coming-from"
-ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \| `?(.*?)`? ?\|$", re.MULTILINE)
+ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \|(?:[^|]*\|)?$", re.MULTILINE)
 
 X, target = load_breast_cancer(return_X_y=True)
 y = (target == 0).astype(int)
