@@ -9,7 +9,7 @@ from cyclopts import App, ArgumentCollection, Group, Parameter
 
 from rocscope._output import check_writable
 from rocscope.cli.console import note
-from rocscope.engines.sources.finding import Format, find_files, is_pipe
+from rocscope.engines.sources.finding import FormatName, find_files, is_pipe
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.naming import given, models_of, named_columns, require_columns
 from rocscope.errors import InputError
@@ -67,8 +67,8 @@ class RowOptions:
     """Column of a model's scores; repeat it for several models."""
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """Keep the rows for which this SQL condition holds."""
-    format: Format | None = None
-    """Format of stdin, or of a file without a telling name."""
+    format: FormatName | None = None
+    """FormatName of stdin, or of a file without a telling name."""
     decimal: Literal[".", ","] | None = None
     """Decimal mark of a CSV file; a point by default."""
     delimiter: str | None = None

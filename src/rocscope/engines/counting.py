@@ -10,7 +10,7 @@ from rocscope._progress import Progress, reporting
 from rocscope.core.context import Context
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
-from rocscope.engines.sources.finding import Format
+from rocscope.engines.sources.finding import FormatName
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.naming import Scores
 from rocscope.engines.sources.roles import MISSING
@@ -63,7 +63,7 @@ def read_counts(
     segment: str | None = None,
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
-    format: Format | None = None,
+    format: FormatName | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,

@@ -12,7 +12,7 @@ from rocscope._validation import one_of
 from rocscope.core.provenance import brief
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.engines.sources import columns
-from rocscope.engines.sources.finding import Format
+from rocscope.engines.sources.finding import FormatName
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
@@ -140,7 +140,7 @@ def describe(
     label: str | None = None,
     scores: str | Sequence[str] | None = None,
     where: str | None = None,
-    format: Format | None = None,
+    format: FormatName | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,

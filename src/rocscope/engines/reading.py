@@ -11,7 +11,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance, brief
 from rocscope.engines.sources.class_columns import Proba, class_predictions, probability_columns
 from rocscope.engines.sources.columns import Column, positives
-from rocscope.engines.sources.finding import Format
+from rocscope.engines.sources.finding import FormatName
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.naming import Scores, models_of, require_columns
 from rocscope.engines.sources.opening import open_source
@@ -41,7 +41,7 @@ class _Rows(TypedDict, total=False):
     groups: str | None
     where: str | None
     missing: Literal["error", "drop"]
-    format: Format | None
+    format: FormatName | None
     decimal: Literal[".", ","] | None
     delimiter: str | None
     encoding: str | None
@@ -79,7 +79,7 @@ def read(
     where: str | None = None,
     missing: Literal["error", "drop"] = "error",
     pos_label: Any = None,
-    format: Format | None = None,
+    format: FormatName | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,

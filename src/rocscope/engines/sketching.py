@@ -12,7 +12,7 @@ from rocscope import _validation as check
 from rocscope._progress import Progress, reporting
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
-from rocscope.engines.sources.finding import Format
+from rocscope.engines.sources.finding import FormatName
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.naming import Scores
 from rocscope.engines.sources.roles import MISSING
@@ -34,7 +34,7 @@ def read_sketch(
     segment: str | None = None,
     pos_label: Any = None,
     missing: Literal["error", "drop"] = "error",
-    format: Format | None = None,
+    format: FormatName | None = None,
     decimal: Literal[".", ","] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,

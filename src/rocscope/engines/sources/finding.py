@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 from rocscope.errors import EngineError
 
-Format = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "excel"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+FormatName = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "excel"]
+FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 
 _FORMAT_OF = {
     ".csv": "csv",

@@ -33,14 +33,14 @@ class HasColumns(Protocol):
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedColumns:
     """Files and their columns, of which nothing else is known yet."""
 
     origin: tuple[str, ...]
     columns: Sequence[str]
 
 
-def named_columns(paths: Sequence[str], layout: FileLayout) -> Named | None:
+def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | None:
     """Return the columns that files have, if the beginning of the first tells; if not, its reader says why."""
     format = layout.format or format_of(Path(paths[0]))
     try:
@@ -56,7 +56,7 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> Named | None:
             return None
     except (OSError, EOFError, ValueError, RuntimeError, csv.Error):
         return None
-    return Named(tuple(paths), columns) if columns else None
+    return NamedColumns(tuple(paths), columns) if columns else None
 
 
 def _start(path: str) -> bytes:
