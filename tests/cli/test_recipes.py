@@ -58,7 +58,7 @@ def test_the_gate_of_github_actions(folder):
 
 
 def test_metrics_and_plots_of_dvc(folder):
-    (folder / "evaluate.py").write_text(recipe("DVC", "python"))
+    (folder / "evaluate.py").write_text(recipe("DVC", "py"))
     (folder / "dvc.yaml").write_text(recipe("DVC", "yaml"))
     done = run(folder, sys.executable, "evaluate.py")
     assert done.returncode == 0, done.stderr
@@ -72,7 +72,7 @@ def test_metrics_and_plots_of_dvc(folder):
 
 def test_a_run_of_mlflow(folder):
     pytest.importorskip("mlflow", reason="MLflow is not installed")
-    (folder / "log.py").write_text(recipe("MLflow", "python"))
+    (folder / "log.py").write_text(recipe("MLflow", "py"))
     done = run(folder, sys.executable, "log.py", MLFLOW_TRACKING_URI=(folder / "runs").as_uri())
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (folder / "runs").rglob("artifacts/*")} == {"decision.json", "report.html"}
