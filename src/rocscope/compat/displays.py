@@ -48,7 +48,8 @@ class _Display:
         for option in line.keys() & _ALWAYS:
             raise InputError(option, expected="none", got=repr(line[option]), hint=_ALWAYS[option])
         before = 0 if ax is None else len(ax.lines)
-        self.ax_ = curve.plot(ax, **{"label": self._label()} | line)
+        options: dict[str, Any] = {"label": self._label()} | line
+        self.ax_ = curve.plot(ax, **options)
         self.figure_ = self.ax_.figure
         self.line_ = next(each for each in self.ax_.lines[before:] if each.get_gid() == "rocscope-curve")
 

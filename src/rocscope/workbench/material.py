@@ -84,12 +84,13 @@ class Material:
 
     def rows(self, where: str | None, by: str | None) -> Predictions:
         """Return the rows for which a condition holds, with the column that they are split by."""
-        return read(self.source, where=self.filters(where), **self.options | ({"segment": by} if by else {}))
+        options: dict[str, Any] = self.options | ({"segment": by} if by else {})
+        return read(self.source, where=self.filters(where), **options)
 
     def counts(self, where: str | None, by: str | None, turn: Turn) -> Mapping[str, Any]:
         """Return the counts of these rows, which are not held: by model, and where they are split by part."""
         options = {name: value for name, value in self.options.items() if name not in ("fold", "groups", "segment")}
-        found = read_counts(self.source, where=self.filters(where), segment=by, progress=turn, **options)
+        found: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=turn, **options)
         return {self.models[0]: found} if by is not None and len(self.models) == 1 else found
 
     @property

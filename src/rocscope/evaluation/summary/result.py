@@ -91,7 +91,8 @@ class FoldsRow(Result):
         method = "Student t across folds, shared training rows not counted"
         columns = zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
         of_folds = [Estimate(*ends, level, method, own.size) for ends, own in zip(columns, known, strict=True)]
-        estimates, deviations = dict(zip(MEASURES, of_folds, strict=True)), dict(zip(MEASURES, spread, strict=True))
+        estimates = dict(zip(MEASURES, of_folds, strict=True))
+        deviations = dict(zip(MEASURES, spread, strict=True))
         times = np.mean(seconds, axis=0).tolist() if seconds else (nan, nan)
         return cls(rows[0].model, len(rows), estimates, deviations, *times)
 
