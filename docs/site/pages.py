@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -29,10 +30,7 @@ OURS = "ours, warn, heard"  # what is in them and not for users
 
 def topic_named(name: str) -> ModuleType:
     """Return the topic of such a name, such as `inference.planning`."""
-    topic = rs
-    for part in filter(None, name.split(".")):
-        topic = getattr(topic, part)
-    return topic  # type: ignore[return-value]
+    return import_module(f"rocscope.{name}".rstrip("."))
 
 
 def members(name: str) -> list[str]:

@@ -89,9 +89,7 @@ def test_the_index_has_every_word_of_every_day():
 
 def test_every_public_name_shows_an_example():
     reference = runpy.run_path(str(ROOT / "docs" / "site" / "pages.py"))
-    assert {name for topic in rs.__all__ if hasattr(getattr(rs, topic), "__all__") for name in [topic]} == {
-        topic for topic in reference["TOPICS"] if "." not in topic
-    }
+    assert {topic for topic in rs.__all__ if hasattr(getattr(rs, topic), "__all__")} <= set(reference["TOPICS"])
     for name in reference["public_names"]():
         owner, _, last = name.rpartition(".")
         each = getattr(reference["topic_named"](owner.removeprefix("rocscope").lstrip(".")), last)
