@@ -142,7 +142,9 @@ def test_evaluate_keeps_the_groups_that_it_split_by():
     predictions = rs.evaluate(GaussianNB(), X, LABEL, cv=3, repeats=2, groups=patient, progress=False)
     assert predictions.groups.tolist() == patient[predictions.row].tolist()
     assert f"{K} groups" in rs.auc_interval(predictions).method
-    assert rs.auc_interval(predictions, groups=False).method.endswith(f"{N} groups, pooled over 6 folds")
+    assert rs.auc_interval(predictions, groups=False).method.endswith(
+        f"{N} groups, pooled over 6 folds, shared training rows not counted"
+    )
     fitted = rs.evaluation.from_estimator(GaussianNB().fit(X, LABEL), X, LABEL, groups=patient)
     assert fitted.groups.tolist() == patient.tolist()
 

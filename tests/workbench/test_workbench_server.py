@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
 
 import pytest
 
@@ -99,8 +101,6 @@ def test_it_listens_on_this_machine_only_and_shows_no_file(serving):
     ids=["nothing", "cut", "a list", "a number", "text", "no UTF-8", "deep", "NaN"],
 )
 def test_what_is_no_question_is_said_so(serving, body):
-    from http.client import HTTPConnection
-
     connection = HTTPConnection(serving.host, timeout=20)
     connection.request("POST", f"/{serving.token}/ask", body)
     answer = connection.getresponse()
@@ -209,6 +209,7 @@ def test_of_a_hundred_questions_at_once_the_newest_is_answered_and_no_thread_is_
 
 
 def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
+    before = set(threading.enumerate())
     turns, going, done = Turns(), threading.Event(), threading.Event()
 
     def slow(turn):
@@ -230,35 +231,21 @@ def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
         with pytest.raises(SupersededError):
             each.result(20)
     turns.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("rocscope-workbench")]
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how):
     (tmp_path / "rows.csv").write_text("y,s\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.7\n" * 10)
-    command = [
-        sys.executable,
-        "-m",
-        "rocscope.cli",
-        "explore",
-        "rows.csv",
-        "--label",
-        "y",
-        "--score",
-        "s",
-        "--no-browser",
-    ]
     code = "import sys; from rocscope.cli import main; sys.argv[0] = 'rocscope'; main()"
-    command = [sys.executable, "-c", code, *command[3:]]
+    command = [sys.executable, "-c", code, *["explore", "rows.csv", "--label", "y", "--score", "s", "--no-browser"]]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     line = process.stderr.readline()
     host, token = re.search(r"http://([\d.:]+)/([\w-]+)/ \(Ctrl-C ends it\)", line).groups()
-    from http.client import HTTPConnection
-
-    connection = HTTPConnection(host, timeout=120)
-    connection.request("GET", f"/{token}/")
-    assert connection.getresponse().status == 200
+    with closing(HTTPConnection(host, timeout=120)) as connection:
+        connection.request("GET", f"/{token}/")
+        assert connection.getresponse().status == 200
     process.send_signal(how)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "", "")

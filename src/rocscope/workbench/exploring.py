@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
@@ -12,9 +12,6 @@ from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.workbench.bench import Bench
 from rocscope.workbench.material import Material
-
-if TYPE_CHECKING:
-    from rocscope.workbench.widget import Widget
 
 
 def explore(
@@ -36,7 +33,7 @@ def explore(
     context: Context | None = None,
     title: str = "",
     browser: bool = True,
-) -> "Widget | None":
+) -> Any:
     """The report's page over data of any size, with filters, segments by any column, tests and bands when asked.
 
     In a notebook it is a widget, whose `decision`, `context` and `threshold` are read and set from Python. Anywhere

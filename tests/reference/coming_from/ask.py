@@ -1,7 +1,7 @@
 """Run what the left columns of docs/coming-from say, by the tools that they are of, and store what comes out.
 
     pip install Orange3 dcurves formulas openpyxl pyspark; apt-get install r-cran-proc r-cran-rms
-    python make.py [PAGE …]
+    python ask.py [PAGE …]
 
 A tool that is not there keeps what is stored of it.
 """
