@@ -73,7 +73,7 @@ sphinx_gallery_conf = {
 }
 
 sys.path.insert(0, str(HERE / "site"))
-import pages  # noqa: E402
+import pages  # noqa: E402 (found by the path above)
 
 autosummary_filename_map = {name: pages.file_name(name) for name in pages.public_names()}
 pages.write_pages(HERE / "api")

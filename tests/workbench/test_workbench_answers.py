@@ -12,9 +12,9 @@ import rocscope as rs
 from bench_cases import bench_of, rows
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.model import report_data
-from rocscope.report.pack import packed_slice, payload
+from rocscope.report.pack import as_json, packed_slice, payload
 from rocscope.workbench import material
-from rocscope.workbench.answers import answer, as_json, facts
+from rocscope.workbench.answers import answer, facts
 from rocscope.workbench.bench import Bench, RowsAsked
 from rocscope.workbench.material import Material
 from rocscope.workbench.turns import Turn

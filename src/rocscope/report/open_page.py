@@ -5,6 +5,7 @@ import json
 from rocscope import __version__
 from rocscope.report.html import client, digest, raw, shell, template
 from rocscope.report.model import CONVENTIONS
+from rocscope.report.pack import in_script
 
 
 def open_page() -> str:
@@ -19,7 +20,7 @@ def open_page() -> str:
     facts = json.dumps({"version": __version__, "conventions": CONVENTIONS, "shell": shell()})
     report, opened, style, open_style = map(client, ("report.js", "open.js", "report.css", "open.css"))
     return template("open.html.j2").render(
-        facts=raw(facts.replace("<", "\\u003c")),
+        facts=raw(in_script(facts)),
         worker=raw(client("worker.js")),
         report=raw(report),
         open=raw(opened),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope.core.context import Context
 from rocscope.core.result import jsonable
 from rocscope.report.model import ReportData
 from rocscope.report.multiclass import MulticlassData, page_overview
@@ -25,7 +26,16 @@ _EXACT = 2**53
 
 def page_json(data: ReportData | MulticlassData) -> str:
     """Return the report's data as JSON that can stand inside a script element."""
-    text = json.dumps(jsonable(payload(data)), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return in_script(as_json(payload(data)))
+
+
+def as_json(found: Any) -> str:
+    """Return JSON without numbers that are none."""
+    return json.dumps(jsonable(found), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def in_script(text: str) -> str:
+    """Return JSON as it can stand inside a script element."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -35,7 +45,7 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
         "schema": data.schema_version,
         "title": data.title,
         "notes": data.notes,
-        "context": {name: getattr(data.context, name) for name in _CONTEXT},
+        "context": packed_context(data.context),
         "slices": [packed_slice(part) for part in data.views],
         "classes": _classes(data) if isinstance(data, MulticlassData) else None,
         "validation": {} if isinstance(data, MulticlassData) else data.validation,
@@ -77,7 +87,12 @@ def packed_comparisons(models: Sequence[str], comparisons: Sequence[dict[str, An
 
 
 _OF_A_PAIR = ("difference", "low", "high", "p_value", "adjusted_p_value")
-_CONTEXT = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
+
+
+def packed_context(context: Context) -> dict[str, Any]:
+    """Return what the sliders show."""
+    return {name: getattr(context, name) for name in ("target_prevalence", *COSTS)}
 
 
 def _model(model: ModelSummary | ModelOutline) -> dict[str, Any]:

@@ -1,22 +1,24 @@
 """Answers: what the page may ask, checked, as JSON."""
 
-import json
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from rocscope import __version__
 from rocscope import _validation as check
 from rocscope.core.context import Context
-from rocscope.core.result import jsonable
 from rocscope.errors import InputError, RocscopeError
 from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION
-from rocscope.report.pack import packed_part
+from rocscope.report.pack import COSTS, packed_context, packed_part
 from rocscope.workbench import sureness as beside
 from rocscope.workbench.bench import ALL, Bench, RowsAsked
 from rocscope.workbench.turns import Turn
 
 ASIDE = ("sureness", "point", "band", "tests", "validation", "list")
 """What is asked beside the counts, and must not keep them waiting."""
+
+WORDS = {"everybody": -inf, "nobody": inf}
+"""Thresholds that JSON has no numbers for."""
 
 _MOST_CHARACTERS = 10_000
 
@@ -48,13 +50,12 @@ def facts(bench: Bench, by: str | None, turn: Turn) -> dict[str, Any]:
             raise
         said, by = [f"Rows are not split by {by!r}: {error}"], None
         parts, warnings = bench.parts(None, turn)
-    context = {name: getattr(bench.context, name) for name in _COSTS}
     sizes = {"materials": ", ".join(each.name for each in bench.materials if each.name)}
     return {
         "schema": SCHEMA_VERSION,
         "title": bench.title,
         "notes": "",
-        "context": context,
+        "context": packed_context(bench.context),
         "slices": [{"kind": kind, "name": name} for kind, name in parts],
         "classes": None,
         "validation": {},
@@ -84,9 +85,9 @@ def _model(question: dict[str, Any]) -> str:
     return _text(question, "model") or ""
 
 
-def _number(question: dict[str, Any], name: str, *, optional: float | None = None) -> Any:
-    value = question.get(name, optional)
-    if value is None and optional is None and name in ("most", "target_prevalence"):
+def _number(question: dict[str, Any], name: str, *, optional: bool = False) -> Any:
+    value = question.get(name)
+    if value is None and optional:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(name, expected="a number", got=check.shown(value))
@@ -95,19 +96,16 @@ def _number(question: dict[str, Any], name: str, *, optional: float | None = Non
 
 def _threshold(question: dict[str, Any]) -> float:
     """Return the threshold; JSON has no infinite numbers, so words stand for everybody and nobody."""
-    words = {"everybody": -float("inf"), "nobody": float("inf")}
     value = question.get("threshold")
-    return words[value] if isinstance(value, str) and value in words else _number(question, "threshold")
+    return WORDS[value] if isinstance(value, str) and value in WORDS else _number(question, "threshold")
 
 
 def context_of(given: Any) -> Context:
     """Return the context that the page has."""
     if not isinstance(given, dict):
         raise InputError("context", expected="costs and a prevalence", got=check.shown(given))
-    return Context(_number(given, "target_prevalence"), *(_number(given, name) for name in _COSTS[1:]))
-
-
-_COSTS = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+    prevalence = _number(given, "target_prevalence", optional=True)
+    return Context(prevalence, *(_number(given, name) for name in COSTS))
 
 
 def _counts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
@@ -137,7 +135,11 @@ def _validation(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
 
 
 def _list(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    options = {"model": _model(question), "threshold": _threshold(question), "most": _number(question, "most")}
+    options = {
+        "model": _model(question),
+        "threshold": _threshold(question),
+        "most": _number(question, "most", optional=True),
+    }
     return beside.listing(bench, _rows(question), turn, column=_text(question, "column") or "", **options)
 
 
@@ -155,8 +157,3 @@ _ANSWERS: dict[str, Callable[[Bench, dict[str, Any], Turn], Any]] = {
     "validation": _validation,
     "list": _list,
 }
-
-
-def as_json(found: Any) -> str:
-    """Return an answer as JSON without numbers that are none."""
-    return json.dumps(jsonable(found), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -78,15 +78,9 @@ def explore(
     >>> explore("scores.parquet", label="bought", scores=["old", "new"])  # doctest: +SKIP
     Workbench: http://127.0.0.1:40001/… (Ctrl-C ends it)
     """
-    options: dict[str, Any] = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
-    options |= {
-        "missing": missing,
-        "pos_label": pos_label,
-        "format": format,
-        "decimal": decimal,
-        "delimiter": delimiter,
-    }
-    options |= {"encoding": encoding}
+    columns = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
+    layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding}
+    options: dict[str, Any] = columns | layout | {"missing": missing, "pos_label": pos_label}
     kinds = (Predictions, str, PathLike)
     several = isinstance(source, Mapping) and all(isinstance(each, kinds) for each in source.values())
     named: Mapping[Any, Any] = source if several else {"": source}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rocscope.report.html import client, digest, raw, template
-from rocscope.workbench.answers import as_json
+from rocscope.report.pack import as_json, in_script
 
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
@@ -17,7 +17,7 @@ def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
         title=facts["title"],
         home="widget" if widget else "server",
         connect=raw("'none'" if widget else "'self'"),
-        facts=raw(as_json(facts).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")),
+        facts=raw(in_script(as_json(facts))),
         notices=raw(client("THIRD_PARTY.txt")),
         **{name: raw(text) for name, text in named.items()},
         **hashes,

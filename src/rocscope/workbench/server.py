@@ -14,7 +14,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rocscope.errors import RocscopeError
-from rocscope.workbench.answers import ASIDE, answer, as_json, facts
+from rocscope.report.pack import as_json
+from rocscope.workbench.answers import ASIDE, answer, facts
 from rocscope.workbench.bench import Bench
 from rocscope.workbench.page import live_page
 from rocscope.workbench.turns import SupersededError, Turn, Turns

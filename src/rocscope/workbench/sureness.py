@@ -97,12 +97,16 @@ def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
     return {"title": title, "note": note, "rows": rows}
 
 
-def at_point(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str, threshold: float, context: Context) -> Any:
-    """Return every rate at a threshold with its interval, at the class mix of the context."""
+def _of_model(bench: Bench, asked: RowsAsked, turn: Turn, model: str) -> ThresholdCounts:
     counts = bench.counts(asked, turn)
     if model not in counts:
         raise InputError("model", expected="one that is shown", got=repr(model))
-    point = counts[model].at(threshold)
+    return counts[model]
+
+
+def at_point(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str, threshold: float, context: Context) -> Any:
+    """Return every rate at a threshold with its interval, at the class mix of the context."""
+    point = _of_model(bench, asked, turn, model).at(threshold)
     estimates = rate_intervals(point, target_prevalence=context.target_prevalence)
     rows = [
         {"rate": name, "value": f"{each.value:.2%}", "95% interval": f"[{each.low:.2%}, {each.high:.2%}]"}
@@ -114,17 +118,10 @@ def at_point(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str, threshol
 
 def around(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str) -> dict[str, Any]:
     """Return a band that holds the whole ROC curve of a model."""
-    counts = bench.counts(asked, turn)
-    if model not in counts:
-        raise InputError("model", expected="one that is shown", got=repr(model))
-    curve = roc(counts[model])
-    drawn = counts[model].n <= _BOOTSTRAPPED
-
-    def told(done: int, total: int | None) -> None:
-        turn(done, total)
-
-    options: dict[str, Any] = {"simultaneous": True, "progress": told} if drawn else {"method": "ks"}
-    found = band(curve, grid=np.linspace(0, 1, 101), **options)
+    counts = _of_model(bench, asked, turn, model)
+    drawn = counts.n <= _BOOTSTRAPPED
+    options: dict[str, Any] = {"simultaneous": True, "progress": turn} if drawn else {"method": "ks"}
+    found = band(roc(counts), grid=np.linspace(0, 1, 101), **options)
     columns = {"x": found.x.tolist(), "low": found.low.tolist(), "high": found.high.tolist()}
     return columns | {"model": model, "method": found.method}
 

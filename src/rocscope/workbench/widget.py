@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from rocscope.core.context import Context
@@ -12,7 +12,8 @@ from rocscope.decisions.choosing import choose
 from rocscope.decisions.decision import Decision
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.html import client
-from rocscope.workbench.answers import ASIDE, answer, as_json, context_of, facts
+from rocscope.report.pack import as_json, packed_context
+from rocscope.workbench.answers import ASIDE, WORDS, answer, context_of, facts
 from rocscope.workbench.bench import Bench, RowsAsked
 from rocscope.workbench.page import live_page
 from rocscope.workbench.turns import SupersededError, Turn, Turns
@@ -23,8 +24,6 @@ try:
 except ModuleNotFoundError as error:
     _hint = "pip install 'rocscope[notebook]'"
     raise MissingDependencyError(f"the widget: {error.name} is not installed", hint=_hint) from None
-
-_WORDS = {"everybody": -math.inf, "nobody": math.inf}
 
 
 class Widget(anywidget.AnyWidget):
@@ -70,7 +69,7 @@ class Widget(anywidget.AnyWidget):
     def threshold(self) -> float | None:
         """Where scores are cut, or None for the best threshold."""
         threshold = self._view["threshold"]
-        return _WORDS.get(threshold, threshold)
+        return WORDS.get(threshold, threshold)
 
     @threshold.setter
     def threshold(self, threshold: float | None) -> None:
@@ -79,7 +78,7 @@ class Widget(anywidget.AnyWidget):
             return
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
             raise InputError("threshold", expected="a number, or None for the best", got=repr(threshold))
-        words = {value: word for word, value in _WORDS.items()}
+        words = {value: word for word, value in WORDS.items()}
         model = self.model or self.decision.model
         self._set(threshold=words.get(threshold, threshold), model=model)
 
@@ -166,8 +165,7 @@ class Widget(anywidget.AnyWidget):
 def _costs(context: Context) -> dict[str, Any]:
     if context.columns:
         raise InputError("context", expected="numbers: the page has no costs of each row", got=repr(context))
-    names = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
-    return {name: value for name, value in asdict(context).items() if name in names}
+    return packed_context(context)
 
 
 def _view(context: Context, model: str | None, threshold: float | None, where: str) -> dict[str, Any]:

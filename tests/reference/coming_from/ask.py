@@ -58,7 +58,7 @@ def of_spark(asked: list[str]) -> tuple[str, Answers]:
     folder = tempfile.mkdtemp()
     pyarrow.parquet.write_table(pyarrow.table({"score": radius, "label": y.astype(float)}), f"{folder}/rows.parquet")
     frame = spark.read.parquet(f"{folder}/rows.parquet")
-    found = spark._jvm.org.apache.spark.mllib.evaluation.BinaryClassificationMetrics(frame._jdf)  # type: ignore[union-attr]
+    found = spark._jvm.org.apache.spark.mllib.evaluation.BinaryClassificationMetrics(frame._jdf)
 
     class Metrics:
         def __getattr__(self, name: str) -> Callable[..., float]:

@@ -93,10 +93,10 @@ class FoldFigure:
         positive, weight, share = self._positive(rows), self._weight(rows), self._share(rows)
         amount = np.stack(seen, axis=1).astype(np.float64)
         if self.metric == "auc":
-            amount = np.stack([_placed(positive, column, weight) for column in amount.T], axis=1)
             pairs = int(positive.sum()) * int((~positive).sum())
             if weight is None and self.group is None and pairs <= _MOST_PAIRS:
                 return unbiased_covariance(positive, seen)
+            amount = np.stack([_placed(positive, column, weight) for column in amount.T], axis=1)
         moves, total = np.empty_like(amount), np.zeros((len(seen), len(seen)))
         for stratum in [np.ones(rows.size, bool)] if self.shares is None else [positive, ~positive]:
             own, count = share[stratum], int(stratum.sum())
