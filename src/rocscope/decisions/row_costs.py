@@ -39,13 +39,13 @@ class PricedRows:
         return Stakes.of(self.rows, self.context)
 
     @cached_property
-    def _money(self) -> dict[str, ThresholdCounts]:
-        rows = self.stakes.rows(self.rows, self.context)
-        return {model: rows.counts(model) for model in rows.models}
+    def in_money(self) -> Predictions:
+        """The rows in money; see the function of this name."""
+        return self.stakes.rows(self.rows, self.context)
 
     def cheapest(self, options: Sequence[Choices]) -> Touch:
         """Return which of some thresholds costs least; among equals that of fewest positive rows, then the first."""
-        priced = {each.model: (each, *_in_money(each, self._money[each.model])) for each in options}
+        priced = {each.model: (each, *_in_money(each, self.in_money.counts(each.model))) for each in options}
         found = touching([money for _, money, _ in priced.values()], Context())
         order = list(priced)
         touches: list[Touch] = []
