@@ -24,7 +24,6 @@ from rocscope.decisions.certainty.options import Option, Options
 from rocscope.decisions.certainty.threshold_choice import Rule
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.lots.mixing import Mixture
-from rocscope.decisions.models import predict
 from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError
@@ -106,11 +105,10 @@ class CampaignPlan(Result):
         """What tells how sure the best offer is, where each response brings something else."""
         model, campaign = self.best.model, self.curve.campaign
         rows = self.samples.rows or self.samples[model].require_rows("models")
-        first, second = (
-            predict(rows.scores[model], end.point.threshold) for end in (self.rule.first, self.rule.second)
-        )
-        acts = first + self.rule.weight * (second.astype(float) - first)
-        bill = Bill(PricedRows(rows, campaign.context), campaign.population, campaign.fixed_cost, only_added=True)
+        priced, rule = PricedRows(rows, campaign.context), self.rule
+        first, second = (priced.acts(model, end.point.threshold) for end in (rule.first, rule.second))
+        acts = first + rule.weight * (second.astype(float) - first)
+        bill = Bill(priced, campaign.population, campaign.fixed_cost, only_added=True)
         alone = campaign.capacity is None and len(self.curves) == len(rows.models)
         return grounds_of_rows(bill, acts, "" if alone else "capacity and campaign are taken as given, not as chosen")
 

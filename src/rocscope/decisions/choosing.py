@@ -22,7 +22,6 @@ from rocscope.decisions.decision import Decision
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.lots.reviewing import Review, Reviewing, expected, mixture_of, third_action
 from rocscope.decisions.model_hull import Hull, hull
-from rocscope.decisions.models import predict
 from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.decisions.zones import Zones
@@ -278,8 +277,7 @@ class _Task:
         if self.priced:
             by_cost = self.criterion.name == "min_cost" and not self.constraints
             why = "" if by_cost else "constraints and criteria other than cost are taken as given, not as chosen"
-            acts = predict(self.priced.rows.scores[choice.model], choice.point.threshold)
-            return grounds_of_rows(Bill(self.priced), acts, why)
+            return grounds_of_rows(Bill(self.priced), self.priced.acts(choice.model, choice.point.threshold), why)
         limit, constraints = (None, self.constraints)
         if self.randomized:
             limit, constraints = limit_of(constraints, self._mix[1])

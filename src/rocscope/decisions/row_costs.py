@@ -59,9 +59,13 @@ class PricedRows:
         best, *others = sorted(touches, key=fewest)
         return replace(best, tied=tuple(others))
 
+    def acts(self, model: str, threshold: float) -> NDArray[np.bool_]:
+        """Return which rows a threshold acts on."""
+        return predict(self.rows.scores[model], threshold)
+
     def cost(self, model: str, threshold: float) -> float:
         """Return the cost per case of a threshold."""
-        return self.stakes.cost(predict(self.rows.scores[model], threshold))
+        return self.stakes.cost(self.acts(model, threshold))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,7 @@ class Bill:
         return CostsOfRows(options, self.means(acts(sample.points), acts(sample.acting)), self.least)
 
     def _acts(self, model: str, threshold: Array, point: int) -> Array:
-        score = self.priced.rows.scores[model]
-        return np.zeros(score.size) if point == 0 else score >= threshold[point - 1]
+        return self.priced.acts(model, threshold[point - 1] if point else inf)
 
     def means(self, chosen: list[Array], acting: list[Array]) -> MeanSample:
         """Return mean costs of acting on shares of rows, what others cost more than nobody, and what nobody costs."""
