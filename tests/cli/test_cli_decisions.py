@@ -263,6 +263,7 @@ def test_costs_that_are_columns(run, payments, tmp_path):
     assert ["this decision", "3.562", "+0"] in rows, "five are stopped, and 3.5 is lost"
     assert ["note", "in 2 of 8 rows acting on a positive loses"] in rows
     assert Decision.load(tmp_path / "d.json").context.cost_fn == "amount"
+    assert run("verify", "d.json", payments, "--label", "y", "--score", "s")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -294,12 +294,12 @@ class Decision(Result):
     def verify(self, data: Models) -> Verification:
         """Hold what it says of itself against data, the rows it was chosen on or counts of them.
 
-        All the models among which it was chosen are to be there, in any form; see `rocscope.sample`.
+        All the models among which it was chosen are to be there, in any form; see `rocscope.sample`. Where costs
+        differ from row to row these are rows, with their columns.
 
         Notes
         -----
         Nothing is shared with what chooses; docs/guide/decisions/decision-json.md says what is held against what.
-        Raises InputError where costs differ from row to row.
 
         Examples
         --------
