@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,13 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import decode, encode
 from rocscope.core.threads import in_threads
 
+GroupWeight = Literal["n", "n_pos"] | None
+"""What a group counts in a mean: its rows, its positives, or as much as any other."""
+
 _ROWS_AT_ONCE = 1 << 20
 _LARGE = 1 << 20
 _MOST_SHORT = 2**31
+_FIRST_ROUNDED = 2**53
 
 
 class GroupRows(Protocol):
@@ -32,6 +36,10 @@ class GroupRows(Protocol):
 
     def counts(self, group: int) -> CumulativeCounts:
         """Return the counts of a group."""
+        ...
+
+    def answer(self, function: "Callable[[GroupLevels], Array]") -> Array:
+        """Return what a function tells of the levels of each group."""
         ...
 
 
@@ -56,6 +64,14 @@ class GroupLevels:
     n_pos: Array
     n_neg: Array
 
+    @classmethod
+    def of(cls, counts: CumulativeCounts) -> "GroupLevels":
+        """Return the levels of one group."""
+        known = counts.require_levels("counts by group")
+        totals = (np.array([total]) for total in (known.n_pos, known.n_neg))
+        start = np.array([0, len(known)])
+        return cls(start, known.threshold, known.pos, known.neg, known.tp, known.fp, *totals)
+
     def spread(self, values: Array) -> Array:
         """Return a value by group for each of its levels."""
         return np.repeat(values, np.diff(self.start))
@@ -73,6 +89,15 @@ class GroupLevels:
         values = np.ascontiguousarray(values[::-1]) if upwards else values
         sums = np.array([values[a:b].sum() for a, b in pairwise(ends)])
         return sums[::-1] if upwards else sums
+
+
+def quotients(numerator: Array, denominator: Array) -> Array:
+    """Return quotients of whole numbers, correctly rounded; 0/0 is NaN."""
+    with np.errstate(invalid="ignore"):
+        found = (numerator / denominator).astype(np.float64)
+    for i in np.flatnonzero(np.maximum(abs(numerator), denominator) > _FIRST_ROUNDED).tolist():
+        found[i] = int(numerator[i]) / int(denominator[i])
+    return found
 
 
 def slots_of(group: Array, positive: NDArray[np.bool_], groups: int) -> Array:
@@ -117,6 +142,14 @@ class SortedGroups:
         begin, middle, end = self.bounds[2 * group : 2 * group + 3].tolist()
         scores = decode(self.codes[begin:end].copy(), self.dtype)
         return ThresholdCounts.from_checked(np.arange(begin, end) < middle, scores)
+
+    def lowest(self, tp: Array, fp: Array) -> Array:
+        """Return the lowest score of each group that is among its `tp` highest positives or `fp` highest negatives."""
+        last = self.codes.size - 1
+        ends = self.bounds[1::2], self.bounds[2::2]
+        codes = [self.codes[np.minimum(end - above, last)] for end, above in zip(ends, (tp, fp), strict=True)]
+        found = np.where(tp == 0, codes[1], np.where(fp == 0, codes[0], np.minimum(*codes)))
+        return decode(found, self.dtype)
 
     def at_least(self, cut: Any) -> tuple[Array, Array]:
         """Return the positives and the negatives of each group whose score is at least one of the scores' own type."""
@@ -204,6 +237,9 @@ class WeightedGroups:
         rows = slice(*self.bounds[group : group + 2].tolist())
         return ThresholdCounts.from_checked(self.positive[rows], self.scores[rows], self.weight[rows])
 
+    def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
+        return one_by_one(map(self.counts, range(self.bounds.size - 1)), function)
+
 
 @dataclass(frozen=True)
 class CountedGroups:
@@ -218,3 +254,11 @@ class CountedGroups:
 
     def counts(self, group: int) -> CumulativeCounts:
         return self.each[group]
+
+    def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
+        return one_by_one(self.each, function)
+
+
+def one_by_one(each: Iterable[CumulativeCounts], function: Callable[[GroupLevels], Array]) -> Array:
+    """Return what a function tells of the counts of each group."""
+    return np.concatenate([function(GroupLevels.of(counts)) for counts in each])
