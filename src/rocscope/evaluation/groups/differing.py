@@ -100,7 +100,7 @@ def differences(
     others = weight.sum() - weight
     rest = ((weight * area).sum() - weight * area) / others
     of_rest = np.maximum((weight**2 * variance).sum() - weight**2 * variance, 0) / others**2
-    p = _p_values(area - rest, mean, variance + of_rest, sizes[0] * sizes[1])
+    p = _p_values(area - rest, mean, variance, of_rest, *sizes)
     trust = spread**2 / (spread**2 + variance) if spread else np.zeros(area.size)
     columns = (rest, np.sqrt(variance), trust * area + (1 - trust) * mean, p, adjust_p_values(p, adjust))
     return GroupDifferences(names, auc, *(_spread_out(each, known) for each in columns), adjust, spread, level)
@@ -176,17 +176,18 @@ def _weights(variance: Array, between: float) -> Array:
     return 1 / total if total.all() else np.ones(variance.size)
 
 
-def _p_values(apart: Array, mean: float, variance: Array, pairs: Array) -> Array:
+def _p_values(apart: Array, mean: float, variance: Array, of_rest: Array, n_pos: Array, n_neg: Array) -> Array:
     """Return the two-sided p-values of differences, half a pair taken off.
 
     An area is less skewed than the beta law of its mean and variance, and more than the normal one: of both tails the
-    larger counts.
+    larger counts. Few rows have longer tails; so the variance is taken 1/(2m) larger where the smaller class has m.
     """
     if not 0 < mean < 1:
         return np.ones(apart.size)
+    variance = variance * (1 + 0.5 / np.minimum(n_pos, n_neg)) + of_rest
     trials = np.maximum(mean * (1 - mean) / variance - 1, _LEAST_TRIALS)
-    a, b, half = mean * trials, (1 - mean) * trials, 0.5 / pairs
+    a, b, half, error = mean * trials, (1 - mean) * trials, 0.5 / (n_pos * n_neg), np.sqrt(variance)
     lower, upper = apart + half, apart - half
-    below = np.fmax(special.betainc(a, b, np.clip(mean + lower, 0, 1)), special.ndtr(lower / np.sqrt(variance)))
-    above = np.fmax(special.betaincc(a, b, np.clip(mean + upper, 0, 1)), special.ndtr(-upper / np.sqrt(variance)))
+    below = np.fmax(special.betainc(a, b, np.clip(mean + lower, 0, 1)), special.ndtr(lower / error))
+    above = np.fmax(special.betaincc(a, b, np.clip(mean + upper, 0, 1)), special.ndtr(-upper / error))
     return np.minimum(2 * np.minimum(below, above), 1.0)
