@@ -278,3 +278,60 @@ def falsely_found(design, times):
         for adjust in found:
             found[adjust] += (adjust_p_values(p[~np.isnan(p)], adjust) <= 0.05).any()
     return {adjust: many / times for adjust, many in found.items()}
+
+
+def test_drift_of_every_group_at_once():
+    first, second = (rows_in_groups(seed, groups=25, least=2, most=9).select(models=["a"]) for seed in (11, 12))
+    second = second.select(second.segment > 3)
+    found = rs.inference.drift(first.counts(by="segment"), second.counts(by="segment"))
+    assert found.only_first.tolist() == [0, 1, 2, 3]
+    assert not found.only_second.size
+    ours, theirs = first.by_segment(), second.by_segment()
+    for i, name in enumerate(found.names.tolist()):
+        expected = rs.inference.drift(ours[name], theirs[name])
+        for quantity in ("ks", "ks_pos", "ks_neg"):
+            bounds, value = getattr(expected, quantity), getattr(found, quantity)[i]
+            assert np.isnan(value) if bounds is None else bounds.low <= value <= bounds.high
+        area = expected.auc_difference
+        assert np.isnan(found.auc_difference[i]) if area is None else found.auc_difference[i] == pytest.approx(area.low)
+        assert found.prevalence_difference[i] == pytest.approx(expected.prevalence_difference)
+    assert "21 groups" in repr(found)
+    assert len(found.to_frame()) == 21
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (PREDS.counts("a", by="segment"), PREDS.counts("a"), "two GroupedCounts of rows without weights"),
+        (ONE.counts(by="segment"), rs.Predictions([1, 0], [1, 2], segment=[5, 5]).counts(by="segment"), "got none"),
+        (ONE.counts(by="segment"), PREDS.counts("a", by="segment"), "scores of one type"),
+    ],
+)
+def test_drift_of_groups_that_do_not_fit(first, second, words):
+    with pytest.raises(InputError, match=words):
+        rs.inference.drift(first, second)
+
+
+def test_a_summary_of_counts_by_group():
+    preds = rows_in_groups(13, groups=3, least=30, most=40)
+    probable = {name: 1 / (1 + np.exp(-score)) for name, score in preds.scores.items()}
+    preds = rs.Predictions(preds.y_true, probable, segment=preds.segment)
+    grouped = {model: preds.counts(model, by="segment") for model in preds.models}
+    found, expected = rs.summary(grouped, by="segment"), rs.summary(preds, by="segment")
+    for row, own in zip(found, expected, strict=True):
+        assert (row.model, row.part, row.n, row.threshold) == (own.model, own.part, own.n, own.threshold)
+        assert row["auc"] == own["auc"]
+    assert rs.summary(grouped["a"])["score"]["auc"] == expected["a"]["auc"]
+
+
+def test_a_summary_refuses_what_names_single_cases():
+    many = rs.Predictions([1, 0] * 1001, np.arange(2002), segment=np.arange(2002) // 2)
+    for data in (many, many.counts(by="segment")):
+        with pytest.raises(InputError, match="at most 1,000 parts, got 1,001"):
+            rs.summary(data, by="segment")
+
+
+@pytest.mark.parametrize("weight", [None, [1, 2, 1, 3, 1, 1], [0.5, 1, 1, 1, 1, 1]])
+def test_all_rows_together(weight):
+    preds = rs.Predictions([1, 0, 1, 0, 1, 0], [3, 1, 2, 2, 4, 0], sample_weight=weight, segment=[1, 1, 2, 2, 2, 1])
+    assert preds.counts(by="segment").pooled() == preds.counts()

@@ -13,6 +13,7 @@ from rocscope._frame import frame_of
 from rocscope._parts import Named
 from rocscope._types import Array, Ties
 from rocscope.core.context import Context, HasContext
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import least_from
 from rocscope.core.provenance import Provenance
@@ -74,9 +75,18 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         n_pos, n_neg = self._rows.totals
         return check.read_only(n_pos), check.read_only(n_neg)
 
+    @property
+    def sorted_rows(self) -> SortedGroups | None:
+        """The rows of all groups, where they were sorted at once."""
+        return self._rows if isinstance(self._rows, SortedGroups) else None
+
     def sorted_levels(self) -> GroupLevels | None:
         """Return the levels of all groups at once, where their rows were sorted at once."""
         return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups) else None
+
+    def pooled(self) -> ThresholdCounts:
+        """Return the counts of all rows, whichever group they are of."""
+        return self._rows.pooled()
 
     @property
     def n_pos(self) -> Array:
@@ -160,7 +170,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         from rocscope.calibration.scores import brier
 
         def of_levels(levels: GroupLevels) -> Array:
-            p = _probabilities(levels)
+            p = levels.probabilities
             return levels.sums(levels.pos * (1 - p) ** 2 + levels.neg * p**2, upwards=True) / (
                 levels.n_pos + levels.n_neg
             )
@@ -175,7 +185,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         from rocscope.calibration.outcomes import Outcomes
 
         def of_levels(levels: GroupLevels) -> Array:
-            p = _probabilities(levels)
+            p = levels.probabilities
             return _ratio(levels.n_pos, levels.sums(p * (levels.pos + levels.neg), upwards=True))
 
         def of_counts(counts: CumulativeCounts) -> float:
@@ -381,16 +391,3 @@ class GroupedCounts(Named[CumulativeCounts], Result):
 def _ratio(observed: Any, expected: Any) -> Array:
     expected = np.asarray(expected, np.float64)
     return np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)
-
-
-def _probabilities(levels: GroupLevels) -> Array:
-    outside = (levels.threshold < 0) | (levels.threshold > 1)
-    if outside.any():
-        rows = (levels.pos + levels.neg)[outside].sum()
-        raise ScoreError(
-            "scores",
-            expected="probabilities from 0 to 1",
-            got=f"{number(rows)} outside, such as {levels.threshold[outside][0].item()!r}",
-            hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
-        )
-    return levels.threshold.astype(np.float64)
