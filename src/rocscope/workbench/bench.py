@@ -90,10 +90,11 @@ class Bench:
         """By which rows can be split: the columns of the only material."""
         return self.materials[0].columns if len(self.materials) == 1 else []
 
-    def prepare(self) -> None:
+    def prepare(self, turn: Turn) -> None:
         """Load the compiled loops, which takes as long as reading a million rows, if there will be work for them."""
         if any(material.size is not None and material.size >= SMALL for material in self.materials):
             for dtype in (np.float32, np.float64):
+                turn()
                 outline("", ThresholdCounts.from_scores(np.arange(SMALL) % 2, np.arange(SMALL, dtype=dtype)))
 
     def outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:

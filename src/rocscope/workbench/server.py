@@ -115,7 +115,7 @@ class Desk:
     @asynccontextmanager
     async def open(self, _app: Starlette) -> AsyncIterator[None]:
         """Have the threads for as long as the server runs."""
-        self.turns.begin(lambda _turn: self.bench.prepare(), aside=True)
+        self.turns.begin(self.bench.prepare, aside=True)
         yield
         self.turns.close()
 
