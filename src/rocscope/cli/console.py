@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rocscope import __version__
+from rocscope._progress import speaking
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def write(content: str | bytes) -> None:
     """Write to stdout."""
     if sys.stdout is None:
         raise InputError("stdout", expected="a stream that is open", got="a closed one")
+    speaking()
     with written():
         if isinstance(content, str):
             sys.stdout.write(content)
@@ -205,4 +207,5 @@ def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
 def note(message: str) -> None:
     """Say something on stderr."""
     if sys.stderr is not None:
+        speaking()
         print(message, file=sys.stderr)
