@@ -212,7 +212,7 @@ class ClassOptions(CountOptions):
             for each in ([value] if isinstance(value, str) else value)
         ]
         if words:
-            note(f"Guessed: {' '.join(words)}")
+            note(f"Guessed: {' '.join(words)}", to_be_copied=True)
         return replace(self, **new)
 
     def classes(self, file: str, **columns: Any) -> Any:
