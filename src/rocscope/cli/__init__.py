@@ -10,7 +10,7 @@ from typing import Any
 
 from rocscope._output import remove_unfinished
 from rocscope._progress import attended
-from rocscope.cli.console import discard
+from rocscope.cli.console import discard, note
 from rocscope.errors import RocscopeError
 
 BAD_INPUT, INTERNAL_ERROR, INTERRUPTED = 2, 101, 130
@@ -56,8 +56,7 @@ def run(arguments: Sequence[str]) -> int:
         line, code = _explained(error, arguments)
         if code == INTERNAL_ERROR and os.environ.get("ROCSCOPE_DEBUG"):
             raise
-        if sys.stderr is not None:
-            print("rocscope:", *line.split(), file=sys.stderr)
+        note(" ".join(["rocscope:", *line.split()]))
     return code or 0
 
 

@@ -45,7 +45,8 @@ Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
-Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png or .pdf.")]
+Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png, .pdf or .pgf.")]
+PlotWidth = Annotated[float, Parameter(help="Width of that figure in millimetres, such as 85 for a column.")]
 Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold.")]
 _MEMORY = (
     "Count without holding rows, as is done by itself beyond 5 million rows of Parquet or 250 MB of other files; ranks "
