@@ -175,7 +175,7 @@ def edited(content, path, change):
     holder = content
     for key in path[:-1]:
         holder = holder[key]
-    change(holder, path[-1])
+    change(holder, str(path[-1]) if isinstance(holder, dict) else path[-1])
     return content
 
 

@@ -12,6 +12,7 @@ import pytest
 from rocscope._stored import MOST_BYTES
 from rocscope.errors import StoredError
 from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, mutants, places
+from strategies import in_parts
 
 ALL = FILES | {"sketch": SKETCH}
 MOST_MEMORY = 300_000  # kB beyond what the tests took before: some times the largest file
@@ -162,15 +163,15 @@ def hang(_signal, _frame):
     raise TimeoutError("more than 10 s")
 
 
-@pytest.mark.parametrize("number", [1_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_mutants_load_as_something_sound_or_are_refused(tmp_path, number):
+@in_parts(1_000, 1_000_000)
+def test_mutants_load_as_something_sound_or_are_refused(tmp_path, cases, part):
     """Byte flips, cuts, swaps, nested JSON, huge numbers, with the old checksum and with one that fits."""
     found, bad = Counter(), {}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     signal.signal(signal.SIGALRM, hang)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        for name, data in mutants(number):
+        for name, data in mutants(cases, part):
             signal.alarm(10)
             seen = outcome(ALL[name], data, tmp_path / "mutant.json")
             signal.alarm(0)
@@ -178,7 +179,7 @@ def test_mutants_load_as_something_sound_or_are_refused(tmp_path, number):
             if seen not in ("refused", "loaded"):
                 bad.setdefault(f"{name}: {seen}", data)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    print(f"{number:,} mutants: {dict(found)}, {grown:,} kB more memory at most")
+    print(f"{cases:,} mutants: {dict(found)}, {grown:,} kB more memory at most")
     assert not bad, "\n".join(list(bad)[:40])
     assert found["refused"] and found["loaded"]
     assert grown < MOST_MEMORY
