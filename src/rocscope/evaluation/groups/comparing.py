@@ -105,7 +105,8 @@ def _by_model(models: Any) -> dict[str, GroupedCounts]:
         raise refusal("models", "Predictions with segments, or a mapping from model to GroupedCounts", given)
     if len(given) < 2:
         raise InputError("models to compare", expected="two or more", got=f"{len(given)}")
-    return {str(name): each for name, each in given.items()}
+    found: dict[str, Any] = {str(name): each for name, each in given.items()}
+    return found
 
 
 def _of_the_same_rows(grouped: dict[str, GroupedCounts]) -> dict[str, GroupedCounts]:
