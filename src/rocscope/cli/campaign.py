@@ -39,6 +39,7 @@ def campaign(
     select: str | None = None,
     random_state: Annotated[int, CAMPAIGN] = 0,
     plot: opt.Plot = None,
+    plot_width: opt.PlotWidth = 178,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
@@ -77,7 +78,7 @@ def campaign(
     random_state
         Another number draws other lots.
     """
-    check_figure(plot, force=force)
+    check_figure(plot, plot_width, force=force)
     opt.require_output(select, force=force)
     if (select is None) != (id is None):
         raise InputError("--select and --id", expected="both or neither", got="one of them")
@@ -106,7 +107,7 @@ def campaign(
         chosen = plan.select(sample, sample.groups, random_state=random_state)
         note(f"{chosen.size:,} customers: {_write(select, id, chosen, force=force)}")
     if plot:
-        drawn = write_figure(plot, lambda ax: _draw(ax, plan), title="Profit", force=force)
+        drawn = write_figure(plot, lambda ax: _draw(ax, plan), plot_width, title="Profit", force=force)
         note(f"Figure: {drawn}")
 
 
