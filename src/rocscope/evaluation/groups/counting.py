@@ -49,7 +49,7 @@ def of_segments(
 
 def _together(each: list[Any]) -> GroupRows:
     """Return the counts of groups, with all their levels in one place where these are at hand and of one type."""
-    ranked = [getattr(counts, "ranking", None) for counts in each]
+    ranked: list[Any] = [getattr(counts, "ranking", None) for counts in each]
     if not all(isinstance(levels, Levels) and not levels.weighted for levels in ranked):
         return CountedGroups(each)
     if len({levels.threshold.dtype for levels in ranked}) > 1:
