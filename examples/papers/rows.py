@@ -104,6 +104,15 @@ def print_signed_ranks(rows: Sequence[Row], default: str, chosen: str, what: str
         print(f"  {what}, {whose}: {found.difference.words}, Wilcoxon p={found.p_value:.3g}")
 
 
+def print_correlation(rows: Sequence[Row]) -> float | None:
+    """Print how our changes go with the published ones, and return their correlation; None for fewer than three."""
+    if len(rows) < 3:
+        return None
+    found = float(np.corrcoef([row.mean("change") for row in rows], [row.published["change"] for row in rows])[0, 1])
+    print(f"Correlation of the {len(rows)} changes with the published ones: {found:.3f}")
+    return found
+
+
 def print_disagreements(rows: Sequence[Row]) -> None:
     """List the rows whose published change no other seed of ours is likely to give, with the likely reason."""
     if not rows or len(rows[0].ours["change"]) < 2:

@@ -24,7 +24,7 @@ def options(description: str | None, **choices: Sequence[str]) -> argparse.Names
     """Return what the command line asks for; `choices` are more options, of which the first value is the default."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder of CSV files")
-    parser.add_argument("--seeds", type=int, default=5, help="ways to cut into folds that are averaged (default 5)")
+    parser.add_argument("--seeds", type=int, default=20, help="ways to cut into folds that are averaged (default 20)")
     parser.add_argument("--quick", action="store_true", help="one seed, and five folds within the training parts")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--offline", action="store_true", help="do not ask OpenML for what is missing")

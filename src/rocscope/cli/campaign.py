@@ -113,7 +113,7 @@ def campaign(
 
 def _print(plan: Any, steps: int, *, json: bool) -> None:
     if json:
-        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan, plan.curve.campaign.context)))
+        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan)))
     else:
         if len(plan.offers) > 1:
             print_rows("Models", _HEADINGS, map(_offer, plan.offers))
@@ -121,7 +121,7 @@ def _print(plan: Any, steps: int, *, json: bool) -> None:
             f"{plan.best.model}: profit by depth", _BY_DEPTH, map(_step, plan.curve.table(steps)), left=("model",)
         )
 
-        print_interval(interval_of(plan, plan.curve.campaign.context), "profit", about(plan.best.best.profit))
+        print_interval(interval_of(plan), "profit", about(plan.best.best.profit))
         note(plan.verdict)
 
 

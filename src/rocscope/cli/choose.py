@@ -128,7 +128,7 @@ def choose(
 
 
 def _with_interval(decision: Any) -> dict[str, Any]:
-    return decision.to_dict() | as_json(interval_of(decision, decision.context))
+    return decision.to_dict() | as_json(interval_of(decision))
 
 
 def _deliver(
@@ -155,7 +155,7 @@ def _print(decision: Any, *, with_half: bool) -> None:
     _print_choice(decision)
     _print_counts(decision)
     _print_costs(decision, with_half=with_half)
-    print_interval(interval_of(decision, decision.context), "expected cost per case", f"{decision.expected_cost:.4g}")
+    print_interval(interval_of(decision), "expected cost per case", f"{decision.expected_cost:.4g}")
 
 
 def _print_choice(decision: Any) -> None:

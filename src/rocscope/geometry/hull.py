@@ -23,7 +23,6 @@ from rocscope._whole import is_moderate, rounded, scale_of
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Block, Levels, Vertices
-from rocscope.core.ranking import ranges
 from rocscope.core.threads import in_threads
 from rocscope.geometry.choices import Choices
 from rocscope.kernels.weights import LEAST, MARGIN
@@ -77,7 +76,7 @@ def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
         return _pool_weighted(counts)
     if not counts.is_exact or ranking.few:
         return _pool_levels(ranking.levels())
-    found = in_threads(lambda blocks: _push(blocks, np.int64), ranges(ranking))
+    found = in_threads(lambda blocks: _push(blocks, np.int64), ranking.ranges())
     tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), np.int64)
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
 

@@ -38,7 +38,7 @@ class Thinned:
     def deviation(self) -> float:
         """How far any point left out lies from the lines between those kept, in tpr and fpr alike."""
         every = self.index.size == len(self.counts) + 1
-        return 0.0 if every else _deviation(self.counts, self.tp, self.fp)
+        return 0.0 if every else _deviation(self.counts, self.index, self.tp, self.fp)
 
 
 def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | None = None) -> Thinned:
@@ -66,7 +66,6 @@ def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | No
     (array([0, 2, 5, 6]), array([inf, 5., 2., 1.]), 0.0)
     """
     counts.require_both_classes("thinning")
-    every = len(counts) < most
     hull = pool(counts) if hull is None else hull
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
     chosen: list[tuple[Array, ...]] = []
@@ -74,8 +73,11 @@ def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | No
     for block in counts.ranking.blocks():
         along = _along(counts, block.tp, block.fp)
         last = first + int(np.searchsorted(wanted[first:], along[-1], side="right"))
-        level = np.searchsorted(along, wanted[first:last])
-        level = np.arange(along.size) if every else level[np.diff(level, prepend=-1) > 0]
+        if not done and along.size < most and last == wanted.size:  # the first block is the last
+            level = np.arange(along.size)
+        else:
+            level = np.searchsorted(along, wanted[first:last])
+            level = level[np.diff(level, prepend=-1) > 0]
         first = last
         if not complete and block.fp[-1] == counts.n_neg:
             level, complete = np.union1d(level, np.searchsorted(block.fp, counts.n_neg)), True
@@ -91,17 +93,25 @@ def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
     return tp / counts.n_pos + fp / counts.n_neg
 
 
-def _above(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
-    return tp / counts.n_pos - fp / counts.n_neg
+def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> float:
+    """Return how far points lie from the lines between those of an index, block by block and line by line.
 
-
-def _deviation(counts: ThresholdCounts, tp: Array, fp: Array) -> float:
-    along, above = _along(counts, tp, fp), _above(counts, tp, fp)
-    errors = (
-        np.abs(np.interp(_along(counts, *points), along, above) - _above(counts, *points)).max()
-        for points in counts.points()
-    )
-    return float(max(errors)) / 2
+    On the line from (a, b) a rise of tp by 1 / n_pos moves d by 1 and the line's d by its slope, and fp likewise.
+    """
+    along, above = _along(counts, tp, fp), tp / counts.n_pos - fp / counts.n_neg
+    run = np.diff(along)
+    slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may stand still
+    up, right = (1 - slope) / counts.n_pos, (1 + slope) / counts.n_neg
+    worst, done, line, lines = 0.0, 0, 0, slope.size
+    for block in counts.ranking.blocks():
+        first, size = 0, block.tp.size
+        while first < size and line < lines:
+            last = min(int(index[line + 1]) - done, size)
+            error = up[line] * (block.tp[first:last] - tp[line]) - right[line] * (block.fp[first:last] - fp[line])
+            worst = max(worst, error.max(initial=0.0), -error.min(initial=0.0))
+            first, line = last, line + (last < size or done + size == index[line + 1])
+        done += size
+    return float(worst) / 2
 
 
 @dataclass(frozen=True)
