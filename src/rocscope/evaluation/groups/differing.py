@@ -103,7 +103,8 @@ def differences(
     p = _p_values(area - rest, mean, variance, of_rest, *sizes)
     trust = spread**2 / (spread**2 + variance) if spread else np.zeros(area.size)
     columns = (rest, np.sqrt(variance), trust * area + (1 - trust) * mean, p, adjust_p_values(p, adjust))
-    return GroupDifferences(names, auc, *(_spread_out(each, known) for each in columns), adjust, spread, level)
+    rest_of, error, shrunk, alone, adjusted = (_spread_out(each, known) for each in columns)
+    return GroupDifferences(names, auc, rest_of, error, shrunk, alone, adjusted, adjust, spread, level)
 
 
 def _spread_out(values: Array, known: NDArray[np.bool_]) -> Array:
