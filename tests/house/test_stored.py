@@ -11,7 +11,7 @@ import pytest
 
 from rocscope._stored import MOST_BYTES
 from rocscope.errors import StoredError
-from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, mutants, places
+from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, edited, mutants, places, sealed
 from strategies import in_parts
 
 ALL = FILES | {"sketch": SKETCH}
@@ -157,6 +157,21 @@ def outcome(kind, data, path):
     except Exception as error:  # noqa: BLE001 (which must not be)
         return f"using: {type(error).__name__}: {str(error)[:200]}"
     return "loaded"
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("decision with reviews", ("review", "rule", "first", "threshold"), 10**400),
+        ("decision with reviews", ("review", "rule", "second", "model"), "x" * 9000),
+        ("monitor", ("level",), 9.5e-151),
+        ("monitor", ("rule", "model"), "x" * 9000),
+    ],
+)
+def test_what_searches_for_mutants_have_found(name, place, value, tmp_path):
+    content = {key: each for key, each in json.loads(FILES[name].data()).items() if key not in HEADER}
+    own = edited(content, place, lambda holder, key: holder.__setitem__(key, value))
+    assert outcome(FILES[name], sealed(FILES[name], own), tmp_path / "mutant.json") in ("loaded", "refused")
 
 
 def hang(_signal, _frame):
