@@ -162,9 +162,8 @@ def outcome(kind, data, path):
 @pytest.mark.parametrize(
     ("name", "place", "value"),
     [
-        ("decision with reviews", ("review", "rule", "first", "threshold"), 10**400),
-        ("decision with reviews", ("review", "rule", "second", "model"), "x" * 9000),
-        ("monitor", ("level",), 9.5e-151),
+        ("decision with reviews", ("review", "rule", "first", "threshold"), 10**30),
+        ("decision with reviews", ("model",), "x" * 3000),
         ("monitor", ("rule", "model"), "x" * 9000),
     ],
 )

@@ -185,7 +185,7 @@ class Mixture(Result):
 
 
 def _rule(end: HullVertex) -> str:
-    if np.isinf(end.threshold):
+    if abs(end.threshold) == inf:
         return "nobody" if end.threshold > 0 else "everybody"
     return f"score{'<' if end.negated else '≥'}{end.threshold:.6g} of {end.model}"
 
