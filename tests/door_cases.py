@@ -141,6 +141,7 @@ OF_RESULTS_OR_ROWS = {
     "evaluation.compare_folds": evaluation.compare_folds,
     "evaluation.practical_equivalence": lambda data: evaluation.practical_equivalence(data, 0.01),
     "evaluation.compare_datasets": evaluation.compare_datasets,
+    "evaluation.compare_groups": evaluation.compare_groups,
     "evaluation.friedman": evaluation.friedman,
 }
 OF_A_POINT = {

@@ -12,6 +12,7 @@ from rocscope import _hooks
 
 _hooks.register("plotting", lambda: import_module("rocscope.plotting"))
 _hooks.register("areas", lambda: import_module("rocscope.inference.areas.auc"))
+_hooks.register("device", lambda: import_module("rocscope.engines.device"))
 _hooks.register("groups", lambda: import_module("rocscope.evaluation.groups.counting"))
 
 __version__ = "0.1.0"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-Above = Literal["plotting", "groups", "areas"]
+Above = Literal["plotting", "groups", "areas", "device"]
 
 _loaders: dict[Above, Callable[[], Any]] = {}
 

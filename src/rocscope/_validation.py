@@ -13,6 +13,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._tensors import as_array as as_array
+from rocscope._tensors import ranks_there as ranks_there
 from rocscope._types import Array
 from rocscope._unrounded import as_written, unpacked
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
@@ -31,7 +33,7 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         masked = int(np.ma.getmaskarray(values).sum())
         raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
     try:
-        array = np.asarray(values)
+        array = as_array(values)
     except ValueError as error:  # rows of different lengths
         raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
     except Exception as error:  # what an array of another library says of itself

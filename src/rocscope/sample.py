@@ -4,7 +4,8 @@ Data of one model, passed as ``y_true``:
 
 - labels, with scores as ``y_score``: arrays of n entries (lists, columns of data frames). Labels are {0, 1}, {-1, 1},
   {False, True}, or any two with ``pos_label``; a higher score means more positive; ``sample_weight`` is an array of n
-  weights of at least 0. Scores have to be probabilities where a function says so.
+  weights of at least 0. Scores have to be probabilities where a function says so. Tensors of PyTorch and CuPy are
+  arrays, with or without gradients; those of bfloat16 become float32, which holds them.
 - `Predictions`: the same, checked, with folds, segments and further models.
 - `ThresholdCounts`: labels counted at each distinct score.
 - `BinnedCounts` and `CountsSketch`: the same in ranges of the score. Where they leave open what is asked, the answer is

@@ -1,6 +1,8 @@
 """`rocscope choose` and `rocscope campaign` as their users type them."""
 
 import json
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -73,6 +75,27 @@ def test_choose_draws(run, scores, tmp_path, suffix, extra):
     assert (tmp_path / f"roc.{suffix}").read_bytes().startswith(start)
 
 
+def test_a_figure_is_as_wide_as_a_column(run, scores, tmp_path):
+    for width in ("85", "178"):
+        assert run("choose", scores, *COLUMNS, "--plot", f"{width}.svg", "--plot-width", width)[0] == 0
+        box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', (tmp_path / f"{width}.svg").read_text())
+        assert float(box[1]) == pytest.approx(float(width) / 25.4 * 72, abs=0.01)
+        assert float(box[2]) > 6 / 7 * float(box[1]), "no room for the legend"
+
+
+def test_a_figure_for_latex_needs_one(run, scores, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    code, _, err = run("choose", scores, *COLUMNS, "--plot", "roc.pgf")
+    assert (code, "expected one of xelatex, lualatex, pdflatex for .pgf, got none; write .pdf" in err) == (2, True)
+    assert not (tmp_path / "roc.pgf").exists()
+
+
+@pytest.mark.skipif(not shutil.which("xelatex"), reason="LaTeX is not installed")
+def test_a_figure_for_latex(run, scores, tmp_path):
+    assert run("choose", scores, *COLUMNS, "--plot", "roc.pgf")[0] == 0
+    assert (tmp_path / "roc.pgf").read_text().startswith("%% Creator: Matplotlib, PGF backend")
+
+
 def test_a_model_below_the_diagonal_negated(run, scores):
     _, out, _ = run("choose", scores, "--label", "y", "--score", "b", "--negate", "--json")
     content = json.loads(out)
@@ -94,7 +117,8 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--cost-fn", "nan"), "--cost-fn: expected a finite number, or the name of a column of the rows, got nan"),
         (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
         (("--criterion", "fun"), "criterion: expected one of 'min_cost', "),
-        (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, got roc.gif"),
+        (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, .pgf, got roc.gif"),
+        (("--plot", "roc.svg", "--plot-width", "8"), "--plot-width: expected 40 to 1,000 millimetres, got 8"),
         (("--cost-fp", "-1", "--cost-fn", "-1"), "which rewards errors of both kinds"),
         (("-o", "no/such/folder.json"), "expected a folder that exists"),
     ],
@@ -256,13 +280,14 @@ def payments(tmp_path):
 def test_costs_that_are_columns(run, payments, tmp_path):
     columns = ("choose", payments, "--label", "y", "--score", "s", "--cost-fn", "amount", "--cost-fp", "5")
     code, out, err = run(*columns, "--cost-tp", "5", "-o", "d.json", "--plot", "roc.svg")
-    assert (code, err.splitlines()[1:]) == (0, ["Decision: d.json", "Figure: roc.svg"])
-    assert err.startswith("No interval: costs differ from row to row")
+    assert (code, err.splitlines()) == (0, ["Decision: d.json", "Figure: roc.svg"])
+    assert "as good as 4 equal ones" in out
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
     assert ["positive iff", "score >= 0.5"] in rows
     assert ["this decision", "3.562", "+0"] in rows, "five are stopped, and 3.5 is lost"
     assert ["note", "in 2 of 8 rows acting on a positive loses"] in rows
     assert Decision.load(tmp_path / "d.json").context.cost_fn == "amount"
+    assert run("verify", "d.json", payments, "--label", "y", "--score", "s")[0] == 0
 
 
 @pytest.mark.parametrize(

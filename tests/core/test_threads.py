@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rocscope.core import ranking, threads
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.ranking import KeyPart, SortedKeys, count_pairs
+from rocscope.core.ranking import KeyPart, SortedKeys
 from rocscope.geometry import pool
 
 ROWS = st.lists(st.tuples(st.booleans(), st.integers(-8, 8)), min_size=2, max_size=40)
@@ -40,7 +40,7 @@ def test_parts_make_the_whole(available, rows, cuts):
         patch.setattr(threads, "cores", lambda: available)
         positives, negatives = ([s for label, s in zip(y, score, strict=True) if label == wanted] for wanted in (1, 0))
         pairs = [(p > n, p == n) for p in positives for n in negatives]
-        assert count_pairs(counts.ranking) == (sum(right for right, _ in pairs), sum(equal for _, equal in pairs))
+        assert counts.ranking.count_pairs() == (sum(right for right, _ in pairs), sum(equal for _, equal in pairs))
         assert pool(counts) == pool(expected)
         assert counts == expected
 

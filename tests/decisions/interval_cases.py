@@ -4,7 +4,7 @@ As a script it prints the figures of `Decision.interval` and `CampaignPlan.profi
 ``python tests/decisions/interval_cases.py [SAMPLES [SEED]]``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -16,7 +16,9 @@ import rocscope as rs
 class Cases:
     """Rows of which some are positive by chance, with scores of models that share a part of their error.
 
-    Negatives are standard normal, positives normal around the shift of each model; perhaps rounded up to steps.
+    Negatives are standard normal, positives normal around the shift of each model; perhaps rounded up to steps. Where
+    amounts `spread`, what a miss costs or a response brings is log-normal, of that standard deviation of its logarithm
+    and the mean `cost_fn`.
     """
 
     n: int
@@ -26,20 +28,26 @@ class Cases:
     step: float = 0.0
     shared: float = 0.5
     target: bool = False
+    spread: float = 0.0
+
+    @property
+    def _amount(self):
+        return "amount" if self.spread else self.cost_fn
 
     @property
     def context(self):
-        return rs.Context(self.prevalence if self.target else None, cost_fn=self.cost_fn)
+        return rs.Context(self.prevalence if self.target else None, cost_fn=self._amount)
 
     @property
     def campaign(self):
         """A mailing to 10,000, of which each contact costs 1 and each response brings `cost_fn`."""
-        return rs.Campaign(10_000, 1, self.cost_fn, fixed_cost=100)
+        return rs.Campaign(10_000, 1, self._amount, fixed_cost=100)
 
     def cost(self, threshold, shift, context=None):
         """What a threshold truly costs per case."""
         cut = threshold - self.step
-        return (context or self.context).expected_cost(ndtr(shift - cut), ndtr(-cut), self.prevalence)
+        context = replace(self, spread=0.0).context if context is None else context
+        return context.expected_cost(ndtr(shift - cut), ndtr(-cut), self.prevalence)
 
     def least(self):
         """What the best threshold of the best model costs."""
@@ -55,7 +63,10 @@ class Cases:
         for number, shift in enumerate(self.shifts):
             score = common + np.sqrt(1 - self.shared) * rng.standard_normal(self.n) + shift * positive
             scores[f"m{number}"] = self.step * np.ceil(score / self.step) if self.step else score
-        return rs.Predictions(positive, scores)
+        if not self.spread:
+            return rs.Predictions(positive, scores)
+        amount = self.cost_fn * np.exp(self.spread * rng.standard_normal(self.n) - self.spread**2 / 2)
+        return rs.Predictions(positive, scores, columns={"amount": amount})
 
 
 SINGLE = {
@@ -88,18 +99,36 @@ MAILING = {
     "profit, 1 % of 2,000 respond": Cases(2000, (1.5,), 0.01, 100),
 }
 
+AMOUNTS = {
+    "amounts of .5, 100 rows": Cases(100, spread=0.5),
+    "amounts of .5, 400 rows": Cases(400, spread=0.5),
+    "amounts of 1, 400 rows": Cases(400, spread=1.0),
+    "amounts of 1, 4,000 rows": Cases(4000, spread=1.0),
+    "amounts of .5, class mix known, 400 rows": Cases(400, target=True, spread=0.5),
+    "amounts of .5, 2 % of 1,000 positive": Cases(1000, (1.5,), 0.02, 30, spread=0.5),
+    "amounts of 1, five equal models, 400 rows": Cases(400, (1.0,) * 5, spread=1.0),
+}
+MAILING_OF_AMOUNTS = {
+    "profit in amounts of .5, 10 % of 400 respond": Cases(400, (1.5,), 0.1, 10, spread=0.5),
+    "profit in amounts of 1, 10 % of 400 respond": Cases(400, (1.5,), 0.1, 10, spread=1.0),
+    "profit in amounts of 1, 3 % of 2,000 respond": Cases(2000, (1.0,), 0.03, 40, spread=1.0),
+}
+OF_COST = SINGLE | RARE | SEVERAL | AMOUNTS
+OF_PROFIT = MAILING | MAILING_OF_AMOUNTS
+
 
 def study(cases, samples, *, seed=0, replicates=200, profit=False):
     """Return, for each sample, by how much the intervals of cost (or profit) and of regret miss the truth, 0 if not."""
     rng = np.random.default_rng([seed, cases.n, len(cases.shifts)])
     least, found = cases.least(), []
+    of_campaign = replace(cases, spread=0.0).campaign.context
     for number in range(samples):
         rows = cases.sample(rng)
         options = {"replicates": replicates, "random_state": number, "progress": False}
         if profit:
             plan = rs.plan_campaign(rows, cases.campaign)
             interval, model = plan.interval(**options), plan.best.model
-            truth = -cases.cost(plan.best.best.threshold, cases.shifts[int(model[1:])], cases.campaign.context)
+            truth = -cases.cost(plan.best.best.threshold, cases.shifts[int(model[1:])], of_campaign)
             truth = cases.campaign.population * truth - cases.campaign.fixed_cost
             regret = 0.0
         else:
@@ -116,8 +145,8 @@ def study(cases, samples, *, seed=0, replicates=200, profit=False):
 
 def covered(name, samples, **options):
     """Print how often the intervals of a line hold the truth, cost or profit and regret, and return that."""
-    profit = name in MAILING
-    result = study((SINGLE | RARE | SEVERAL | MAILING)[name], samples, profit=profit, **options)
+    profit = name in OF_PROFIT
+    result = study((OF_COST | OF_PROFIT)[name], samples, profit=profit, **options)
     missed, held = result["missed"], np.mean(result["regret"] == 0)
     of_regret = "" if profit else f", regret {held:.1%}"
     print(
@@ -134,5 +163,5 @@ if __name__ == "__main__":
     import sys
 
     given = [int(text) for text in sys.argv[1:]]
-    for line in SINGLE | RARE | SEVERAL | MAILING:
+    for line in OF_COST | OF_PROFIT:
         covered(line, *given[:1] or [1000], seed=given[1] if len(given) > 1 else 0)

@@ -101,6 +101,23 @@ def test_the_same_amount_for_all_is_the_plain_campaign(capacity, rate):
     assert ours.to_dict()["campaigns"]["campaign"]["unit_benefit"] == "margin"
 
 
+@pytest.mark.parametrize("capacity", [None, 150])
+@pytest.mark.parametrize("rate", [None, 0.2])
+def test_a_profit_of_amounts_has_its_interval(capacity, rate):
+    rng = np.random.default_rng(1)
+    y = rng.random(400) < 0.3
+    preds = Predictions(
+        y, {m: rng.normal(size=400) + y for m in "ab"}, columns={"margin": rng.lognormal(1.5, 0.3, 400)}
+    )
+    plan = rs.plan_campaign(preds, Campaign(1000, 1, "margin", 10, rate, capacity))
+    found = plan.interval(replicates=200)
+    assert found.apparent == pytest.approx(plan.best.best.profit, rel=1e-9)
+    assert found.low < found.value < found.high
+    assert 0.9 < found.acting <= 1
+    assert found.reliable is (capacity is None)
+    assert plan.profit.level == 0.95
+
+
 PREDS = Predictions([1, 0, 1, 0], [4, 3, 2, 1], columns={"margin": [9, -1, -1, 0]})
 CAMPAIGN = Campaign(100, 1, "margin")
 

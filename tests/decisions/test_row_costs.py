@@ -1,6 +1,7 @@
 """Costs that differ from row to row, against brute force over rows in fractions of the amounts as they are written."""
 
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -104,6 +105,7 @@ def check_one(rng):
     at_half = preds.scores[decision.model] >= 0.5
     assert decision.default_cost == pytest.approx(float(mean_cost(preds, context, at_half)), rel=1e-12, abs=1e-12)
     assert decision.hull_cost == decision.expected_cost
+    assert decision.verify(preds).holds, decision.verify(preds)
     gain = [mean_cost(preds, context, np.arange(len(preds)) == i) for i in range(len(preds))]
     nobody = mean_cost(preds, context, np.zeros(len(preds), bool))
     return any((nobody - each) * (1 if y else -1) < 0 for each, y in zip(gain, preds.y_true, strict=True))
@@ -205,6 +207,56 @@ def test_a_criterion_counts_rows_and_its_choice_is_priced():
     found, plain = rs.choose(PREDS, FRAUD, criterion="f1"), rs.choose(PREDS, criterion="f1")
     assert (found.model, found.point, found.criterion_value) == (plain.model, plain.point, plain.criterion_value)
     assert found.expected_cost == np.where(found.predict(PREDS), 5, AMOUNT * Y).mean() >= found.hull_cost
+
+
+def of_amounts(n=400, amount=None, **columns):
+    rng = np.random.default_rng(3)
+    y = rng.random(n) < 0.3
+    amount = rng.lognormal(3, 0.7, n) if amount is None else np.full(n, amount)
+    return Predictions(y, {m: rng.normal(size=n) + y for m in "ab"}, columns={"amount": amount}, **columns)
+
+
+@pytest.mark.parametrize("columns", [{}, {"groups": np.arange(400) // 2}, {"sample_weight": 1 + np.arange(400) % 2}])
+@pytest.mark.parametrize("target", [None, 0.1])
+def test_an_interval_is_of_the_cost_of_the_choice(columns, target):
+    decision = rs.choose(of_amounts(**columns), replace(FRAUD, target_prevalence=target))
+    found = decision.interval(replicates=200)
+    assert found.apparent == pytest.approx(decision.expected_cost, rel=1e-12)
+    assert found.low < found.apparent < found.value < found.high, "the choice flatters itself"
+    assert sum(found.models.values()) == pytest.approx(1)
+    assert found.regret.low <= found.regret.value <= found.regret.high < found.value
+
+
+def test_the_same_amount_in_every_row_has_the_interval_of_the_number():
+    preds = of_amounts(amount=30)
+    ours, plain = (rs.choose(preds, Context(cost_fn=cost, cost_fp=5, cost_tp=5)).interval() for cost in ("amount", 30))
+    assert (ours.value, ours.apparent) == pytest.approx((plain.value, plain.apparent), rel=0.01)
+    assert (ours.low, ours.high) == pytest.approx((plain.low, plain.high), abs=0.1 * (plain.high - plain.low))
+    assert ours.regret.high == pytest.approx(plain.regret.high, rel=0.2)
+    assert ours.reliable
+
+
+def test_a_rule_that_is_not_chosen_anew_has_the_interval_of_hall():
+    """Its ends as Hall 1992 writes them, JRSS-B 54:221-228, of what each row costs."""
+    preds = of_amounts()
+    decision = rs.choose(preds, FRAUD, subject_to="tpr >= .8")
+    cost = np.where(decision.predict(preds), 5, preds.columns["amount"] * preds.y_true)
+    n, mean, root = cost.size, cost.mean(), np.sqrt(cost.size)
+    skew = np.mean((cost - mean) ** 3) / cost.var() ** 1.5
+    at = [3 * root / skew * (np.cbrt(1 + skew / root * (z - skew / (6 * root))) - 1) for z in (1.96, -1.96)]
+    low, high = (mean - cost.std(ddof=1) / root * each for each in at)
+    found = decision.interval()
+    assert (found.value, found.n) == (pytest.approx(mean), n)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.03 * (high - low))
+    assert found.reason.startswith(
+        "constraints and criteria other than cost are taken as given, not as chosen, and a few"
+    )
+
+
+def test_a_few_large_amounts_make_an_interval_unreliable():
+    found = rs.choose(PREDS, FRAUD).interval()
+    assert found.low >= 0, "no row costs less"
+    assert "a few rows are most of the cost" in found.reason
 
 
 @pytest.mark.parametrize(

@@ -244,10 +244,31 @@ def test_scores_and_weights_of_any_size(score, weight):
             assert decision.threshold == score.max() or not moved.verify(rows).holds
 
 
-def test_costs_of_each_row_are_refused_and_bounds_with_a_level_left_open():
-    rows = Predictions(Y, PREDS.scores["a"], columns={"amount": np.arange(Y.size)})
-    with pytest.raises(InputError, match=r"^context: expected costs that are the same in every row"):
-        rs.choose(rows, Context(cost_fn="amount")).verify(rows)
+AMOUNTS = Predictions(Y, PREDS.scores, columns={"amount": 1 + np.arange(Y.size) % 7 * 2.5})
+
+
+@pytest.mark.parametrize(
+    "aim", [{}, {"subject_to": "cases <= 300"}, {"criterion": "f1"}, {"subject_to": ["tpr >= .5", "depth <= .5"]}]
+)
+def test_what_costs_differ_in_from_row_to_row_is_verified(aim, tmp_path):
+    saved = rs.choose(AMOUNTS, Context(0.3, cost_fn="amount", cost_fp=2), **aim).save(tmp_path / "decision.json")
+    decision = Decision.load(saved)
+    assert decision.verify(AMOUNTS).holds, decision.verify(AMOUNTS)
+    dearer = Predictions(Y, PREDS.scores, columns={"amount": AMOUNTS.columns["amount"] + (np.arange(Y.size) == 0)})
+    assert "treat_none_cost" in "".join(decision.verify(dearer).refuted), "one amount is another"
+    there = AMOUNTS.counts(decision.model).at(5)
+    moved = replace(decision, point=there)
+    assert decision.threshold == 5 or not moved.verify(AMOUNTS).holds
+    for other in (LOT, LOOK):
+        with pytest.raises(InputError, match="the same in every row where cases are drawn or reviewed"):
+            replace(other, context=decision.context).verify(AMOUNTS)
+    with pytest.raises(ColumnError, match="cost_fn: expected the rows to have a column 'amount'"):
+        decision.verify(PREDS)
+    with pytest.raises(InputError, match="rows"):
+        decision.verify({name: AMOUNTS.counts(name) for name in "ab"})
+
+
+def test_bounds_with_a_level_are_left_open():
     sure = rs.choose(PREDS, Context(cost_fn=3), subject_to="tpr >= .5 at 95 %").verify(PREDS)
     assert (sure.holds, len(sure.left_open)) == (True, 1)
 

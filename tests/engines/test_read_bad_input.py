@@ -174,6 +174,7 @@ def test_csv_files_of_different_columns_are_refused(tmp_path):
         ("nope > 1", "Referenced column .nope. not found"),
         ("s > 0); DROP TABLE x; --", "where="),
         ("s > 0; SELECT 1", "where="),
+        ("sum(s) OVER () > 1", "window"),
         ("s > 0) UNION SELECT 1, 2 --", "where="),
         ("sum(s) > 1", "cannot contain aggregates"),
         ("s = 'high'", "Could not convert string 'high' to DOUBLE"),

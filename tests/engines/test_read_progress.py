@@ -1,6 +1,7 @@
 """The bar that reading draws: on stderr, if that is a terminal, with rows, rows a second and the time left."""
 
 import io
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -75,3 +76,67 @@ def test_a_short_job_shows_none(monkeypatch):
     with _progress.reporting(True, "Reading", "rows") as report:
         report(4_000, 4_000)
     assert not stderr.getvalue()
+
+
+def on_screen(written):
+    """Return the lines that a terminal shows."""
+    lines = [[]]
+    for character in written:
+        if character == "\n":
+            lines.append([])
+        elif character == "\r":
+            lines[-1].append(0)
+        else:
+            lines[-1].append(character)
+    shown = []
+    for line in lines:
+        cells, at = {}, 0
+        for character in line:
+            if character == 0:
+                at = 0
+            else:
+                cells[at], at = character, at + 1
+        shown.append("".join(cells.values()).rstrip())
+    return shown
+
+
+def test_what_tells_nothing_is_said_to_be_at_work(monkeypatch):
+    monkeypatch.setattr(_progress, "_SILENT", 0)
+    monkeypatch.setattr(_progress, "_TICK", 0.001)
+    monkeypatch.setenv("COLUMNS", "20")
+    stderr = Screen()
+    monkeypatch.setattr("sys.stderr", stderr)
+
+    def seen(text):
+        end = time.monotonic() + 20
+        while text not in on_screen(stderr.getvalue())[-1] and time.monotonic() < end:
+            time.sleep(0.001)
+        return text in on_screen(stderr.getvalue())[-1]
+
+    with _progress.attended("rocscope summary"):
+        assert seen("rocscope summary, 0")
+        with _progress.attended("Reading a\nb"):
+            assert seen("Reading ab, 0 s")
+            with _progress.reporting(None, "Counting") as report:
+                report(1, 2)
+                at_the_bar = stderr.getvalue()
+                time.sleep(0.02)
+                assert "Reading" not in stderr.getvalue()[len(at_the_bar) :]
+            assert seen("Reading ab, 0 s")
+        assert seen("rocscope summary, 0")
+        monkeypatch.setattr(_progress, "_SILENT", 1000)
+        _progress.speaking()
+        stderr.write("a table\n")
+    *before, last = on_screen(stderr.getvalue())
+    assert before[-1].endswith("a table")
+    assert last == ""
+    assert _progress._clock is None
+
+
+def test_nothing_is_said_where_nobody_looks(monkeypatch):
+    monkeypatch.setattr(_progress, "_SILENT", 0)
+    for stream in (io.StringIO(), None):
+        monkeypatch.setattr("sys.stderr", stream)
+        with _progress.attended("Reading"):
+            assert _progress._clock is None
+        assert stream is None or not stream.getvalue()

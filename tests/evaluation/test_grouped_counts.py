@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
+from rocscope.core.context import nearest
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError
+from rocscope.geometry.touching import best_point
 from strategies import DTYPES, both_paths, float_weights, probabilities, samples, taking, whole_weights
 
 COLUMNS = {
@@ -121,6 +123,48 @@ def test_cells_at_a_threshold(path, preds, threshold):
             assert_same(found[cell], one_by_one(preds, lambda c: getattr(c.at(threshold), cell), ()))  # noqa: B023
 
 
+CONTEXTS = [
+    None,
+    rs.Context(),
+    rs.Context(cost_fn=3.7, cost_fp=0.1),
+    rs.Context(cost_fp=0),
+    rs.Context(cost_fn=0),
+    rs.Context(cost_fp=-1, cost_fn=0),
+    rs.Context(cost_fp=-1, cost_fn=1, cost_tp=-2),
+    rs.Context(0.3, cost_fn=1, cost_fp=2),
+    rs.Context(1 / 3, cost_fn=1 / 7, cost_fp=1e-9, cost_tp=-0.25, cost_tn=1e5),
+    rs.Context(cost_fp=1, cost_fn=1, cost_tp=1, cost_tn=1),
+    rs.Context(cost_fp=1e-300, cost_fn=1e300),
+    rs.Campaign(population=100, unit_cost=1, unit_benefit=5),
+]
+
+
+@both_paths
+@given(
+    preds=grouped_rows() | grouped_rows(weight=float_weights) | grouped_rows(score=st.integers(-2, 2), dtype="int64"),
+    context=st.sampled_from(CONTEXTS),
+)
+def test_the_cheapest_threshold_of_every_group(path, preds, context):
+    given = rs.Context.given(context)
+
+    def of(name):
+        def value(counts):
+            point = best_point(counts, given)
+            return nearest(given.exact_cost(point)) if name == "cost" else getattr(point, name)
+
+        return value
+
+    with taking(path):
+        found = preds.counts(by="segment").best(context)
+        for name, column in found.items():
+            assert_same(column, one_by_one(preds, of(name)))
+
+
+def test_thresholds_that_floats_would_round_stay_whole():
+    preds = rs.Predictions([1, 0, 1, 0], [2**60 + 1, 2**60, 3, 4], segment=[1, 1, 2, 2])
+    assert preds.counts(by="segment").best()["threshold"].tolist() == [2**60 + 1, np.inf]
+
+
 @both_paths
 def test_auc_against_pairs(path):
     rng = np.random.default_rng(3)
@@ -209,6 +253,13 @@ def test_mean_auc_by_hand():
         (lambda preds: preds.counts(by="segment").mean_auc(), OneClassError, "mean AUC: expected a group with both"),
         (lambda preds: preds.counts(by="segment").brier(), ScoreError, "probabilities from 0 to 1"),
         (lambda preds: preds.counts(by="segment").observed_over_expected(), ScoreError, "2 outside, such as 3"),
+        (lambda preds: preds.counts(by="segment").best("cheap"), InputError, "context: expected a Context"),
+        (lambda preds: preds.counts(by="segment").best(rs.Context(cost_fn="sum")), InputError, "the same in every row"),
+        (
+            lambda preds: preds.counts(by="segment").best(rs.Context(cost_fn=-1, cost_fp=-1)),
+            InputError,
+            "rewards errors of both kinds",
+        ),
         (lambda preds: preds.counts(by="segment").at("high"), ScoreError, "threshold: expected a number"),
     ],
 )

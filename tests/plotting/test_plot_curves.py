@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import combinations
 
 import matplotlib
 import numpy as np
@@ -229,6 +230,31 @@ def test_every_colour_has_a_contrast_on_the_paper_of_the_style(style, paper):
     for colour in (*palette.hues, palette.muted, palette.ink):
         light, dark = sorted([luminance(colour), luminance(paper)], reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+SEEN_WITHOUT = {  # Machado, Oliveira & Fernandes 2009, table 1, of severity 1
+    "red cones": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "green cones": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "blue cones": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "nothing": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+}
+XYZ = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+
+
+def cielab(colour, matrix):
+    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    seen = np.array(XYZ) @ (np.array(matrix) @ linear).clip(0, 1) / [0.95047, 1, 1.08883]
+    x, y, z = np.where(seen > 216 / 24389, np.cbrt(seen), (24389 / 27 * seen + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
+@pytest.mark.parametrize("lacking", SEEN_WITHOUT)
+def test_hues_are_apart_for_the_colour_blind(colours, lacking):
+    seen = [cielab(hue, SEEN_WITHOUT[lacking]) for hue in colours.hues]
+    least = min(np.linalg.norm(one - other) for one, other in combinations(seen, 2))
+    assert least >= (22 if lacking == "nothing" else 13)
 
 
 def test_twenty_five_models_have_looks_of_their_own_and_five_differ_without_colour():

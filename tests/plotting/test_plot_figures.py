@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import rocscope as rs
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError
+from rocscope.geometry import hull
 from rocscope.plotting import theme
 
 matplotlib.use("Agg")
@@ -271,6 +272,15 @@ def test_five_rows_and_many_rows_make_the_same_figure():
     assert len(few.axes) == len(many.axes) == 3
     for ax in many.axes:
         assert sum(len(line.get_xydata()) for line in ax.lines) < 4_000
+
+
+def test_a_figure_asks_for_the_hull_of_each_model_once(monkeypatch):
+    passes = []
+    once = hull._pool_levels
+    monkeypatch.setattr(hull, "_pool_levels", lambda levels: passes.append(levels) or once(levels))
+    rs.plotting.plot_three(simulated(("a", "b"), n=300), figure=Figure())
+    sample = [levels for levels in passes if levels.threshold.size > 100]
+    assert len(sample) == 2
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,18 @@ def without_calibration(part):
     return part | {"models": [model | {"calibration": None, "auc": model["auc"]["value"]} for model in part["models"]]}
 
 
-@pytest.mark.parametrize("where", [None, "age > 50", "age > 50 OR region = 'west'", "1 = 1 -- every row"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        None,
+        "age > 50",
+        "age > 50 OR region = 'west'",
+        "1 = 1 -- every row",
+        "age - 50",
+        "nullif(region, 'west') = 'north'",
+        "age > (SELECT 50)",
+    ],
+)
 @pytest.mark.parametrize("held", [True, False], ids=["held", "counted"])
 def test_counts_are_those_of_the_reader(parquet, where, held):
     bench = Bench([Material.of("", parquet, **ROLES, memory=None if held else "1 GB")])

@@ -1,5 +1,6 @@
 """calibration_curve: the calibration plot by bins, PAV, LOESS or a spline."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ from rocscope.calibration.bands.smooth import loess_limits
 from rocscope.calibration.bins import Strategy, binned
 from rocscope.calibration.intervals.evidence import evidence
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
-from rocscope.calibration.outcomes import Shift, outcomes
+from rocscope.calibration.outcomes import Outcomes, Shift, outcomes
 from rocscope.calibration.pav import pav_blocks, pav_fit
 from rocscope.calibration.results import Basis, BinnedCalibrationCurve, CalibrationCurve, PavCalibrationCurve
 from rocscope.calibration.spline import SplineFit, spline_fit
@@ -100,8 +101,9 @@ def calibration_curve(
     sample = known.outcomes
     shift, counts = Shift.of(sample, target_prevalence), known.counts_at(target_prevalence)
     check.check_text("method", method)
+    plain = replace(sample, squares=None, design_effect=1.0) if counts is known.counts else outcomes(counts)
     if method == "bins":
-        cells = binned(outcomes(counts), bins=bins, strategy=strategy, edges=edges)
+        cells = binned(plain, bins=bins, strategy=strategy, edges=edges)
         name = _name(cells.total.size, strategy, edges)
         return BinnedCalibrationCurve(counts, name, Basis(sample, shift, cells.of), cells)
     if method == "pav":
@@ -109,10 +111,10 @@ def calibration_curve(
     if method == "loess":
         span = DEFAULT_SPAN.get(degree, 1.0) if span is None else span
         basis = Basis(sample, shift, partial(loess_fit, span=span, degree=degree), _loess_limits)
-        return _smooth(counts, f"LOESS, {'quadratic, ' if degree == 2 else ''}span {span:.3g}", basis)
+        return _smooth(counts, plain, f"LOESS, {'quadratic, ' if degree == 2 else ''}span {span:.3g}", basis)
     if method == "spline":
         basis = Basis(sample, shift, partial(spline_fit, knots=knots), SplineFit.limits)
-        return _smooth(counts, f"logistic spline, {knots} knots", basis)
+        return _smooth(counts, plain, f"logistic spline, {knots} knots", basis)
     raise InputError("method", expected="'bins', 'pav', 'loess' or 'spline'", got=repr(method))
 
 
@@ -120,8 +122,8 @@ def _loess_limits(fit: LoessFit, level: float) -> tuple[Array, Array]:
     return loess_limits(fit.outcomes, fit.x, level)
 
 
-def _smooth(counts: ThresholdCounts, name: str, basis: Basis) -> CalibrationCurve:
-    fit = basis.fit(outcomes(counts))
+def _smooth(counts: ThresholdCounts, sample: Outcomes, name: str, basis: Basis) -> CalibrationCurve:
+    fit = basis.fit(sample)
     return CalibrationCurve(counts, name, basis, fit.x, fit.values(fit.outcomes.pos))
 
 

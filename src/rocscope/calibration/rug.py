@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rocscope._types import Array
-from rocscope.calibration.bins import equal_edges
+from rocscope.calibration.bins import equal_edges, sums
 from rocscope.core.counts import ThresholdCounts
 
 
@@ -36,8 +36,9 @@ def rug(counts: ThresholdCounts, cells: int = 200) -> Rug:
     >>> rug(ThresholdCounts([0.9, 0.8, 0.1], [2, 1, 0], [0, 0, 3]), cells=2)
     Rug(x=array([0.25, 0.75]), pos=array([0., 3.]), neg=array([3., 0.]))
     """
-    edges = equal_edges(cells).astype(counts.threshold.dtype if counts.threshold.dtype.kind == "f" else np.float64)
-    cell = np.searchsorted(edges[1:-1], counts.threshold, side="right")
-    pos, neg = (np.bincount(cell, column, cells) for column in (counts.pos, counts.neg))
+    score = counts.threshold[::-1]
+    edges = equal_edges(cells).astype(score.dtype if score.dtype.kind == "f" else np.float64)
+    first = np.concatenate([[0], np.searchsorted(score, edges[1:-1])])
+    pos, neg = (sums(column[::-1], first) for column in (counts.pos, counts.neg))
     used = pos + neg > 0
     return Rug((np.flatnonzero(used) + 0.5) / cells, pos[used], neg[used])

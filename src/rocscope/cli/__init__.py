@@ -4,12 +4,13 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from io import TextIOWrapper
 from typing import Any
 
 from rocscope._output import remove_unfinished
-from rocscope.cli.console import discard
+from rocscope._progress import attended
+from rocscope.cli.console import discard, note
 from rocscope.errors import RocscopeError
 
 BAD_INPUT, INTERNAL_ERROR, INTERRUPTED = 2, 101, 130
@@ -29,7 +30,7 @@ def _end(*_: Any) -> None:
     """End at once: an exception would be lost in a destructor, or taken by a library for an error of its own."""
     remove_unfinished()
     with suppress(OSError):
-        os.write(2, b"rocscope: interrupted\n")
+        os.write(2, b"\n" * os.isatty(2) + b"rocscope: interrupted\n")
     os._exit(INTERRUPTED)
 
 
@@ -41,7 +42,9 @@ def run(arguments: Sequence[str]) -> int:
         from rocscope.cli.app import app, completed
 
         arguments = completed(arguments)
-        code = app(arguments)
+        serves = "explore" in arguments[:1]  # until it is told to end
+        with nullcontext() if serves else attended(" ".join(["rocscope", *arguments[:1]])):
+            code = app(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # the reader of a pipe has left, or of a help text: no fault
@@ -53,8 +56,7 @@ def run(arguments: Sequence[str]) -> int:
         line, code = _explained(error, arguments)
         if code == INTERNAL_ERROR and os.environ.get("ROCSCOPE_DEBUG"):
             raise
-        if sys.stderr is not None:
-            print("rocscope:", *line.split(), file=sys.stderr)
+        note(" ".join(["rocscope:", *line.split()]))
     return code or 0
 
 

@@ -39,6 +39,7 @@ def campaign(
     select: str | None = None,
     random_state: Annotated[int, CAMPAIGN] = 0,
     plot: opt.Plot = None,
+    plot_width: opt.PlotWidth = 178,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
@@ -77,7 +78,7 @@ def campaign(
     random_state
         Another number draws other lots.
     """
-    check_figure(plot, force=force)
+    check_figure(plot, plot_width, force=force)
     opt.require_output(select, force=force)
     if (select is None) != (id is None):
         raise InputError("--select and --id", expected="both or neither", got="one of them")
@@ -106,13 +107,13 @@ def campaign(
         chosen = plan.select(sample, sample.groups, random_state=random_state)
         note(f"{chosen.size:,} customers: {_write(select, id, chosen, force=force)}")
     if plot:
-        drawn = write_figure(plot, lambda ax: _draw(ax, plan), title="Profit", force=force)
+        drawn = write_figure(plot, lambda ax: _draw(ax, plan), plot_width, title="Profit", force=force)
         note(f"Figure: {drawn}")
 
 
 def _print(plan: Any, steps: int, *, json: bool) -> None:
     if json:
-        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan, plan.curve.campaign.context)))
+        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan)))
     else:
         if len(plan.offers) > 1:
             print_rows("Models", _HEADINGS, map(_offer, plan.offers))
@@ -120,7 +121,7 @@ def _print(plan: Any, steps: int, *, json: bool) -> None:
             f"{plan.best.model}: profit by depth", _BY_DEPTH, map(_step, plan.curve.table(steps)), left=("model",)
         )
 
-        print_interval(interval_of(plan, plan.curve.campaign.context), "profit", about(plan.best.best.profit))
+        print_interval(interval_of(plan), "profit", about(plan.best.best.profit))
         note(plan.verdict)
 
 

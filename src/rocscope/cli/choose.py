@@ -34,7 +34,7 @@ _ALTERNATIVES = {
 
 @opt.for_two_classes(
     "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--at-most", "--population", "--randomized", "--review-cost",
-    "--review-capacity", "--negate", "--plot",
+    "--review-capacity", "--negate", "--plot", "--plot-width",
     instead="costs go to --cost-matrix",
 )  # fmt: skip
 def choose(
@@ -54,6 +54,7 @@ def choose(
     negate: Annotated[opt.Flag, CHOICE] = False,
     output: Annotated[str | None, opt.OUTPUT] = None,
     plot: opt.Plot = None,
+    plot_width: opt.PlotWidth = 178,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
@@ -84,7 +85,7 @@ def choose(
         File to write the decision to, as JSON; - for stdout.
     """
     opt.require_output(output, force=force)
-    check_figure(plot, force=force)
+    check_figure(plot, plot_width, force=force)
     rows.require(file, "label", "scores")
     if rows.has_classes:
         weights = choose_weights(rows.classes(file), criterion, cost_matrix, cost_rows, subject_to or [])
@@ -121,12 +122,14 @@ def choose(
     facts = partial(_with_interval, decision)
     _deliver(decision, facts, partial(_print, with_half=with_half), output, json=json, force=force)
     if plot:
-        drawn = write_figure(plot, lambda ax: _draw(ax, predictions, decision), title="ROC curves", force=force)
+        drawn = write_figure(
+            plot, lambda ax: _draw(ax, predictions, decision), plot_width, title="ROC curves", force=force
+        )
         note(f"Figure: {drawn}")
 
 
 def _with_interval(decision: Any) -> dict[str, Any]:
-    return decision.to_dict() | as_json(interval_of(decision, decision.context))
+    return decision.to_dict() | as_json(interval_of(decision))
 
 
 def _deliver(
@@ -153,7 +156,7 @@ def _print(decision: Any, *, with_half: bool) -> None:
     _print_choice(decision)
     _print_counts(decision)
     _print_costs(decision, with_half=with_half)
-    print_interval(interval_of(decision, decision.context), "expected cost per case", f"{decision.expected_cost:.4g}")
+    print_interval(interval_of(decision), "expected cost per case", f"{decision.expected_cost:.4g}")
 
 
 def _print_choice(decision: Any) -> None:
@@ -214,7 +217,7 @@ def _draw(ax: Any, predictions: Any, decision: Any) -> None:
 
     context = None if decision.context.columns else decision.context
     if context and decision.criterion == "min_cost" and not decision.subject_to:
-        plot_roc(predictions, context=context, ax=ax)
+        plot_roc(predictions, context=context, legend="below", ax=ax)
         return
     marked = [decision.threshold] if math.isfinite(decision.threshold) else []
-    plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, ax=ax)
+    plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, legend="below", ax=ax)

@@ -1,5 +1,6 @@
 """rocscope compare: which model is better, and how sure that is."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,8 @@ from rocscope.cli.gates import Gate, parse_gate
 from rocscope.errors import ColumnError, InputError, heard
 
 FAILED = 1
+_LEAST_P = 0.0001
+"""Smaller ones say more of the tail of a normal curve than of the rows."""
 
 if TYPE_CHECKING:
     from rocscope.inference.estimate import Comparison, Comparisons, Estimate
@@ -134,10 +137,14 @@ def _cells(pair: "Comparison") -> list[str]:
         f"{pair.second} − {pair.first}",
         f"{pair.difference.value:+.4f}",
         _ends(pair.difference),
-        f"{pair.p_value:.3g}",
-        f"{pair.adjusted_p_value:.3g}",
+        _chance(pair.p_value),
+        _chance(pair.adjusted_p_value),
         test,
     ]
+
+
+def _chance(p: float) -> str:
+    return f"{p:.3g}" if p >= _LEAST_P or math.isnan(p) else f"<{_LEAST_P:g}"
 
 
 def _ends(estimate: "Estimate") -> str:

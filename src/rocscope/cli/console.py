@@ -3,12 +3,15 @@
 import errno
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rocscope import __version__
+from rocscope._progress import speaking
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ def write(content: str | bytes) -> None:
     """Write to stdout."""
     if sys.stdout is None:
         raise InputError("stdout", expected="a stream that is open", got="a closed one")
+    speaking()
     with written():
         if isinstance(content, str):
             sys.stdout.write(content)
@@ -95,7 +99,10 @@ def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
 
 
 def print_table(table: "Table") -> None:
-    """Print a table on stdout, on its side or in parts where that is too narrow; its title is one line of its own."""
+    """Print a table on stdout, on its side or in parts where that is too narrow; its title stands above by itself.
+
+    A title that its first heading repeats is left out. On a terminal a blank line follows.
+    """
     from rich.console import Console
 
     console = Console()
@@ -103,10 +110,12 @@ def print_table(table: "Table") -> None:
         console = Console(width=max(200, console.width), no_color=True)
     title, table.title = table.title, None
     with console.capture() as captured:  # which leaves the writing, and its faults, to us
-        if title:
-            console.print(title, markup=False, highlight=False, soft_wrap=True)
+        if title and str(title).casefold() != str(table.columns[0].header).casefold():
+            console.print(title, markup=False, highlight=False, soft_wrap=not console.is_terminal)
         for part in _fitting(table, console):
             console.print(part)
+            if console.is_terminal:
+                console.print()
     write(captured.get())
 
 
@@ -127,7 +136,7 @@ def _fitting(table: "Table", console: "Console") -> "list[Table]":
             if _least(candidate.columns) <= console.width:
                 return [_close(candidate.columns, console.width)]
     first, *others = (turned if is_wide else table).columns
-    if (names := _widths(first)[1]) <= console.width // 3:
+    if (names := _widths(first)[1]) <= console.width // 2:
         first.min_width = names
     parts: list[list[Column]] = [[first]]
     for column in others:
@@ -202,7 +211,11 @@ def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join([line(headings), line(rule), *(line(row) for row in rows)])
 
 
-def note(message: str) -> None:
-    """Say something on stderr."""
+def note(message: str, *, to_be_copied: bool = False) -> None:
+    """Say something on stderr; on a terminal its lines end between words, unless it is to be copied from there."""
     if sys.stderr is not None:
+        if sys.stderr.isatty() and not to_be_copied:
+            width = {"width": shutil.get_terminal_size().columns, "break_long_words": False, "break_on_hyphens": False}
+            message = "\n".join(textwrap.fill(line, **width) for line in message.splitlines())
+        speaking()
         print(message, file=sys.stderr)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from cyclopts import App, ArgumentCollection, Group, Parameter
 
 from rocscope._output import check_writable
+from rocscope._progress import attended
 from rocscope.cli.console import note
 from rocscope.engines.sources.finding import FileFormat, find_files, is_pipe
 from rocscope.engines.sources.layout import FileLayout
@@ -44,7 +45,8 @@ Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
-Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png or .pdf.")]
+Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png, .pdf or .pgf.")]
+PlotWidth = Annotated[float, Parameter(help="Width of that figure in millimetres, such as 85 for a column.")]
 Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold.")]
 _MEMORY = (
     "Count without holding rows, as is done by itself beyond 5 million rows of Parquet or 250 MB of other files; ranks "
@@ -141,7 +143,9 @@ class SampleOptions(RowOptions):
         """Read the rows of two classes."""
         from rocscope.engines import read
 
-        return self._told(read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns))
+        with attended(f"Reading {file}"):
+            found = read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns)
+        return self._told(found)
 
     def _told(self, sample: Any) -> Any:
         """Say how many rows were left out, if that was asked for."""
@@ -199,7 +203,8 @@ class ClassOptions(CountOptions):
         from rocscope.engines.guessing import guess
 
         known = {"label": self.label, "scores": self.score or (), "weight": self.weight, "pos_label": self.pos_label}
-        found = guess(file, self.layout, where=self.where, **known)
+        with attended(f"Reading {file}"):
+            found = guess(file, self.layout, where=self.where, **known)
         settled = {"label": found.label, "score": found.scores, "weight": found.weight, "pos_label": found.pos_label}
         new = {name: value for name, value in settled.items() if value and not getattr(self, name)}
         words = [
@@ -208,14 +213,16 @@ class ClassOptions(CountOptions):
             for each in ([value] if isinstance(value, str) else value)
         ]
         if words:
-            note(f"Guessed: {' '.join(words)}")
+            note(f"Guessed: {' '.join(words)}", to_be_copied=True)
         return replace(self, **new)
 
     def classes(self, file: str, **columns: Any) -> Any:
         """Read the rows of more than two classes."""
         from rocscope.engines import read
 
-        return self._told(read(file, proba=self._patterns(), predicted=self.predicted, **self.arguments, **columns))
+        with attended(f"Reading {file}"):
+            found = read(file, proba=self._patterns(), predicted=self.predicted, **self.arguments, **columns)
+        return self._told(found)
 
     def _patterns(self) -> dict[str, str] | str | None:
         if not self.proba:

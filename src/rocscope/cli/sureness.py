@@ -7,11 +7,8 @@ from rocscope.cli.console import note, print_rows
 from rocscope.errors import InputError
 
 
-def interval_of(result: Any, context: Any) -> Any:
-    """Return the honest range of a decision or plan in a context, or None after saying why there is none."""
-    if context.columns:
-        note(f"No interval: costs differ from row to row ({', '.join(context.columns)})")
-        return None
+def interval_of(result: Any) -> Any:
+    """Return the honest range of a decision or plan, or None after saying why there is none."""
     try:
         return result.interval()
     except InputError as error:

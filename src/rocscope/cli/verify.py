@@ -23,7 +23,9 @@ def verify(
     rows.require(file, "label", "scores")
     import rocscope as rs
 
-    found = rs.Decision.load(decision).verify(rows.sample(file))
+    claimed = rs.Decision.load(decision)
+    columns = claimed.context.columns
+    found = claimed.verify(rows.predictions(file, columns=columns) if columns else rows.sample(file))
     if json:
         print_json("verify", found.to_dict())
     else:

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._hooks import reach
 from rocscope._types import Array, Ties
 from rocscope._whole import UNIT, Sums, is_moderate, running, scale_of
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Levels, Ranking, collapse, count_at_least, without_signed_zeros
 from rocscope.core.point import OperatingPoint
-from rocscope.core.ranking import count_pairs, rank
+from rocscope.core.ranking import rank
 from rocscope.core.result import number
 from rocscope.errors import ScoreError, ShapeError, WeightError
 
@@ -142,6 +143,9 @@ class ThresholdCounts(CumulativeCounts):
         -----
         O(n log n): one sort of a packed integer for each row.
         """
+        there = pos_label is None and sample_weight is None and check.ranks_there(y_score)
+        if there and (ranked := reach("device").rank(y_true, y_score)) is not None:
+            return cls.from_ranking(ranked)
         positive = check.check_labels(y_true, pos_label)
         scores = check.check_scores(y_score, positive.size)
         return cls.from_checked(positive, scores, check.check_weights(sample_weight, positive.size))
@@ -313,7 +317,7 @@ class ThresholdCounts(CumulativeCounts):
             above = levels.cumulative()[0][:-1]
             concordant, tied = dot(levels.neg, above, total), dot(levels.neg, levels.pos, total)
         else:
-            concordant, tied = count_pairs(self._ranking)
+            concordant, tied = self._ranking.count_pairs()
         return Pairs(concordant, tied, total)
 
     def _weighted_pairs(self) -> Pairs:

@@ -11,6 +11,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, rounded, running, whole_sums
+from rocscope.core.threads import in_threads
 
 KINDS = {"u": 0, "i": 1, "f": 2}
 """What the kernels call unsigned, signed and floating-point scores."""
@@ -48,6 +49,17 @@ class Ranking:
     def blocks(self) -> Iterator[Block]:
         """Yield the levels; a block is valid until the next one is asked for."""
         raise NotImplementedError
+
+    def ranges(self) -> list[Iterator[Block]]:
+        """Return blocks of ranges of scores, decreasing and each counted from (0, 0), for as many threads."""
+        return [self.blocks()]
+
+    def count_pairs(self) -> tuple[float, float]:
+        """Return the pairs of a positive and a negative that are ranked right, and those that are tied."""
+        concordant = tied = above = 0
+        for right, equal, pos, neg in in_threads(_count_pairs, self.ranges()):
+            concordant, tied, above = concordant + right + neg * above, tied + equal, above + pos
+        return concordant, tied
 
     @cached_property
     def _levels(self) -> "Levels":
@@ -181,6 +193,16 @@ class Levels(Ranking):
         # The last running sums, not pairwise ones, so that rounding never leaves a point beyond the total.
         tp, fp = self._cumulative
         return tp[-1].item(), fp[-1].item()
+
+
+def _count_pairs(blocks: Iterator[Block]) -> tuple[float, float, float, float]:
+    """Return the concordant and the tied pairs, and the positives and negatives."""
+    concordant = tied = tp = fp = 0
+    for block in blocks:
+        right, equal = kernels.ranks.count_pairs(tp, fp, block.tp, block.fp)
+        concordant, tied = concordant + right, tied + equal
+        tp, fp = block.tp[-1].item(), block.fp[-1].item()
+    return concordant, tied, tp, fp
 
 
 def decode(code: Array, dtype: np.dtype[Any]) -> Array:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.levels import KINDS, Block, Levels, Ranking, collapse, without_signed_zeros
-from rocscope.core.threads import in_threads
 from rocscope.core.weighted import rank_weighted
 
 _BLOCK = 16_384
@@ -87,29 +86,6 @@ class SortedKeys(Ranking):
     def levels(self) -> Levels:
         tp, fp = self.cumulative()
         return Levels(self.thresholds(), np.diff(tp), np.diff(fp))
-
-
-def ranges(ranking: Ranking) -> list[Iterator[Block]]:
-    """Return blocks of ranges of scores, decreasing and each counted from (0, 0), for as many threads."""
-    return ranking.ranges() if isinstance(ranking, SortedKeys) else [ranking.blocks()]
-
-
-def count_pairs(ranking: Ranking) -> tuple[float, float]:
-    """Return the pairs of a positive and a negative that are ranked right, and those that are tied."""
-    concordant = tied = above = 0
-    for right, equal, pos, neg in in_threads(_count_pairs, ranges(ranking)):
-        concordant, tied, above = concordant + right + neg * above, tied + equal, above + pos
-    return concordant, tied
-
-
-def _count_pairs(blocks: Iterator[Block]) -> tuple[float, float, float, float]:
-    """Return the concordant and the tied pairs, and the positives and negatives."""
-    concordant = tied = tp = fp = 0
-    for block in blocks:
-        right, equal = kernels.ranks.count_pairs(tp, fp, block.tp, block.fp)
-        concordant, tied = concordant + right, tied + equal
-        tp, fp = block.tp[-1].item(), block.fp[-1].item()
-    return concordant, tied, tp, fp
 
 
 def parts_of(upper: Array, lower: Array) -> tuple[KeyPart, ...]:

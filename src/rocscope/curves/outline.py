@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rocscope._types import Array
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.curves.curve import CountCurve, Curve, cumulative
-from rocscope.geometry import distance_to_chord, pool, simplify, thin
+from rocscope.geometry import Thinned, distance_to_chord, pool, remembered, simplify, thin
 
 Scale = Callable[[Array], Array]
 
@@ -90,7 +91,7 @@ def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
     """Return the rows to choose from, and where the vertices of the ROC hull are among them."""
     attained = counts.attained
     if len(counts) > _AT_ONCE and counts.holds_levels and counts.n_pos and counts.n_neg:
-        kept = thin(attained, 25 * MOST)
+        kept = _evenly(attained)
         level, threshold, tp, fp = kept.index, kept.threshold[1:], kept.tp, kept.fp
     else:
         threshold, (tp, fp) = counts.threshold, cumulative(counts)
@@ -98,6 +99,11 @@ def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
     hull = pool(attained).threshold.astype(threshold.dtype)
     vertices = threshold.size - np.searchsorted(threshold[::-1], hull)
     return np.column_stack([level, tp, fp]).astype(np.float64), vertices
+
+
+@remembered
+def _evenly(counts: ThresholdCounts) -> Thinned:
+    return thin(counts, 25 * MOST)
 
 
 def _from_limit(x: Array, y: Array) -> Outline:

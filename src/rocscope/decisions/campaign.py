@@ -16,12 +16,15 @@ from rocscope.core.result import Result, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
 from rocscope.curves.row_profit import RowProfitCurve
+from rocscope.decisions.certainty.bill import AsBilled, Bill
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
+from rocscope.decisions.certainty.grounds import grounds_of_rows
 from rocscope.decisions.certainty.honest_range import Grounds
 from rocscope.decisions.certainty.options import Option, Options
 from rocscope.decisions.certainty.threshold_choice import Rule
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.lots.mixing import Mixture
+from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.zones import HullVertex
 from rocscope.errors import InputError
 from rocscope.sample import Models, Sample, Samples, samples_of
@@ -79,23 +82,35 @@ class CampaignPlan(Result):
         ------
         OneClassError
             If all customers of the sample respond.
-        InputError
-            If a benefit differs from customer to customer.
 
         Notes
         -----
         See `Decision.interval`. A capacity is filled by lot among the next best scores, as `select` does it.
         """
-        for campaign in (curve.campaign for curve in self.curves.values() if curve.campaign.context.columns):
-            raise InputError("interval", expected="a benefit that is the same for all customers", got=repr(campaign))
+        grounds = self._by_row if isinstance(self.curve, RowProfitCurve) else self._by_count
+        cost = grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
+        return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low, apparent=-cost.apparent)
+
+    @property
+    def _by_count(self) -> Grounds:
         several = len({name for _, name in self.curves}) > 1
         options = tuple(
             _option(f"{model} in {name}" if several else model, model, curve)
             for (model, name), curve in self.curves.items()
         )
-        grounds = Grounds(self.samples, Options(options, idle=0.0))
-        cost = grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
-        return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low, apparent=-cost.apparent)
+        return Grounds(self.samples, Options(options, idle=0.0))
+
+    @property
+    def _by_row(self) -> Grounds | AsBilled:
+        """What tells how sure the best offer is, where each response brings something else."""
+        model, campaign = self.best.model, self.curve.campaign
+        rows = self.samples.rows or self.samples[model].require_rows("models")
+        priced, rule = PricedRows(rows, campaign.context), self.rule
+        first, second = (priced.acts(model, end.point.threshold) for end in (rule.first, rule.second))
+        acts = first + rule.weight * (second.astype(float) - first)
+        bill = Bill(priced, campaign.population, campaign.fixed_cost, only_added=True)
+        alone = campaign.capacity is None and len(self.curves) == len(rows.models)
+        return grounds_of_rows(bill, acts, "" if alone else "capacity and campaign are taken as given, not as chosen")
 
     @property
     def best(self) -> Offer:

@@ -16,6 +16,7 @@ from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.decisions import decision_file
+from rocscope.decisions.certainty.bill import AsBilled
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
 from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
 from rocscope.decisions.lots.mixing import Mixture
@@ -111,7 +112,7 @@ class Decision(Result):
     lot: Mixture | None = None
     lot_cost: float | None = None
     review: Reviewing | None = None
-    grounds: Grounds | AsGiven | None = field(default=None, compare=False)
+    grounds: Grounds | AsGiven | AsBilled | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"grounds": None}
@@ -132,7 +133,7 @@ class Decision(Result):
         Raises
         ------
         InputError
-            If the decision was read from a file or copied, or weighs the costs of each row: its data are not at hand.
+            If the decision was read from a file or copied: its data are not at hand.
         WeightError
             If counts are sums of weights, which do not tell how many rows there are.
 
@@ -148,10 +149,6 @@ class Decision(Result):
         (0.32, True)
         """
         if self.grounds is None:
-            if self.context.columns:
-                hint = "rocscope.inference.compare_costs has intervals of the costs of two or more models"
-                got, expected = repr(self.context), "costs that are the same in every row"
-                raise InputError("interval", expected=expected, got=got, hint=hint)
             hint = "choose anew from the rows, and ask that decision"
             got = "one that was read or copied"
             raise InputError("interval", expected="a decision with the data it was chosen on", got=got, hint=hint)
@@ -297,12 +294,12 @@ class Decision(Result):
     def verify(self, data: Models) -> Verification:
         """Hold what it says of itself against data, the rows it was chosen on or counts of them.
 
-        All the models among which it was chosen are to be there, in any form; see `rocscope.sample`.
+        All the models among which it was chosen are to be there, in any form; see `rocscope.sample`. Where costs
+        differ from row to row these are rows, with their columns.
 
         Notes
         -----
         Nothing is shared with what chooses; docs/guide/decisions/decision-json.md says what is held against what.
-        Raises InputError where costs differ from row to row.
 
         Examples
         --------

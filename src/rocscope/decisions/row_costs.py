@@ -39,13 +39,13 @@ class PricedRows:
         return Stakes.of(self.rows, self.context)
 
     @cached_property
-    def _money(self) -> dict[str, ThresholdCounts]:
-        rows = self.stakes.rows(self.rows, self.context)
-        return {model: rows.counts(model) for model in rows.models}
+    def in_money(self) -> Predictions:
+        """The rows in money; see the function of this name."""
+        return self.stakes.rows(self.rows, self.context)
 
     def cheapest(self, options: Sequence[Choices]) -> Touch:
         """Return which of some thresholds costs least; among equals that of fewest positive rows, then the first."""
-        priced = {each.model: (each, *_in_money(each, self._money[each.model])) for each in options}
+        priced = {each.model: (each, *_in_money(each, self.in_money.counts(each.model))) for each in options}
         found = touching([money for _, money, _ in priced.values()], Context())
         order = list(priced)
         touches: list[Touch] = []
@@ -59,9 +59,13 @@ class PricedRows:
         best, *others = sorted(touches, key=fewest)
         return replace(best, tied=tuple(others))
 
+    def acts(self, model: str, threshold: float) -> NDArray[np.bool_]:
+        """Return which rows a threshold acts on."""
+        return predict(self.rows.scores[model], threshold)
+
     def cost(self, model: str, threshold: float) -> float:
         """Return the cost per case of a threshold."""
-        return self.stakes.cost(predict(self.rows.scores[model], threshold))
+        return self.stakes.cost(self.acts(model, threshold))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from .folds.average_curve import average_curve as average_curve
 from .folds.compare_folds import compare_folds as compare_folds
 from .folds.nested import nested_cross_validation as nested_cross_validation
 from .folds.practical import practical_equivalence as practical_equivalence
+from .groups.comparing import compare_groups as compare_groups
 from .groups.counted import GroupedCounts as GroupedCounts
 from .learning import learning_curve as learning_curve
 from .out_of_bag import bootstrap_632 as bootstrap_632

@@ -2,8 +2,8 @@
 
 from rocscope.geometry.blending import Blend, Bound, blending, settled
 from rocscope.geometry.choices import Choices, all_choices, negation
-from rocscope.geometry.hull import corners_of, pool, upper_corners
-from rocscope.geometry.thinning import distance_to_chord, simplify, thin
+from rocscope.geometry.hull import corners_of, pool, remembered, upper_corners
+from rocscope.geometry.thinning import Thinned, distance_to_chord, simplify, thin
 from rocscope.geometry.touching import Line, Touch, best_point, needs_every_threshold, touching
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Bound",
     "Choices",
     "Line",
+    "Thinned",
     "Touch",
     "all_choices",
     "best_point",
@@ -20,6 +21,7 @@ __all__ = [
     "needs_every_threshold",
     "negation",
     "pool",
+    "remembered",
     "settled",
     "simplify",
     "thin",

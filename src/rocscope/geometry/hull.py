@@ -10,8 +10,9 @@ below the hull decide that, and the few others are summed again in `rocscope._wh
 
 import functools
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,28 @@ from rocscope._whole import is_moderate, rounded, scale_of
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Block, Levels, Vertices
-from rocscope.core.ranking import ranges
 from rocscope.core.threads import in_threads
 from rocscope.geometry.choices import Choices
 from rocscope.kernels.weights import LEAST, MARGIN
 
+Made = TypeVar("Made")
+
 _FEW = 50
 """Points that plain Python goes through sooner than NumPy."""
+
+
+def remembered(make: Callable[[ThresholdCounts], Made]) -> Callable[[ThresholdCounts], Made]:
+    """Have counts, which never change, keep what was made of them: of a figure a dozen parts need the same hull."""
+    name = f"_{make.__name__}"
+
+    @functools.wraps(make)
+    def found(counts: ThresholdCounts) -> Made:
+        known = vars(counts)
+        if name not in known:
+            known[name] = make(counts)
+        return known[name]
+
+    return found
 
 
 def pool(counts: CumulativeCounts) -> ThresholdCounts:
@@ -50,13 +66,17 @@ def pool(counts: CumulativeCounts) -> ThresholdCounts:
     >>> pool(ThresholdCounts([4, 3, 2, 1], [1e17, 1, 0, 0], [0, 0, 1, 1e17])).threshold
     array([3, 1])
     """
-    counts = counts.on_hull()
+    return _pooled(counts.on_hull())
+
+
+@remembered
+def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
     ranking = counts.ranking
     if ranking.weighted:
         return _pool_weighted(counts)
     if not counts.is_exact or ranking.few:
         return _pool_levels(ranking.levels())
-    found = in_threads(lambda blocks: _push(blocks, np.int64), ranges(ranking))
+    found = in_threads(lambda blocks: _push(blocks, np.int64), ranking.ranges())
     tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), np.int64)
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
 
@@ -71,13 +91,20 @@ def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, 
     for block in blocks:
         needed = top + block.tp.size + 1
         if needed > tp.size:
-            tp, fp, code = (np.concatenate([stack, np.zeros(needed, stack.dtype)]) for stack in (tp, fp, code))
+            tp, fp, code = (_grown(stack, top + 1, needed) for stack in (tp, fp, code))
         if not scales:
             top = kernels.ranks.push_hull(tp, fp, code, top, block.tp, block.fp, block.code)
         else:
             points = (block.tp, block.fp, block.code, block.steps)
             top = kernels.weights.push_hull(tp, fp, code, top, *points, *scales)
     return tp[: top + 1].copy(), fp[: top + 1].copy(), code[: top + 1].copy()  # the stacks are much larger
+
+
+def _grown(stack: Array, used: int, size: int) -> Array:
+    """Return a longer stack, of which only what is used takes memory."""
+    longer = np.empty(size, stack.dtype)
+    longer[:used] = stack[:used]
+    return longer
 
 
 def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:

@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -23,15 +24,21 @@ class Thinned:
     index : array of increasing point numbers; 0 is "nobody positive", i the i-th level
     threshold : array of scores; the first is infinite
     tp, fp : arrays of counts
-    deviation : float
-        How far any point left out lies from the lines between those kept, in tpr and fpr alike.
+    counts : ThresholdCounts
+        Those of all points.
     """
 
     index: Array
     threshold: Array
     tp: Array
     fp: Array
-    deviation: float
+    counts: ThresholdCounts
+
+    @cached_property
+    def deviation(self) -> float:
+        """How far any point left out lies from the lines between those kept, in tpr and fpr alike."""
+        every = self.index.size == len(self.counts) + 1
+        return 0.0 if every else _deviation(self.counts, self.index, self.tp, self.fp)
 
 
 def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | None = None) -> Thinned:
@@ -48,7 +55,8 @@ def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | No
     Notes
     -----
     Along a ROC curve s = fpr + tpr increases strictly and d = tpr − fpr tells how far it is from the diagonal, so
-    points are spread evenly in s and the deviation is half the largest error in d. Two passes over the blocks.
+    points are spread evenly in s and the deviation is half the largest error in d. One pass over the blocks, and one
+    more when the deviation is asked for.
 
     Examples
     --------
@@ -58,16 +66,19 @@ def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | No
     (array([0, 2, 5, 6]), array([inf, 5., 2., 1.]), 0.0)
     """
     counts.require_both_classes("thinning")
-    every = len(counts) < most
     hull = pool(counts) if hull is None else hull
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
     chosen: list[tuple[Array, ...]] = []
-    done, complete = 0, False
+    done, complete, first = 0, False, 1  # the first wanted is 0, which is no level
     for block in counts.ranking.blocks():
         along = _along(counts, block.tp, block.fp)
-        here = wanted[(wanted > 0) & (wanted <= along[-1])]
-        wanted = wanted[wanted > along[-1]]
-        level = np.arange(along.size) if every else np.unique(np.searchsorted(along, here))
+        last = first + int(np.searchsorted(wanted[first:], along[-1], side="right"))
+        if not done and along.size < most and last == wanted.size:  # the first block is the last
+            level = np.arange(along.size)
+        else:
+            level = np.searchsorted(along, wanted[first:last])
+            level = level[np.diff(level, prepend=-1) > 0]
+        first = last
         if not complete and block.fp[-1] == counts.n_neg:
             level, complete = np.union1d(level, np.searchsorted(block.fp, counts.n_neg)), True
         threshold = counts.ranking.decode(block.code[level])
@@ -75,24 +86,32 @@ def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | No
         done += along.size
     index, threshold, tp, fp = (np.concatenate(column) for column in zip(*chosen, strict=True))
     index, tp, fp = (np.concatenate([column[:1] * 0, column]) for column in (index, tp, fp))
-    return Thinned(index, after_infinity(threshold), tp, fp, 0.0 if every else _deviation(counts, tp, fp))
+    return Thinned(index, after_infinity(threshold), tp, fp, counts)
 
 
 def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
     return tp / counts.n_pos + fp / counts.n_neg
 
 
-def _above(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
-    return tp / counts.n_pos - fp / counts.n_neg
+def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> float:
+    """Return how far points lie from the lines between those of an index, block by block and line by line.
 
-
-def _deviation(counts: ThresholdCounts, tp: Array, fp: Array) -> float:
-    along, above = _along(counts, tp, fp), _above(counts, tp, fp)
-    errors = (
-        np.abs(np.interp(_along(counts, *points), along, above) - _above(counts, *points)).max()
-        for points in counts.points()
-    )
-    return float(max(errors)) / 2
+    On the line from (a, b) a rise of tp by 1 / n_pos moves d by 1 and the line's d by its slope, and fp likewise.
+    """
+    along, above = _along(counts, tp, fp), tp / counts.n_pos - fp / counts.n_neg
+    run = np.diff(along)
+    slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may stand still
+    up, right = (1 - slope) / counts.n_pos, (1 + slope) / counts.n_neg
+    worst, done, line, lines = 0.0, 0, 0, slope.size
+    for block in counts.ranking.blocks():
+        first, size = 0, block.tp.size
+        while first < size and line < lines:
+            last = min(int(index[line + 1]) - done, size)
+            error = up[line] * (block.tp[first:last] - tp[line]) - right[line] * (block.fp[first:last] - fp[line])
+            worst = max(worst, error.max(initial=0.0), -error.min(initial=0.0))
+            first, line = last, line + (last < size or done + size == index[line + 1])
+        done += size
+    return float(worst) / 2
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from rocscope._hooks import reach
 from rocscope._types import Array
 from rocscope.core.levels import encode
 from rocscope.core.result import Result, html_table
@@ -60,19 +61,24 @@ class Drift(Result):
         return html_table(self._facts().items())
 
 
-def drift(first: Models, second: Models) -> Drift:
+@overload
+def drift(first: Models, second: Models) -> Drift: ...
+@overload
+def drift(first: Any, second: Any) -> Any: ...
+def drift(first: Any, second: Any) -> Any:
     """Compare two samples: distances of their scores, and difference in AUC.
 
     Parameters
     ----------
     first, second : data of one model
         In any form but labels and scores; see `rocscope.sample`. Such as counts of last month and of today, of scores
-        of one type.
+        of one type. Of two `GroupedCounts` every group is compared at once.
 
     Returns
     -------
     Drift
-        Of exact counts the bounds of a quantity are equal, but for the rounding of its last bit.
+        Of exact counts the bounds of a quantity are equal, but for the rounding of its last bit. Of groups a
+        `GroupDrift`, with an array of each quantity.
 
     Raises
     ------
@@ -93,6 +99,8 @@ def drift(first: Models, second: Models) -> Drift:
     >>> drift(monday, tuesday)
     Drift(ks 0.1, ks_pos 0.4, ks_neg 0.4, auc_difference -0.38)
     """
+    if hasattr(first, "sorted_rows") or hasattr(second, "sorted_rows"):
+        return reach("groups").drift_by_group(first, second)
     one, other = (samples_of(data, name=name).one(None).bins for name, data in (("first", first), ("second", second)))
     if one.low.dtype != other.low.dtype:
         raise ScoreError("samples", expected="scores of one type", got=f"{one.low.dtype} and {other.low.dtype}")

@@ -15,12 +15,30 @@ from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency
 
 @dataclass(frozen=True)
 class MeanSample:
-    """Means of m values on the same rows and the m × m covariance of these means."""
+    """Means of m values on the same rows and the m × m covariance of these means.
+
+    `moves` says how far each independent unit moves each mean, `times` how many equal units it stands for.
+    """
 
     mean: Array
     covariance: Array
     n: float
+    moves: Array
+    times: Array
     note: str = ""
+
+    def skewness(self, number: int) -> float:
+        """Return that of one mean, which is that of its units divided by the root of how many they are."""
+        variance = self._moment(number, 2)
+        return self._moment(number, 3) / variance**1.5 if variance else 0.0
+
+    def worth(self, number: int) -> float:
+        """Return how many units that all move one mean alike would be as many as these: few where some are large."""
+        fourth = self._moment(number, 4)
+        return self._moment(number, 2) ** 2 / fourth if fourth else float(self.times.sum())
+
+    def _moment(self, number: int, power: int) -> float:
+        return float(self.times @ self.moves[:, number] ** power)
 
 
 def sample_of_means(
@@ -47,11 +65,12 @@ def sample_of_means(
     n = float(weight.sum()) if frequency else int((weight > 0).sum())
     unit = independent_units(predictions, groups)
     if unit is None:
-        return MeanSample(mean, covariance, n, "" if frequency else "sampling weights")
+        moves, times = (influence, weight) if frequency else (influence * weight[:, None], np.ones(len(weight)))
+        return MeanSample(mean, covariance, n, moves, times, "" if frequency else "sampling weights")
     sums = sum_by(unit, influence * weight[:, None], int(unit.max()) + 1)
     held = len(sums)
     scale = held / (held - 1) if held > 1 else np.nan
-    return MeanSample(mean, scale * (sums.T @ sums), n, f"{held} groups")
+    return MeanSample(mean, scale * (sums.T @ sums), n, sums, np.ones(held), f"{held} groups")
 
 
 def _covariance(influence: Array, weight: Array, frequency: bool) -> Array:

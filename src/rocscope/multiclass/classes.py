@@ -72,7 +72,7 @@ def check_probabilities(values: Any, n: int, k: int, name: str, *, normalize: bo
 
     With `normalize` any non-negative rows are divided by their sums.
     """
-    proba = np.asarray(values)
+    proba = check.as_array(values)
     if proba.shape != (n, k):
         raise ShapeError(
             name,

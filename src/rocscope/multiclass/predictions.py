@@ -225,7 +225,7 @@ def _models(proba: Any, decisions: Any) -> tuple[dict[str, tuple[Any, list[str] 
         raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
     if twice := alone.keys() & crisp.keys():
         raise InputError("decisions", expected="labels of each model once", got=f"two of {min(twice)!r}")
-    return soft, alone | {name: np.asarray(values) for name, values in crisp.items()}
+    return soft, alone | {name: check.as_array(values) for name, values in crisp.items()}
 
 
 def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _values(values: Any) -> tuple[Any, list[str] | None]:
 
         frame = nw.from_native(values, eager_only=True)
         return np.column_stack([frame[name].to_numpy() for name in frame.columns]), [str(c) for c in frame.columns]
-    return np.asarray(values), None
+    return check.as_array(values), None
 
 
 def _classes(classes: Any, named: dict[str, list[str]], actual: Array, predicted: list[Array]) -> tuple[Hashable, ...]:

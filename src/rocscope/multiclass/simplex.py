@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.errors import ShapeError
 
@@ -20,7 +21,7 @@ def to_plane(proba: Any) -> Array:
     >>> to_plane([[1, 0, 0], [0, 0.5, 0.5]]).round(3).tolist()
     [[0.0, 0.0], [0.75, 0.433]]
     """
-    rows = np.asarray(proba, dtype=np.float64)
+    rows = np.asarray(check.as_array(proba), dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 3:
         raise ShapeError("simplex", expected="probabilities of three classes", got=f"shape {rows.shape}")
     return rows @ CORNERS

@@ -16,13 +16,13 @@ from rocscope.curves.lift_curves import lift_chart
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
-from rocscope.plotting.legends import make_room, place_legend, shared_legend
+from rocscope.plotting.legends import legend_below, make_room, place_legend, shared_legend
 from rocscope.plotting.marks import Mark, label_marks
 from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
 from rocscope.plotting.rugs import has_rug
 from rocscope.sample import Models, samples_of
 
-Legend = Literal["inside", "beside", "none"]
+Legend = Literal["inside", "beside", "below", "none"]
 _MOST_BANDS, _MOST_FACTS = 2, 3
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
@@ -52,8 +52,9 @@ def plot_roc(
         the sample's prevalence, which means accuracy.
     thresholds : sequence of float, optional
         Points to mark on each curve; by default 0.5 where all scores lie in [0, 1], and none otherwise.
-    legend : {"inside", "beside", "none"}, optional
-        Where its legend goes; by default inside an Axes that is given, and beside that of a new figure.
+    legend : {"inside", "beside", "below", "none"}, optional
+        Where its legend goes; by default inside an Axes that is given, and beside that of a new figure. Below the only
+        Axes of a figure it makes the figure higher and leaves its width, as a column of a journal needs it.
     ax : Axes, optional
         Where to draw; a new pyplot figure when left out.
 
@@ -359,6 +360,8 @@ def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend |
         below_rug = 0.88 if has_rug(ax) else 1.0
         place_legend(ax, loc="upper left", bbox_to_anchor=(1.03, below_rug), borderaxespad=0, frameon=False)
         make_room(ax)
+    elif legend == "below":
+        legend_below(ax)
     elif legend == "inside":
         place_legend(ax)
     label_marks(ax, marks or [])

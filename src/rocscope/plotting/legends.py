@@ -51,6 +51,21 @@ def make_room(ax: Any) -> None:
             figure.draw_without_rendering()
 
 
+def legend_below(ax: Any) -> None:
+    """Put the legend of the only Axes of a figure below it, in as many columns as fit, and make the figure higher."""
+    figure = ax.figure
+    if ax.get_legend() is not None:
+        ax.get_legend().remove()
+    labels, artists = zip(*_entries(ax), strict=True)
+    look = _look() | {"loc": "outside lower center", "frameon": False, "borderaxespad": 0}
+    narrow = figure.legend(artists, labels, **look)
+    columns = int(figure.bbox.width // max(narrow.get_window_extent().width, 1))
+    narrow.remove()
+    legend = figure.legend(artists, labels, **look, ncols=max(columns, 1))
+    figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
+    figure.draw_without_rendering()
+
+
 def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
     """Put one legend below: models, marks and reference lines each in columns of their own."""
     others = {label: artist for axes in all_axes for label, artist in _entries(axes)[models:]}

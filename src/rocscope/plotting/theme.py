@@ -19,7 +19,11 @@ LONGEST_NAME = 32
 
 @dataclass(frozen=True)
 class Palette:
-    """Five hues of at least 4.5:1 contrast on the paper, distinct for the colour-blind; and the greys of all else."""
+    """Five hues of at least 4.5:1 contrast on the paper, and the greys of all else.
+
+    Any two hues are at least 13 units of CIELAB apart as those see them who lack red, green or blue cones
+    (Machado, Oliveira & Fernandes 2009), and 22 as all others do.
+    """
 
     hues: tuple[str, ...]
     ink: str
@@ -30,10 +34,10 @@ class Palette:
 
 
 LIGHT = Palette(
-    ("#0b5fad", "#c8501a", "#00805c", "#a6469b", "#8a6a00"), "#24292f", "#5f6873", "#aab1ba", "#eceef1", "white"
+    ("#0b5fad", "#c8501a", "#08826d", "#9c337e", "#6f4b1a"), "#24292f", "#5f6873", "#aab1ba", "#eceef1", "white"
 )
 DARK = Palette(
-    ("#5aa9f5", "#f0894a", "#2fbf93", "#d993d1", "#cfa92e"), "#e6e8eb", "#a3abb5", "#5b636d", "#2b3036", "black"
+    ("#5aa9f5", "#f0894a", "#a1eca9", "#db8fb7", "#eeec50"), "#e6e8eb", "#a3abb5", "#5b636d", "#2b3036", "black"
 )
 
 

@@ -13,6 +13,7 @@ from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.errors import InputError
+from rocscope.evaluation.summary.summarising import MOST_PARTS
 from rocscope.report.inference import certainty
 from rocscope.report.summary import ModelSummary, summarise
 from rocscope.sample import samples_of
@@ -28,9 +29,6 @@ MOST_FOLDS = 50
 
 MOST_SEGMENTS = 40
 """Of more segments than these the largest are shown apart, and the rest as one."""
-
-MOST_VALUES = 1_000
-"""A column of more values than these names single cases, or nearly: it is no column of segments."""
 
 _MOST_NAMED = 8
 
@@ -145,9 +143,9 @@ def require_segments(predictions: Predictions, subject: str = "segment") -> None
     InputError
         If it has more than 1,000 values.
     """
-    if predictions.segment is not None and (found := _values(predictions.segment)) > MOST_VALUES:
+    if predictions.segment is not None and (found := _values(predictions.segment)) > MOST_PARTS:
         hint = "measures of very many groups: Predictions.counts(by='segment')"
-        raise InputError(subject, expected=f"at most {MOST_VALUES:,} segments", got=f"{found:,}", hint=hint)
+        raise InputError(subject, expected=f"at most {MOST_PARTS:,} segments", got=f"{found:,}", hint=hint)
 
 
 def _values(column: Array) -> int:

@@ -126,15 +126,15 @@ def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins
     counts.require_both_classes(name)
     hull = pool(counts)
     kept = thin(counts, most, hull=hull)
-    gained = ks = 0.0
-    for tp, fp in counts.points():
-        gained += (np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum()
-        ks = max(ks, float((tp / counts.n_pos - fp / counts.n_neg).max()))
+    gained = before = 0.0
+    for block in counts.ranking.blocks():
+        gained += (np.diff(block.tp, prepend=before) * (block.tp / (block.tp + block.fp))).sum()
+        before = block.tp[-1]
     return ModelOutline(
         name=name,
-        n_levels=len(counts),
+        n_levels=int(kept.index[-1]),
         auc={"half": counts.pairs().auc()},
-        ks=ks,
+        ks=float((hull.tp / counts.n_pos - hull.fp / counts.n_neg).max(initial=0.0)),  # a vertex is farthest
         average_precision=float(gained) / counts.n_pos,
         default=counts.at(DEFAULT_THRESHOLD),
         points=_points(kept),

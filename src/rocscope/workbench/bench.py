@@ -6,11 +6,14 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.threads import in_threads
 from rocscope.errors import InputError
+from rocscope.kernels import SMALL
 from rocscope.report.model import MOST_DETAILED
 from rocscope.report.slices import MOST_SEGMENTS, POINTS, Slices, parts_of, require_segments
 from rocscope.report.summary import MOST_POINTS, ModelOutline, outline
@@ -86,6 +89,13 @@ class Bench:
     def columns(self) -> list[str]:
         """By which rows can be split: the columns of the only material."""
         return self.materials[0].columns if len(self.materials) == 1 else []
+
+    def prepare(self, turn: Turn) -> None:
+        """Load the compiled loops, which takes as long as reading a million rows, if there will be work for them."""
+        if any(material.size is not None and material.size >= SMALL for material in self.materials):
+            for dtype in (np.float32, np.float64):
+                turn()
+                outline("", ThresholdCounts.from_scores(np.arange(SMALL) % 2, np.arange(SMALL, dtype=dtype)))
 
     def outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
         """Return what the page shows of rows at once."""

@@ -12,12 +12,13 @@ from rocscope.engines.reading import read
 from rocscope.engines.sources.database import require_condition
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.opening import open_source
+from rocscope.engines.sources.parquet import ParquetFiles
 from rocscope.engines.sources.size import rows_of_files
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.errors import InputError
 from rocscope.workbench.turns import Turn
 
-SHARE_OF_MEMORY = 4
+SHARE_OF_MEMORY = 5
 """Rows are held if they take at most this part of what may be used: they are copied when they are filtered."""
 
 
@@ -38,6 +39,8 @@ class Material:
         By which the rows can be split.
     held : bool
         Whether rows are held in memory between questions, or only counted.
+    size : int or None
+        About how many rows there are, where files tell.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Material:
     where: str | None = None
     columns: list[str] = field(default_factory=list)
     held: bool = True
+    size: int | None = None
 
     @classmethod
     def of(cls, name: str, source: Any, *, where: str | None = None, memory: Any = None, **options: Any) -> "Material":
@@ -61,14 +65,15 @@ class Material:
         if source == "-" or callable(getattr(source, "read", None)):
             raise InputError("source", expected="a file or a frame: it is read at every question", got="a stream")
         layout = FileLayout(*(options.get(each) for each in ("format", "decimal", "delimiter", "encoding")))
+        size = rows_of_files(source, format=layout.format)
         with open_source(source, layout) as opened:
-            columns = list(opened.columns)
-        made = cls(name or _name_of(source), source, options, where, columns)
-        return replace(made, held=memory is None and made._fits())
+            made = cls(name or _name_of(source), source, options, where, list(opened.columns), size=size)
+            if memory is not None or not made._fits():
+                return replace(made, held=False)
+            return replace(made, source=opened.held()) if isinstance(opened, ParquetFiles) else made
 
     def _fits(self) -> bool:
-        rows = rows_of_files(self.source)
-        return rows is None or rows * 8 * (len(self.models) + 2) * SHARE_OF_MEMORY <= memory_limit(None)
+        return self.size is None or self.size * 8 * (len(self.models) + 2) * SHARE_OF_MEMORY <= memory_limit(None)
 
     @property
     def by(self) -> str | None:

@@ -115,6 +115,7 @@ class Desk:
     @asynccontextmanager
     async def open(self, _app: Starlette) -> AsyncIterator[None]:
         """Have the threads for as long as the server runs."""
+        self.turns.begin(self.bench.prepare, aside=True)
         yield
         self.turns.close()
 

@@ -51,14 +51,17 @@ class ChosenEstimate(Estimate):
     five models are equal (docs/guide/intervals.md). That of a plan holds the true profit in 95.8 to 98.2 % of 400
     samples, of 100 customers as of 2,000 of whom 1 % respond (docs/guide/evaluation/price-of-choosing.md).
 
-    Where a class has fewer than 10 rows, folds leave nothing to choose, or lots or reviews are taken as given, the
-    result is not `reliable` and says why. Where there are more than 2,048 scores or, of several models, 20,000
-    rows, as many points of the curve and 1,000 blocks of rows stand for them.
+    Where costs differ from row to row the interval is that of Hall for the mean of what rows cost, which is as skew as
+    they are, with the same errors added; of log-normal amounts it holds as often.
+
+    Where a class has fewer than 10 rows, amounts say no more than 10 equal ones would, folds leave nothing to choose,
+    or lots or reviews are taken as given, the result is not `reliable` and says why. Where there are more than 2,048
+    scores or, of several models, 20,000 rows, as many points of the curve and 1,000 blocks of rows stand for them.
 
     References
     ----------
-    Efron & Gong 1983, Am. Stat. 37:36–48; Brown, Cai & DasGupta 2001, Stat. Sci. 16:101–133 (Jeffreys); Kim &
-    Pollard 1990, Ann. Stat. 18:191–219.
+    Efron & Gong 1983, Am. Stat. 37:36–48; Brown, Cai & DasGupta 2001, Stat. Sci. 16:101–133 (Jeffreys); Hall 1992,
+    J. R. Stat. Soc. B 54:221–228; Kim & Pollard 1990, Ann. Stat. 18:191–219.
     """
 
     apparent: float = nan

@@ -9,29 +9,31 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._progress import Progress
 from rocscope._types import Array
+from rocscope.decisions.certainty.bill import Bill
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
+from rocscope.decisions.certainty.costs_drawn import PRIOR, CostsOfCounts, CostsOfRows
 from rocscope.decisions.certainty.drawing_again import InSample, Redrawn, drawn_again, in_sample
 from rocscope.decisions.certainty.folding import FOLDS, HeldOut, held_out
-from rocscope.decisions.certainty.options import Option, Options, design_of_all
+from rocscope.decisions.certainty.options import Options, design_of_all
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.resampling.draws import Design
 from rocscope.sample import Samples
 
-_DRAWS = 20_000
-_PRIOR = 0.5
-_OF_FOLDS = 1.05
 _ERROR_OF_CHOICE = 0.5
 _OF_MODELS = 0.75
 _JAGGED = 0.25
-_FEWEST = 10
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """What a choice was made on: the data of all models, and what was chosen among by which rule."""
+    """What a choice was made on: the data of all models, and what was chosen among by which rule.
+
+    Where costs differ from row to row these are rows in money, and `bill` tells what each row costs.
+    """
 
     samples: Samples
     options: Options
+    bill: Bill | None = None
 
     def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:
         """Return the cost of the choice, in the unit of its options, on cases that it was not made on."""
@@ -44,7 +46,9 @@ class Grounds:
         sample = in_sample(design, self.options)
         judged = held_out(design, self.options, seed)
         drawn = drawn_again(design, self.options, sample, replicates, seed, progress)
-        return _Found(design, self.options, sample, judged, drawn, level, seed).estimate()
+        counted = CostsOfCounts(design, self.options, sample, drawn)
+        law = counted if self.bill is None else self.bill.of_choice(design, self.options, sample)
+        return _Found(design, self.options, sample, judged, drawn, law, level, seed).estimate()
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,12 @@ class AsGiven:
         rng = np.random.default_rng([check.seed_of(random_state), 3])
         draws = 10 * check.check_whole(replicates, "replicates")
         n_pos, n_neg = (float(sum(counts)) for counts, _ in self.classes)
-        prevalence = rng.beta(n_pos + _PRIOR, n_neg + _PRIOR, draws)
+        prevalence = rng.beta(n_pos + PRIOR, n_neg + PRIOR, draws)
         prevalence = prevalence if self.target_prevalence is None else self.target_prevalence
         own = n_pos / (n_pos + n_neg) if self.target_prevalence is None else self.target_prevalence
         drawn, means = [], []
         for counts, costs in self.classes:
-            drawn.append(rng.dirichlet(np.array(counts) + _PRIOR, draws) @ np.array(costs))
+            drawn.append(rng.dirichlet(np.array(counts) + PRIOR, draws) @ np.array(costs))
             means.append(float(np.dot(counts, costs) / sum(counts)))
         values = prevalence * drawn[0] + (1 - prevalence) * drawn[1]
         value = own * means[0] + (1 - own) * means[1]
@@ -104,6 +108,7 @@ class _Found:
     sample: InSample
     judged: HeldOut
     drawn: Redrawn
+    law: CostsOfCounts | CostsOfRows
     level: float
     seed: int
 
@@ -118,8 +123,8 @@ class _Found:
             float(low),
             float(high),
             self.level,
-            ", ".join(part for part in (method, self.design.note) if part),
-            self.design.n,
+            ", ".join(part for part in (method, self.law.note) if part),
+            self.law.n,
             float(values.std()),
             self._doubt(),
             apparent=float(self.sample.cost[number]),
@@ -153,7 +158,7 @@ class _Found:
     def _values(self) -> Array:
         """Return costs of the choice in proportion to how well they agree with the held-out cases."""
         number = self.sample.option
-        values, _ = self._posterior(number, self.judged.chosen[number])
+        values, _ = self._drawn(number, self.judged.chosen[number])
         return values + _OF_MODELS * self._luck
 
     def _acting(self) -> float:
@@ -161,30 +166,14 @@ class _Found:
         number = self.sample.option
         if not self.sample.cells[number, :2].any():
             number = self._first(self._honest)
-        values, nobody = self._posterior(number, self.judged.acting[number])
+        values, nobody = self._drawn(number, self.judged.acting[number])
         idle = nobody if self.options.idle is None else self.options.idle
         return float((values + _OF_MODELS * self._luck < idle).mean())
 
-    def _posterior(self, number: int, cells: Array) -> tuple[Array, Array]:
-        """Return costs of an option and of nobody; the error of choosing counts as information that is missing."""
-        option = self.options.each[number]
-        plain, _ = _posterior(np.random.default_rng([self.seed, 3]), option, cells, 1.0)
-        variance = float(plain.var())
-        wanted = _OF_FOLDS * variance * self._effect_of_design
-        wanted += (_ERROR_OF_CHOICE * self._optimism[number]) ** 2 + self._luck**2 + float(self._beyond.var())
-        return _posterior(np.random.default_rng([self.seed, 4]), option, cells, variance / wanted if variance else 1.0)
-
-    @property
-    def _effect_of_design(self) -> float:
-        """By how much groups and weights make the cost of one threshold vary more than as many rows would."""
-        tallies = self.design.tallies.values()
-        if self.design.one_row_a_unit and not any(each.rows and each.rows.weight is not None for each in tallies):
-            return 1.0
-        number = self.sample.option
-        rng = np.random.default_rng([self.seed, 5])
-        plain, _ = _posterior(rng, self.options.each[number], self.sample.cells[number], 1.0)
-        variance = float(plain.var())
-        return float(self.drawn.cost[:, number].var()) / variance if variance else 1.0
+    def _drawn(self, number: int, cells: Array) -> tuple[Array, Array]:
+        """Return costs of an option and of nobody, drawn with the error that choosing adds."""
+        error = (_ERROR_OF_CHOICE * self._optimism[number]) ** 2 + self._luck**2 + float(self._beyond.var())
+        return self.law.draws(number, cells, error, self.seed)
 
     @cached_property
     def _beyond(self) -> Array:
@@ -200,7 +189,7 @@ class _Found:
             return None
         low, high = np.quantile(self._beyond, [(1 - self.level) / 2, (1 + self.level) / 2])
         method = f"bootstrap, {self._beyond.size} replicates"
-        return Estimate(float(self._beyond.mean()), float(low), float(high), self.level, method, self.design.n)
+        return Estimate(float(self._beyond.mean()), float(low), float(high), self.level, method, self.law.n)
 
     @cached_property
     def _honest(self) -> Array:
@@ -223,28 +212,6 @@ class _Found:
         return {option.label: float((best == n).mean()) for n, option in enumerate(self.options.each)}
 
     def _doubt(self) -> str:
-        few, failed = self.design.smallest_class, self.judged.failed[self.sample.option]
-        if few < _FEWEST:
-            return f"a class has {few:g} rows only, fewer than {_FEWEST}"
-        return f"nothing could be chosen in {failed:.0%} of the folds" if failed else ""
-
-
-def _posterior(rng: np.random.Generator, option: Option, cells: Array, information: float) -> tuple[Array, Array]:
-    """Return costs, of an option and of nobody, drawn from Jeffreys' posterior of prevalence and rates.
-
-    Each case has so much information.
-    """
-    tp, fp, n_pos, n_neg = (information * cell for cell in cells)
-    everybody_or_nobody = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # whatever the scores
-    sure = everybody_or_nobody and n_pos > 0 and n_neg > 0
-
-    def share(count: float, of: float) -> Any:
-        return count / of if sure else rng.beta(count + _PRIOR, max(of - count, 0.0) + _PRIOR, _DRAWS)
-
-    tpr, fpr = share(tp, n_pos), share(fp, n_neg)
-    prevalence = rng.beta(n_pos + _PRIOR, n_neg + _PRIOR, _DRAWS)
-    nothing = np.zeros(_DRAWS)
-    return (
-        option.cost(prevalence * tpr, (1 - prevalence) * fpr, prevalence, 1 - prevalence),
-        option.cost(nothing, nothing, prevalence, 1 - prevalence),
-    )
+        failed = self.judged.failed[self.sample.option]
+        doubt = self.law.doubt(self.sample.option)
+        return doubt or (f"nothing could be chosen in {failed:.0%} of the folds" if failed else "")

@@ -10,7 +10,6 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.decisions.proof.levels import EveryThreshold
-from rocscope.errors import InputError
 from rocscope.metrics import METRICS
 
 FourCells = tuple[Array, Array, Array, Array]
@@ -33,9 +32,6 @@ class Aim:
 
     @classmethod
     def of(cls, context: Any) -> "Aim":
-        if any(isinstance(getattr(context, f"cost_{cell}"), str) for cell in CELLS):
-            expected = "costs that are the same in every row, which alone can be verified"
-            raise InputError("context", expected=expected, got=repr(context))
         share = context.target_prevalence
         costs = (exact(getattr(context, f"cost_{cell}")) for cell in CELLS)
         return cls(None if share is None else exact(share), *costs)
@@ -67,6 +63,10 @@ class Aim:
         if (abs(hits) + abs(alarms)) * sum(rule.totals) >= 2**63:
             tp, fp = tp.astype(object), fp.astype(object)
         return alarms * fp - hits * tp
+
+    def distinct(self, rule: EveryThreshold, index: Array) -> Array:  # noqa: ARG002
+        """Return those of some thresholds that are different rules: all of them."""
+        return index
 
 
 def exact(number: float) -> Fraction:

@@ -12,6 +12,7 @@ import numpy as np
 from rocscope._types import Array
 from rocscope.core.result import Result, number
 from rocscope.decisions.proof.aims import CELLS, SLACK, Aim, AtMix, ReadBound, exact, goodness
+from rocscope.decisions.proof.amounts import PricedAim, aim_of, of_all
 from rocscope.decisions.proof.levels import CountsAt, EveryThreshold
 from rocscope.decisions.proof.programs import least_by_lot, least_with_reviews
 from rocscope.errors import ColumnError
@@ -114,12 +115,14 @@ def verify(decision: "Decision", data: Models) -> Verification:
     for model in (decision.model, *(end.model for end in ends)):
         if model not in rules:
             raise ColumnError("model", expected=f"one of {list(samples)}", got=repr(model))
-    plain = list(rules.values())
-    with_negations = plain + [rule.negation for rule in plain if rule.level.size > 1]
+    plain, aim = list(rules.values()), aim_of(decision.context, samples, rules)
+    # Where costs differ from row to row no model is negated.
+    with_negations = plain + [rule.negation for rule in plain if rule.level.size > 1 and isinstance(aim, Aim)]
     negated = decision.negated or any(end.negated for end in ends)
     # Whether models might be negated, the file says only of those that were.
     tries = (
-        _Claims(decision, rules, each).check() for each in ((with_negations,) if negated else (plain, with_negations))
+        _Claims(decision, rules, each, aim).check()
+        for each in ((with_negations,) if negated else (plain, with_negations))
     )
     first = next(tries)
     found = first if not first.refuted else next((each for each in tries if not each.refuted), first)
@@ -131,10 +134,15 @@ def verify(decision: "Decision", data: Models) -> Verification:
 class _Claims:
     """What a decision says, and the thresholds among which it was chosen."""
 
-    def __init__(self, decision: "Decision", rules: dict[str, EveryThreshold], options: list[EveryThreshold]) -> None:
+    def __init__(
+        self,
+        decision: "Decision",
+        rules: dict[str, EveryThreshold],
+        options: list[EveryThreshold],
+        context: Aim | PricedAim,
+    ) -> None:
         self.decision, self.rules, self.options, self.found = decision, rules, options, _Findings()
-        self.own = rules[decision.model]
-        self.context = Aim.of(decision.context)
+        self.own, self.context = rules[decision.model], context
         self.measured = AtMix(decision.context.target_prevalence, decision.population)
         read = [ReadBound.of(text) for text in decision.subject_to]
         self.bounds = [bound for bound in read if bound is not None]
@@ -155,7 +163,7 @@ class _Claims:
         return self.found
 
     @cached_property
-    def aim(self) -> Aim | None:
+    def aim(self) -> Aim | PricedAim | None:
         """What it was chosen by, where that is linear in the counts."""
         zero, one = Fraction(0), Fraction(1)
         if self.decision.criterion in _EVEN:
@@ -186,7 +194,7 @@ class _Claims:
         return float(min(self._cost_at(aim, rule, int(aim.losses(rule).argmin())) for rule in self.options))
 
     @staticmethod
-    def _cost_at(aim: Aim, rule: EveryThreshold, index: int) -> Fraction:
+    def _cost_at(aim: Aim | PricedAim, rule: EveryThreshold, index: int) -> Fraction:
         return aim.cost(rule, *rule.rates(CountsAt(int(rule.tp[index]), int(rule.fp[index]))))
 
     def counts(self) -> None:
@@ -266,7 +274,7 @@ class _Claims:
             for said, slope in zip(decision.slope_interval, self._slopes(allowed), strict=True):
                 found.equal("slope_interval", said, slope)
         if decision.lot_cost is not None and decision.criterion == "min_cost":
-            least = least_by_lot(self.context, self.options, self.bounds, self.measured)
+            least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
             found.equal("lot_cost", decision.lot_cost, least)
 
     def _keeps(self, bound: ReadBound) -> bool:
@@ -280,12 +288,12 @@ class _Claims:
         tp, fp = (np.array([count], rule.tp.dtype) for count in at)
         return self.measured.value(bound.quantity, replace(rule, tp=tp, fp=fp))[0]
 
-    def _cheapest(self, aim: Aim, allowed: list[tuple[EveryThreshold, Array]]) -> None:
+    def _cheapest(self, aim: Aim | PricedAim, allowed: list[tuple[EveryThreshold, Array]]) -> None:
         decision, found, own = self.decision, self.found, aim.cost(self.own, *self.rates)
         ends: list[tuple[Fraction, EveryThreshold, int]] = []
         for rule, mask in allowed:
             losses, index = aim.losses(rule), np.flatnonzero(mask)
-            least = index[losses[index] == losses[index].min()]
+            least = aim.distinct(rule, index[losses[index] == losses[index].min()])
             ends += [(self._cost_at(aim, rule, i), rule, i) for i in dict.fromkeys((int(least[0]), int(least[-1])))]
         cost, rule, index = min(ends, key=lambda end: end[0])
         better = f"{rule.named(index)} is: {float(cost):.9g} instead of {float(own):.9g}"
@@ -360,14 +368,14 @@ class _Claims:
             found.left_open.append(f"that it is best by {decision.criterion}")
             return
         own = float(self.aim.cost(rule, tpr, fpr))
-        least = least_by_lot(self.aim, self.options, self.bounds, self.measured)
+        least = least_by_lot(of_all(self.aim), self.options, self.bounds, self.measured)
         found.least(f"no other rule by lot is better by {decision.criterion}", own, least)
 
     def reviewed(self, reviewing: "Reviewing") -> None:
         """Check what a third action costs, and that no other use of it is cheaper."""
         found, own, look = self.found, self.own, exact(reviewing.review.cost)
         acting, looking = self.rates, self._mixed_rates(reviewing.rule)
-        share, hit = self.context.positives(own), self.context.hit
+        share, hit = self.context.positives(own), of_all(self.context).hit
         positives, negatives = share * (looking[0] - acting[0]), (1 - share) * (looking[1] - acting[1])
         cost = self.context.cost(own, *acting) + look * (positives + negatives) - hit * positives
         found.equal("expected_cost", self.decision.expected_cost, float(cost))
@@ -378,5 +386,5 @@ class _Claims:
             found.equal("review: share of the capacity", float(reviewing.share or 0), float(limit))
             found.holds("review: capacity", float(positives + negatives - limit) <= _CLOSE, "more are looked at")
         for model, rule in self.rules.items():
-            least = least_with_reviews(self.context, rule, float(look), None if limit is None else float(limit))
+            least = least_with_reviews(of_all(self.context), rule, float(look), None if limit is None else float(limit))
             found.least(f"no other use of reviews of {model} is cheaper", float(cost), least)

@@ -37,11 +37,11 @@ class ArrowColumns:
             table = self._load(list(dict.fromkeys([*names, *used_by_filter])))
         if where is None:
             return table
-        from rocscope.engines.sources.database import rows_where
+        from rocscope.engines.sources.database import holds_in
 
         # Only the filter's columns pass through DuckDB, so that the others keep types that it does not know.
-        rows = rows_where(self.origin, table.select(used_by_filter), where)
-        return table.select(list(names)).take(rows)
+        kept = holds_in(self.origin, table.select(used_by_filter or names[:1]), where)
+        return table.select(list(names)).filter(kept)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
         """Return the same in batches; they are in memory as a whole already."""

@@ -4,7 +4,6 @@ import glob
 from collections.abc import Generator, Mapping, Sequence
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
 from rocscope.core.provenance import brief
@@ -104,27 +103,31 @@ class Relation:
 
         return Stream(schema, [batches])
 
+    def holds(self, where: str) -> pa.ChunkedArray:
+        """Return of each row whether the SQL condition `where` holds."""
+        self._filtered((), where)  # refuses what is no one condition on single rows
+        with one_line_errors(f"where={where!r}"):
+            return self._relation.project(f"(({where}\n)::BOOLEAN) IS TRUE").to_arrow_table().column(0)
+
     def _project(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:
-        for name in [*names, *mentioned(self.columns, where or "")]:
-            if name in self._conflicts:
-                raise EngineError(self._conflicts[name])
-        relation = self._relation
-        if where is not None:
-            with one_line_errors(f"where={where!r}"):
-                relation = relation.filter(where)  # parsed as one expression, so it cannot hold a second statement
+        relation = self._filtered(names, where)
         columns = ", ".join(identifier(self._sql_name[name]) for name in names)
         with one_line_errors(brief(self.origin)):
             return relation.project(columns)
 
+    def _filtered(self, names: Sequence[str], where: str | None) -> duckdb.DuckDBPyRelation:
+        for name in [*names, *mentioned(self.columns, where or "")]:
+            if name in self._conflicts:
+                raise EngineError(self._conflicts[name])
+        if where is None:
+            return self._relation
+        with one_line_errors(f"where={where!r}"):
+            return self._relation.filter(where)  # parsed as one expression, so it cannot hold a second statement
 
-def rows_where(origin: tuple[str, ...], table: pa.Table, where: str) -> pa.ChunkedArray:
-    """Return the numbers of the rows of an Arrow table for which a condition holds, in order."""
-    number = "row number"
-    while number in table.column_names:
-        number += "_"
-    numbered = table.append_column(number, pa.array(np.arange(table.num_rows)))
+
+def holds_in(origin: tuple[str, ...], table: pa.Table, where: str) -> pa.ChunkedArray:
+    """Return of each row of an Arrow table whether a condition holds."""
     connection = connect()
     with one_line_errors(brief(origin)):
-        relation = connection.from_arrow(numbered)
-    source = Relation(origin, relation, columns=numbered.column_names, connection=connection)
-    return source.fetch([number], where).column(number)
+        relation = connection.from_arrow(table)
+    return Relation(origin, relation, columns=table.column_names, connection=connection).holds(where)

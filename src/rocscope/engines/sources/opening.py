@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast
 
+from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.finding import FORMATS, find_files, is_pipe
 from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
 from rocscope.engines.sources.source import Source
@@ -16,7 +17,7 @@ from rocscope.errors import InputError
 
 @contextmanager
 def open_source(source: Any, layout: FileLayout = AS_IT_TELLS) -> Iterator[Source]:
-    """Open anything that `read` takes."""
+    """Open anything that `read` takes; what is open already stays so."""
     with ExitStack() as stack:
         name = str(getattr(source, "name", type(source).__name__))
         if isinstance(source, str | PathLike) and is_pipe(fspath(source)):
@@ -38,6 +39,8 @@ def open_source(source: Any, layout: FileLayout = AS_IT_TELLS) -> Iterator[Sourc
                 raise InputError(name, expected="the format of a stream", got="none", hint=hint)
             path = stack.enter_context(files.spooled(source, name))
             yield stack.enter_context(files.open_files([path], layout, origin=[name]))
+        elif isinstance(source, ArrowColumns):
+            yield source
         else:
             from rocscope.engines.sources import frames
 

@@ -1,6 +1,6 @@
 """Parquet files as a Source: DuckDB fetches and filters, Arrow streams plain columns, which takes it less time."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.finding import partition_keys
 from rocscope.engines.sources.layout import FileLayout
 from rocscope.engines.sources.source import BATCH_ROWS, Source, Stream, one_line_errors
@@ -56,6 +57,14 @@ class ParquetFiles:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
         return self._relation.fetch(names, where)
 
+    def held(self) -> "HeldFiles":
+        """Return the same files for whoever asks again and again, with one condition or another."""
+        return HeldFiles(self.origin, self.columns, lambda: ParquetFiles(self._paths, self.origin, self._schema))
+
+    def holds(self, where: str) -> pa.ChunkedArray:
+        """Return of each row whether the SQL condition `where` holds."""
+        return self._relation.holds(where)
+
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
         """Return the same in batches, every group of rows a piece."""
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
@@ -95,6 +104,30 @@ class ParquetFiles:
             while some := list(islice(batches, BATCH_ROWS // _DECODED_ROWS)):
                 yield pa.Table.from_batches(some).select(names)
         pa.default_memory_pool().release_unused()  # or the pool keeps what this thread used while others take more
+
+
+class HeldFiles(ArrowColumns):
+    """Parquet files whose columns stay in memory from when they are first asked for.
+
+    Of a condition, the files are read for the columns that it names only, by a connection of its own: threads that ask
+    at the same time do not wait for each other.
+    """
+
+    def __init__(self, origin: tuple[str, ...], columns: Sequence[str], anew: Callable[[], ParquetFiles]) -> None:
+        super().__init__(origin, columns, self._once)
+        self._anew = anew
+        self._known: dict[str, pa.ChunkedArray] = {}
+
+    def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
+        """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        table = super().fetch(names)
+        return table if where is None else table.filter(self._anew().holds(where))
+
+    def _once(self, names: list[str]) -> pa.Table:
+        new = [name for name in names if name not in self._known]
+        if new:
+            self._known |= dict(zip(new, self._anew().fetch(new).columns, strict=True))
+        return pa.table({name: self._known[name] for name in names})
 
 
 def _is_plain(schema: pa.Schema, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from rocscope import kernels
 from rocscope._frame import frame_of
 from rocscope._parts import Named
 from rocscope._types import Array, Ties
+from rocscope.core.context import Context, HasContext
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import least_from
 from rocscope.core.provenance import Provenance
@@ -19,14 +21,15 @@ from rocscope.core.result import Result, number
 from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import ScoreError
-from rocscope.evaluation.groups.rows import GroupLevels, GroupRows, SortedGroups
+from rocscope.evaluation.groups.rows import GroupLevels, GroupRows, GroupWeight, SortedGroups, quotients
 from rocscope.inference.estimate import Estimate
+
+if TYPE_CHECKING:
+    from rocscope.evaluation.groups.differing import GroupDifferences
+    from rocscope.inference.multiplicity import PValueAdjust
 
 # Calibration and intervals are imported where they are asked for: who counts a file does not wait for SciPy.
 
-GroupWeight = Literal["n", "n_pos"] | None
-
-_FIRST_ROUNDED = 2**53
 _MOST_PAIRS = 2.0**61
 
 
@@ -72,9 +75,18 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         n_pos, n_neg = self._rows.totals
         return check.read_only(n_pos), check.read_only(n_neg)
 
+    @property
+    def sorted_rows(self) -> SortedGroups | None:
+        """The rows of all groups, where they were sorted at once."""
+        return self._rows if isinstance(self._rows, SortedGroups) else None
+
     def sorted_levels(self) -> GroupLevels | None:
         """Return the levels of all groups at once, where their rows were sorted at once."""
         return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups) else None
+
+    def pooled(self) -> ThresholdCounts:
+        """Return the counts of all rows, whichever group they are of."""
+        return self._rows.pooled()
 
     @property
     def n_pos(self) -> Array:
@@ -128,7 +140,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         def of_levels(levels: GroupLevels) -> Array:
             above = levels.tp - levels.pos
             right = levels.each(np.add, levels.neg * (2 * above + credit * levels.pos))
-            return _quotients(right, 2 * levels.n_pos * levels.n_neg)
+            return quotients(right, 2 * levels.n_pos * levels.n_neg)
 
         return self._answer(of_levels, lambda counts: counts.pairs().auc(ties), self._has_both)
 
@@ -158,7 +170,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         from rocscope.calibration.scores import brier
 
         def of_levels(levels: GroupLevels) -> Array:
-            p = _probabilities(levels)
+            p = levels.probabilities
             return levels.sums(levels.pos * (1 - p) ** 2 + levels.neg * p**2, upwards=True) / (
                 levels.n_pos + levels.n_neg
             )
@@ -173,7 +185,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         from rocscope.calibration.outcomes import Outcomes
 
         def of_levels(levels: GroupLevels) -> Array:
-            p = _probabilities(levels)
+            p = levels.probabilities
             return _ratio(levels.n_pos, levels.sums(p * (levels.pos + levels.neg), upwards=True))
 
         def of_counts(counts: CumulativeCounts) -> float:
@@ -209,6 +221,42 @@ class GroupedCounts(Named[CumulativeCounts], Result):
             tp, fp = self._rows.at_least(least_from(threshold, dtype))
         return {"tp": tp, "fp": fp, "fn": self.n_pos - tp, "tn": self.n_neg - fp}
 
+    def best(self, context: Context | HasContext | None = None) -> dict[str, Array]:
+        """Return the threshold of lowest expected cost of each group, its four cells, and its cost of a case.
+
+        Parameters
+        ----------
+        context : Context, optional
+            Costs and class mix; equal costs and the mix of each group when left out.
+
+        Returns
+        -------
+        dict of arrays of k
+            "threshold", "tp", "fp", "fn", "tn" and "cost", as floats; NaN where a class is missing. Thresholds that
+            float64 would round are Python integers.
+
+        Raises
+        ------
+        InputError
+            If errors of both kinds are rewarded, or a cost is a column of the rows.
+
+        Notes
+        -----
+        Decided in whole numbers by the rule of `rocscope.choose`. A threshold of each group, chosen on its own rows,
+        is the more optimistic the fewer these are.
+
+        Examples
+        --------
+        >>> from rocscope import Context, Predictions
+        >>> grouped = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
+        >>> best = grouped.best(Context(cost_fn=5))
+        >>> best["threshold"], best["cost"]
+        (array([-inf, -inf]), array([0.5, 0.5]))
+        """
+        from rocscope.evaluation.groups.cheapest import cheapest
+
+        return cheapest(self._rows, self._has_both, Context.given(context))
+
     def mean_auc(self, weight: GroupWeight = "n", *, level: float = 0.95) -> Estimate:
         """Mean of the AUC over the groups that have both classes, with an interval over groups.
 
@@ -235,13 +283,71 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         Zhu et al. 2017, Optimized cost per click in Taobao display advertising, KDD, §4 (GAUC); Cochran 1977, Sampling
         Techniques, 3rd ed., §6.
         """
-        from rocscope.evaluation.groups.means import mean_over_groups
+        from rocscope.evaluation.groups.means import GroupMeans
 
-        if weight is not None:
-            check.check_choice("weight", weight, ("n", "n_pos"))
         check.check_level(level)
-        weights = None if weight is None else getattr(self, weight)
-        return mean_over_groups(self._auc[self._has_both], self._has_both, weight, weights, level)
+        return GroupMeans.of(self, self._auc[None], weight).estimate(0, level)
+
+    def differing(self, *, adjust: "PValueAdjust" = "holm", level: float = 0.95) -> "GroupDifferences":
+        """Which groups differ in AUC from the rest: a test of each, and areas drawn towards the mean.
+
+        Parameters
+        ----------
+        adjust : {"holm", "bh", "none"}
+            How p-values allow for the number of groups: Holm's keeps the chance of any false finding below 1 − level,
+            Benjamini–Hochberg's the share of false ones among the findings, and finds more.
+        level : float
+            Confidence level: adjusted p-values of at most 1 − level count as found.
+
+        Raises
+        ------
+        InputError
+            If fewer than two groups have both classes, or none has two rows of each.
+        WeightError
+            If weights are not whole numbers, which count as equal rows.
+
+        Notes
+        -----
+        Each area is held against the mean of the others. Its variance is the exact one of a Mann–Whitney statistic of
+        P positives and N negatives, (ξ₁₁ + (N − 1)ξ₁₀ + (P − 1)ξ₀₁)/(PN), with DeLong's components of the rows of all
+        groups together: a small group's own would be 0 where it ranks all rows right. Tails are those of a beta law of
+        that mean and variance. Areas of groups are taken as normal about a mean with a spread τ (Paule–Mandel), and
+        drawn to it, τ²/(τ² + variance) of the way left.
+
+        Where groups did not differ, in ten designs of 10 to 1,000 groups of 2 to 60 rows with areas of 0.5 to 0.97,
+        anything was found in at most 5 % of samples, by either way to adjust. Not valid where rows of a group depend on
+        each other (as repeated measurements do), where placements scatter otherwise in some groups at the same area,
+        or, for `shrunken`, where true areas are far from normal, such as near 1. Who is found is the best or worst
+        seen, whose area is further out than its true one: read `shrunken`.
+
+        References
+        ----------
+        DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44:837–845; Lee 1990, U-Statistics, §1.3; Paule & Mandel 1982,
+        J. Res. Natl. Bur. Stand. 87:377–385; Morris 1983, J. Am. Stat. Assoc. 78:47–55 (empirical Bayes).
+
+        Examples
+        --------
+        Nine branches have an area of 0.625, the tenth one of 0.375:
+
+        >>> import numpy as np
+        >>> from rocscope import Predictions
+        >>> branch = np.repeat([f"b{i}" for i in range(10)], 80)
+        >>> y = np.tile(np.repeat([1, 0], 40), 10)
+        >>> score = np.tile(np.repeat([2, 1, 2, 1], [30, 10, 20, 20]), 10)
+        >>> score[-80:] = 3 - score[-80:]
+        >>> found = Predictions(y, score, segment=branch).counts(by="segment").differing()
+        >>> found, found.found.tolist()
+        (GroupDifferences(1 of 10 differ at 5 % (holm), spread of areas 0.0587), ['b9'])
+        """
+        from rocscope.evaluation.groups.differing import differences, scatter
+        from rocscope.inference.multiplicity import ADJUSTMENTS
+
+        check.check_choice("adjust", adjust, ADJUSTMENTS)
+        check.check_level(level)
+        if self.n_pos.dtype.kind == "f":
+            check.require_whole_weights(self.n_pos)
+        sums = self._rows.answer(scatter)
+        return differences(self.names, self.auc(), self.n_pos, self.n_neg, sums, adjust=adjust, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with a row for each group: n_pos, n_neg, prevalence, auc, ks, average_precision.
@@ -282,28 +388,6 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         return f"GroupedCounts({len(self)} group{'s' * (len(self) != 1)}, {totals}{lost})"
 
 
-def _quotients(numerator: Array, denominator: Array) -> Array:
-    """Return quotients of whole numbers, correctly rounded."""
-    with np.errstate(invalid="ignore"):
-        found = numerator / denominator
-    for i in np.flatnonzero(denominator > _FIRST_ROUNDED).tolist():
-        found[i] = int(numerator[i]) / int(denominator[i])
-    return found
-
-
 def _ratio(observed: Any, expected: Any) -> Array:
     expected = np.asarray(expected, np.float64)
     return np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)
-
-
-def _probabilities(levels: GroupLevels) -> Array:
-    outside = (levels.threshold < 0) | (levels.threshold > 1)
-    if outside.any():
-        rows = (levels.pos + levels.neg)[outside].sum()
-        raise ScoreError(
-            "scores",
-            expected="probabilities from 0 to 1",
-            got=f"{number(rows)} outside, such as {levels.threshold[outside][0].item()!r}",
-            hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
-        )
-    return levels.threshold.astype(np.float64)

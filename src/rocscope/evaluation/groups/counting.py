@@ -12,6 +12,7 @@ from rocscope.core.levels import encode
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance
 from rocscope.evaluation.groups.counted import GroupedCounts
+from rocscope.evaluation.groups.drifting import drift_by_group as drift_by_group
 from rocscope.evaluation.groups.rows import CountedGroups, GroupRows, SortedGroups, WeightedGroups, slots_of
 
 

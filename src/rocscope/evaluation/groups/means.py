@@ -1,45 +1,84 @@
 """Means over groups, with intervals: groups are what was drawn at random."""
 
-from typing import Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.errors import OneClassError
+from rocscope.evaluation.groups.rows import GroupWeight
 from rocscope.inference.estimate import Estimate
 
 _WORDS = {"n": " weighted by rows", "n_pos": " weighted by positives", None: ""}
 _FEW = 20
 
 
-def mean_over_groups(
-    values: Array, kept: NDArray[np.bool_], weight: Literal["n", "n_pos"] | None, weights: Array | None, level: float
-) -> Estimate:
-    """Return the weighted mean of a value of each group that is kept, with an interval over groups."""
-    if not kept.any():
-        raise OneClassError("mean AUC", expected="a group with both classes", got=f"none among {kept.size}")
-    mass = np.ones(values.size) if weights is None else weights[kept].astype(np.float64)
-    mean = float((mass * values).sum() / mass.sum())
-    worth = float(mass.sum() ** 2 / (mass**2).sum())
-    apart, k = mass * (values - mean), values.size
-    error = float(np.sqrt(k / (k - 1) * (apart**2).sum()) / mass.sum()) if k > 1 else np.nan
-    reach = float(stats.t.ppf((1 + level) / 2, k - 1)) * error if k > 1 else np.nan
-    lost = kept.size - k
-    return Estimate(
-        mean,
-        max(mean - reach, 0.0),
-        min(mean + reach, 1.0),
-        level=level,
-        method=f"t over {k} groups" + _WORDS[weight] + (f", {lost} of one class left out" if lost else ""),
-        n=k,
-        standard_error=error,
-        reason=_doubt(worth, error),
-    )
+@dataclass(frozen=True)
+class GroupMeans:
+    """Weighted means of m values over the k groups that have them, and how they vary together.
 
+    Attributes
+    ----------
+    values : array of m × k
+    mass : array of k
+        What each group weighs.
+    words : str
+        How many groups, by what they are weighted, and how many were left out.
+    """
 
-def _doubt(worth: float, error: float) -> str:
-    if worth < _FEW:
-        return f"groups worth {worth:.3g} of equal weight, fewer than {_FEW}"
-    return "" if error > 0 else "all groups have the same AUC"
+    values: Array
+    mass: Array
+    words: str
+
+    @classmethod
+    def of(cls, grouped: Any, values: Array, weight: GroupWeight) -> "GroupMeans":
+        """Return the means of m values of each group, NaN where it has none, over groups of both classes."""
+        if weight is not None:
+            check.check_choice("weight", weight, ("n", "n_pos"))
+        kept = ~np.isnan(values[0])
+        if not kept.any():
+            raise OneClassError("mean AUC", expected="a group with both classes", got=f"none among {kept.size}")
+        k, lost = int(kept.sum()), kept.size - int(kept.sum())
+        words = f"{k} groups" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
+        mass = np.ones(k) if weight is None else getattr(grouped, weight)[kept].astype(np.float64)
+        return cls(np.ascontiguousarray(values[:, kept]), mass, words)  # so that sums are rounded as those of one row
+
+    @property
+    def k(self) -> int:
+        """Number of groups."""
+        return self.mass.size
+
+    @cached_property
+    def mean(self) -> Array:
+        """The m means."""
+        return (self.mass * self.values).sum(axis=1) / self.mass.sum()
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Of the m means; NaN where there is one group."""
+        apart = self.mass * (self.values - self.mean[:, None])
+        scale = self.k / (self.k - 1) if self.k > 1 else np.nan
+        products = np.array([[(one * other).sum() for other in apart] for one in apart])
+        return scale * products / self.mass.sum() ** 2
+
+    def estimate(self, index: int, level: float) -> Estimate:
+        """Return one of the means with Student's interval."""
+        mean, error = float(self.mean[index]), self.error(index)
+        reach = float(stats.t.ppf((1 + level) / 2, self.k - 1)) * error if self.k > 1 else np.nan
+        ends = max(mean - reach, 0.0), min(mean + reach, 1.0)
+        return Estimate(mean, *ends, level, "t over " + self.words, self.k, error, self.doubt(error))
+
+    def error(self, index: int) -> float:
+        """Return the standard error of a mean."""
+        return float(np.sqrt(self.covariance[index, index]))
+
+    def doubt(self, error: float, alike: str = "all groups have the same AUC") -> str:
+        """Return why an interval of this standard error is not to be trusted; empty where it is."""
+        worth = float(self.mass.sum() ** 2 / (self.mass**2).sum())
+        if worth < _FEW:
+            return f"groups worth {worth:.3g} of equal weight, fewer than {_FEW}"
+        return "" if error > 0 else alike

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from operator import add
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,17 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import decode, encode
+from rocscope.core.result import number
 from rocscope.core.threads import in_threads
+from rocscope.errors import ScoreError
+
+GroupWeight = Literal["n", "n_pos"] | None
+"""What a group counts in a mean: its rows, its positives, or as much as any other."""
 
 _ROWS_AT_ONCE = 1 << 20
 _LARGE = 1 << 20
 _MOST_SHORT = 2**31
+_FIRST_ROUNDED = 2**53
 
 
 class GroupRows(Protocol):
@@ -32,6 +39,14 @@ class GroupRows(Protocol):
 
     def counts(self, group: int) -> CumulativeCounts:
         """Return the counts of a group."""
+        ...
+
+    def pooled(self) -> ThresholdCounts:
+        """Return the counts of the rows of all groups."""
+        ...
+
+    def answer(self, function: "Callable[[GroupLevels], Array]") -> Array:
+        """Return what a function tells of the levels of each group."""
         ...
 
 
@@ -56,6 +71,28 @@ class GroupLevels:
     n_pos: Array
     n_neg: Array
 
+    @classmethod
+    def of(cls, counts: CumulativeCounts) -> "GroupLevels":
+        """Return the levels of one group."""
+        known = counts.require_levels("counts by group")
+        totals = (np.array([total]) for total in (known.n_pos, known.n_neg))
+        start = np.array([0, len(known)])
+        return cls(start, known.threshold, known.pos, known.neg, known.tp, known.fp, *totals)
+
+    @property
+    def probabilities(self) -> Array:
+        """The thresholds as float64; ScoreError if a score is no probability."""
+        outside = (self.threshold < 0) | (self.threshold > 1)
+        if outside.any():
+            rows = (self.pos + self.neg)[outside].sum()
+            raise ScoreError(
+                "scores",
+                expected="probabilities from 0 to 1",
+                got=f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}",
+                hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
+            )
+        return self.threshold.astype(np.float64)
+
     def spread(self, values: Array) -> Array:
         """Return a value by group for each of its levels."""
         return np.repeat(values, np.diff(self.start))
@@ -73,6 +110,15 @@ class GroupLevels:
         values = np.ascontiguousarray(values[::-1]) if upwards else values
         sums = np.array([values[a:b].sum() for a, b in pairwise(ends)])
         return sums[::-1] if upwards else sums
+
+
+def quotients(numerator: Array, denominator: Array) -> Array:
+    """Return quotients of whole numbers, correctly rounded; 0/0 is NaN."""
+    with np.errstate(invalid="ignore"):
+        found = (numerator / denominator).astype(np.float64)
+    for i in np.flatnonzero(np.maximum(abs(numerator), denominator) > _FIRST_ROUNDED).tolist():
+        found[i] = int(numerator[i]) / int(denominator[i])
+    return found
 
 
 def slots_of(group: Array, positive: NDArray[np.bool_], groups: int) -> Array:
@@ -117,6 +163,27 @@ class SortedGroups:
         begin, middle, end = self.bounds[2 * group : 2 * group + 3].tolist()
         scores = decode(self.codes[begin:end].copy(), self.dtype)
         return ThresholdCounts.from_checked(np.arange(begin, end) < middle, scores)
+
+    def take(self, groups: Array) -> "SortedGroups":
+        """Return some of the groups."""
+        slots = (2 * groups[:, None] + np.arange(2)).ravel()
+        begins, sizes = self.bounds[slots], np.diff(self.bounds)[slots]
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.repeat(begins - bounds[:-1], sizes) + np.arange(bounds[-1])
+        return SortedGroups(self.codes[rows], bounds, self.dtype)
+
+    def pooled(self) -> ThresholdCounts:
+        sizes = np.diff(self.bounds)
+        positive = np.repeat(np.arange(sizes.size) % 2 == 0, sizes)
+        return ThresholdCounts.from_checked(positive, decode(self.codes.copy(), self.dtype))
+
+    def lowest(self, tp: Array, fp: Array) -> Array:
+        """Return the lowest score of each group that is among its `tp` highest positives or `fp` highest negatives."""
+        last = self.codes.size - 1
+        ends = self.bounds[1::2], self.bounds[2::2]
+        codes = [self.codes[np.minimum(end - above, last)] for end, above in zip(ends, (tp, fp), strict=True)]
+        found = np.where(tp == 0, codes[1], np.where(fp == 0, codes[0], np.minimum(*codes)))
+        return decode(found, self.dtype)
 
     def at_least(self, cut: Any) -> tuple[Array, Array]:
         """Return the positives and the negatives of each group whose score is at least one of the scores' own type."""
@@ -204,6 +271,12 @@ class WeightedGroups:
         rows = slice(*self.bounds[group : group + 2].tolist())
         return ThresholdCounts.from_checked(self.positive[rows], self.scores[rows], self.weight[rows])
 
+    def pooled(self) -> ThresholdCounts:
+        return ThresholdCounts.from_checked(self.positive, self.scores, self.weight)
+
+    def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
+        return one_by_one(map(self.counts, range(self.bounds.size - 1)), function)
+
 
 @dataclass(frozen=True)
 class CountedGroups:
@@ -218,3 +291,17 @@ class CountedGroups:
 
     def counts(self, group: int) -> CumulativeCounts:
         return self.each[group]
+
+    def pooled(self) -> ThresholdCounts:
+        found = [counts.require_levels("counts of all groups") for counts in self.each]
+        while len(found) > 1:  # in pairs, so that no level is copied for every group
+            found = [add(*found[i : i + 2]) if i + 1 < len(found) else found[i] for i in range(0, len(found), 2)]
+        return found[0]
+
+    def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
+        return one_by_one(self.each, function)
+
+
+def one_by_one(each: Iterable[CumulativeCounts], function: Callable[[GroupLevels], Array]) -> Array:
+    """Return what a function tells of the counts of each group."""
+    return np.concatenate([function(GroupLevels.of(counts)) for counts in each])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import isnan, nan
+from math import floor, isnan, log10, nan
 from typing import Any
 
 import numpy as np
@@ -251,17 +251,33 @@ class Summary(Result, Sequence[SummaryRow]):
 
 
 def cell(estimate: Estimate) -> str:
-    """Return value and interval in few characters, with † where it is not reliable; the estimate says why."""
-    value = "undefined" if isnan(estimate.value) else f"{plain(estimate.value)}"
-    if isnan(estimate.low):
-        return value
-    return f"{value} [{plain(estimate.low)}, {plain(estimate.high)}]" + (" †" if estimate.reason else "")
+    """Return value and interval in few characters, with † where it is not reliable; the estimate says why.
+
+    All three have as many decimals: three, or more where they are small.
+    """
+    if isnan(estimate.value) or isnan(estimate.low):
+        return "undefined" if isnan(estimate.value) else plain(estimate.value)
+    numbers = (estimate.value, estimate.low, estimate.high)
+    widest = _decimals(max(map(abs, numbers)))
+    value, low, high = (plain(each, min(max(_decimals(estimate.value), widest), widest + 1)) for each in numbers)
+    return f"{value} [{low}, {high}]" + (" †" if estimate.reason else "")
 
 
-def plain(value: float) -> str:
-    """Return a number with three decimals, more where it is small, never as -0."""
-    text = f"{value:.3f}" if abs(value) >= 0.01 or abs(value) < _NOTHING else f"{value:.2g}"
+def plain(value: float, decimals: int | None = None) -> str:
+    """Return a number with three decimals, more where it is small, never as -0.
+
+    Examples
+    --------
+    >>> plain(0.12345), plain(0.0012345), plain(-1e-13), plain(0.01, 4)
+    ('0.123', '0.0012', '0.000', '0.0100')
+    """
+    text = f"{value:.{_decimals(value) if decimals is None else decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text
+
+
+def _decimals(value: float) -> int:
+    small = _NOTHING <= abs(value) < 0.01
+    return 1 - floor(log10(abs(value))) if small else 3
 
 
 def methods_paragraph(

@@ -1,6 +1,6 @@
 """summary: everything that a validation reports of each model, in one call."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import Any, Literal
 
@@ -13,10 +13,14 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.rows import refuse_repeats
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.choosing import choose
-from rocscope.errors import OneClassError
+from rocscope.errors import InputError, OneClassError
+from rocscope.evaluation.groups.counted import GroupedCounts
 from rocscope.evaluation.summary.measures import measure
 from rocscope.evaluation.summary.result import FoldsRow, Summary, SummaryRow, methods_paragraph
-from rocscope.sample import Models, Sample, Samples, sample_of, samples_of
+from rocscope.sample import NAMELESS, Models, Sample, Samples, sample_of, samples_of
+
+MOST_PARTS = 1_000
+"""A column of more values than these names single cases, or nearly: its values are no parts to be shown."""
 
 By = Literal["segment", "fold"]
 _FACTS = (
@@ -46,7 +50,8 @@ def summary(
     Parameters
     ----------
     predictions : data of one or more models
-        In any form; see `rocscope.sample`. Parts need rows.
+        In any form; see `rocscope.sample`; also GroupedCounts, or a mapping of them by model, of which all rows are
+        summarised together. Parts need rows or groups.
     context : Context, optional
         Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
         when left out.
@@ -68,7 +73,8 @@ def summary(
     Raises
     ------
     InputError
-        If there is no such column as `by`.
+        If there is no such column as `by`, or it has more than 1,000 values: what is asked of very many groups,
+        `rocscope.evaluation.GroupedCounts` answers for all at once.
 
     Notes
     -----
@@ -101,11 +107,13 @@ def summary(
     if thresholds is not None:
         check.check_choice("thresholds", thresholds, ("cheapest",))
     context, seed = Context.given(context), check.seed_of(random_state)
-    samples, rows = samples_of(predictions, name="predictions"), []
+    grouped = _by_group(predictions)
+    pooled = {model: groups.pooled() for model, groups in grouped.items()}
+    samples, rows = samples_of(pooled or predictions, name="predictions"), []
     for model, sample in samples.items():
         decided = thresholds is None and sample.rows is not None and bool(sample.rows.decisions)
         threshold, notes = (None, ()) if decided else _threshold(model, sample.counts, context)
-        for part, data in {"all": sample, **_parts(sample, by)}.items():
+        for part, data in {"all": sample, **_parts(sample, by, grouped.get(model))}.items():
             with np.errstate(under="ignore"):
                 found = measure(data, threshold, context, level, seed)
             n, n_pos, said = data.counts.n, data.counts.n_pos, notes + found.notes
@@ -130,12 +138,26 @@ def _over_folds(rows: Sequence[SummaryRow], samples: Samples, level: float) -> I
         yield FoldsRow.of(folds, level, seconds.get(model, ()))
 
 
-def _parts(sample: Sample, by: str | None) -> dict[str, Sample]:
+def _by_group(predictions: Any) -> dict[str, GroupedCounts]:
+    """Return counts by group of each model, where such were given."""
+    given = {NAMELESS: predictions} if isinstance(predictions, GroupedCounts) else predictions
+    grouped = isinstance(given, Mapping) and given and all(isinstance(each, GroupedCounts) for each in given.values())
+    return {str(model): each for model, each in given.items()} if grouped else {}
+
+
+def _parts(sample: Sample, by: str | None, grouped: GroupedCounts | None) -> dict[str, Sample]:
     if by is None:
         return {}
     check.check_choice("by", by, ("segment", "fold"))
-    rows = sample.require_rows(f"by={by!r}")
-    found = rows.by_segment() if by == "segment" else rows.by_fold()
+    found: Mapping[Any, Any]
+    if grouped is not None and by == "segment":
+        found = grouped
+    else:
+        rows = sample.require_rows(f"by={by!r}")
+        found = rows.by_segment() if by == "segment" else rows.by_fold()
+    if len(found) > MOST_PARTS:
+        hint = "measures of very many groups: Predictions.counts(by='segment')"
+        raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} parts", got=f"{len(found):,}", hint=hint)
     return {str(name): sample_of(part) for name, part in found.items()}
 
 

@@ -74,7 +74,7 @@ class ClassRecalibrator(Result):
 
     def predict(self, proba: Any) -> Array:
         """Return recalibrated probabilities of n × k ones."""
-        rows = np.asarray(proba, dtype=np.float64)
+        rows = check.as_array(proba).astype(np.float64)
         checked = check_probabilities(rows, len(rows), len(self.classes), "proba", normalize=False)
         if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
             return checked

@@ -157,7 +157,7 @@ class CostMatrix(Result):
         return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
     def _rows(self, proba: Any) -> Array:
-        rows = np.asarray(proba)
+        rows = check.as_array(proba)
         if rows.ndim != 2 or rows.shape[1] != len(self.classes):
             expected = f"one column per class ({len(self.classes)})"
             raise ShapeError("proba", expected=expected, got=f"shape {rows.shape}")

@@ -115,7 +115,7 @@ class ClassWeights(Result):
         return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
 
     def _checked(self, proba: Any) -> Array:
-        rows = np.asarray(proba)
+        rows = check.as_array(proba)
         return check_probabilities(rows, len(rows), len(self.classes), "proba")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:

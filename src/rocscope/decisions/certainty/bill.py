@@ -1,0 +1,115 @@
+"""What rows of different costs cost under a choice: as it was chosen among thresholds, or as it is given."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from rocscope import _validation as check
+from rocscope._money import PARTS
+from rocscope._progress import Progress
+from rocscope._types import Array
+from rocscope.core.context import Context
+from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
+from rocscope.decisions.certainty.costs_drawn import CostsOfRows
+from rocscope.decisions.certainty.drawing_again import InSample
+from rocscope.decisions.certainty.options import Option, Options
+from rocscope.decisions.certainty.threshold_choice import Rule
+from rocscope.decisions.criteria import criterion_of
+from rocscope.decisions.row_costs import PricedRows
+from rocscope.inference.means import MeanSample, sample_of_means
+from rocscope.inference.resampling.draws import Design
+
+
+@dataclass(frozen=True)
+class Bill:
+    """Rows with costs of their own: of `times` as many cases, with what is `fixed` beside; or only what acting adds."""
+
+    priced: PricedRows
+    times: float = 1.0
+    fixed: float = 0.0
+    only_added: bool = False
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        """What leaving and acting on each row costs, the latter beyond the former."""
+        stakes, scale = self.priced.stakes, self.times / PARTS
+        return stakes.left * (0.0 if self.only_added else scale), -stakes.gain * scale
+
+    @cached_property
+    def least(self) -> float:
+        """The mean cannot be below what the cheapest row would cost at best."""
+        left, added = self._parts
+        return float((left + np.minimum(added, 0)).min()) + self.fixed
+
+    def options(self) -> Options:
+        """Return the thresholds of all models of the rows in money, with what they cost."""
+        models, (left, added) = self.priced.rows.models, self._parts
+        share: Any = self.priced.stakes.weight
+        share = 1 / left.size if share is None else share / share.sum()
+        at_stake, least = (np.abs(added) * share).sum(), ((left + np.minimum(added, 0)) * share).sum()
+        rule = Rule(criterion_of("min_cost"), Context(), models=len(models))
+        each = (Option(model, model, rule, times=float(at_stake), fixed=float(least) + self.fixed) for model in models)
+        return Options(tuple(each), idle=0.0 if self.only_added else None)
+
+    def of_choice(self, design: Design, options: Options, sample: InSample) -> CostsOfRows:
+        """Return the costs of the thresholds of each option."""
+
+        def acts(points: list[Array]) -> list[Array]:
+            chosen = zip(options.each, points, strict=True)
+            return [
+                self._acts(option.model, design.tallies[option.model].threshold, int(at[0])) for option, at in chosen
+            ]
+
+        return CostsOfRows(options, self.means(acts(sample.points), acts(sample.acting)), self.least)
+
+    def _acts(self, model: str, threshold: Array, point: int) -> Array:
+        return self.priced.acts(model, threshold[point - 1] if point else inf)
+
+    def means(self, chosen: list[Array], acting: list[Array]) -> MeanSample:
+        """Return mean costs of acting on shares of rows, what others cost more than nobody, and what nobody costs."""
+        left, added = self._parts
+        values = np.column_stack([*(left + added * acts for acts in chosen), *(added * acts for acts in acting), left])
+        return sample_of_means(self.priced.rows, values, self.priced.context.target_prevalence, None, "auto")
+
+
+@dataclass(frozen=True)
+class AsBilled:
+    """A rule that is not chosen anew where costs differ from row to row.
+
+    Attributes
+    ----------
+    bill : Bill
+    acts : array of n shares
+        How much of each row it acts on.
+    why : str
+        Why it is not chosen anew.
+    """
+
+    bill: Bill
+    acts: Array
+    why: str
+
+    def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:  # noqa: ARG002
+        """Return the cost of the rule."""
+        check.check_level(level)
+        law = CostsOfRows(Options(()), self.bill.means([self.acts], [self.acts]), self.bill.least)
+        seed, fixed = check.seed_of(random_state), self.bill.fixed
+        value, added = float(law.means.mean[0]) + fixed, float(law.means.mean[1])
+        values = np.maximum(value + law.off(0, seed), law.least)
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        acting = float((added + fixed + law.off(1, seed) < 0).mean())
+        return ChosenEstimate(
+            value,
+            float(low),
+            float(high),
+            level,
+            f"{law.note}, as given",
+            law.n,
+            float(values.std()),
+            ", and ".join(doubt for doubt in (self.why, law.doubt(0)) if doubt),
+            apparent=value,
+            acting=acting,
+        )
