@@ -48,6 +48,14 @@ def shared():
     return SHARED
 
 
+@pytest.fixture(scope="module")
+def driver():
+    """What drives browsers, of which only one can be there at a time."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        yield driver
+
+
 @pytest.fixture
 def run(monkeypatch, capsys, tmp_path):
     """Run `rocscope` with arguments in an empty folder; return exit code, stdout and stderr."""

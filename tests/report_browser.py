@@ -2,10 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,16 +24,40 @@ REASON = "no Chromium on this machine (apt-get install chromium): the tests of t
 
 
 @pytest.fixture(scope="module")
-def chromium():
+def chromium(driver):
     """A browser; tests are skipped where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         pytest.skip(REASON)
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
-        yield browser
-        browser.close()
+    browser = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def firefox(driver):
+    """The Firefox that playwright brings; no other one can be driven by it."""
+    if not Path(driver.firefox.executable_path).exists():
+        pytest.skip("no Firefox of playwright's on this machine (playwright install firefox)")
+    browser = driver.firefox.launch()
+    yield browser
+    browser.close()
+
+
+_TO_TOP = """() => {
+    const top = document.createElement("a");
+    top.tabIndex = -1;
+    document.body.prepend(top);
+    top.focus();
+    top.remove();
+}"""
+_FOCUSED = """() => {
+    const it = document.activeElement;
+    const name = it.getAttribute("aria-label") ?? it.labels?.[0]?.textContent ?? it.textContent;
+    return [it.tagName, (name || it.id).trim(), it.matches(":focus-visible")];
+}"""
+_USABLE = """() => [...document.querySelectorAll("button, select, input, textarea, summary, [tabindex='0']")]
+    .filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex >= 0).length"""
 
 
 class Opened:
@@ -68,6 +93,21 @@ class Opened:
         text = self.page.get_attribute(f"#{chart} [data-role={role}]", name)
         return [float(part) for part in text.split(" ")]
 
+    def tab_through(self, most: int = 250) -> list[str]:
+        """Press Tab from the top of the page to its end, and return the names of all that can be used."""
+        self.page.evaluate(_TO_TOP)
+        names: list[str] = []
+        for _ in range(most):
+            self.page.keyboard.press("Tab")
+            tag, name, sharp = self.page.evaluate(_FOCUSED)
+            if tag == "BODY":
+                assert len(names) == self.page.evaluate(_USABLE), names
+                return names
+            assert name, f"{tag} has no name"
+            assert sharp, f"{name} does not show that it is focused"
+            names.append(name)
+        raise AssertionError(f"Tab does not come to an end: {names[-20:]}")
+
     def download(self, selector: str) -> Path:
         with self.page.expect_download() as started:
             self.page.click(selector)
@@ -91,6 +131,24 @@ def opened(chromium, report: rs.Report, folder: Path, fragment: str = "", **opti
         yield Opened(context.new_page(), path).open(fragment)
     finally:
         context.close()
+
+
+def page_of(report: Callable[[], rs.Report], **options) -> Any:
+    """A fixture: the page of a report, open for all tests of a module."""
+
+    @pytest.fixture(scope="module", name="page")
+    def page(chromium, tmp_path_factory):
+        with opened(chromium, report(), tmp_path_factory.mktemp("report"), **options) as page:
+            yield page
+
+    return page
+
+
+@pytest.fixture
+def fresh(page):
+    """The page as it was at first."""
+    page.page.click("text=Reset")
+    page.settle()
 
 
 @cache

@@ -28,6 +28,19 @@ def to_its_error(number: float, error: float) -> str:
     return f"{round(number, digits) + 0.0:,.{max(digits, 0)}f}"
 
 
+def alike(*numbers: float) -> list[str]:
+    """Return numbers with one number of decimals, that which gives the largest of them four digits.
+
+    Examples
+    --------
+    >>> alike(0.4073, 0.338, 0.5139), alike(-0.07296, -0.1), alike(15_234.5, 9), alike(0.0)
+    (['0.4073', '0.3380', '0.5139'], ['-0.0730', '-0.1000'], ['15,234', '9'], ['0.000'])
+    """
+    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0)
+    decimals = 3 - math.floor(math.log10(largest)) if largest else 3
+    return [f"{number:,.{max(decimals, 0)}f}" for number in numbers]
+
+
 def chance(share: float) -> str:
     """Return a probability that was found by drawing, which is never sure."""
     return "above 99.9 %" if share > 0.999 else "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"

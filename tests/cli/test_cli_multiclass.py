@@ -69,7 +69,7 @@ def test_choose_writes_class_weights_that_load(run, table, tmp_path):
     expected = rs.multiclass.class_weights(table, model="score")
     assert (code, decision.weight.tolist()) == (0, expected.weight.tolist())
     assert "Class weights for score, smooth" in out
-    assert f"accuracy: {expected.value:.6g}; with equal weights {expected.value_at_one:.6g}\n" in err
+    assert f"accuracy: {expected.value:.4f}; with equal weights {expected.value_at_one:.4f}\n" in err
     code, out, _ = run("choose", *ROWS, "-o", "-")
     assert json.loads(out)["format"] == "rocscope.class_weights"
 

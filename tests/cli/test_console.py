@@ -66,3 +66,29 @@ def test_a_narrow_encoding_is_no_fault_and_json_is_utf_8(tmp_path, arguments):
         assert json.loads(done.stdout.decode("utf-8"))["models"][0]["name"] == NAMES
     else:
         assert rb"\u2265 \U0001f3af" in done.stdout
+
+
+def test_notes_and_titles_end_their_lines_between_words(monkeypatch, capsys, shown):
+    monkeypatch.setenv("COLUMNS", "40")
+    words = "Best: gradient boosting at threshold 0.48361, expected cost 0.0785 per case."
+    console.note(words)
+    assert capsys.readouterr().err == f"{words}\n", "a pipe gets one line"
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    console.note(words)
+    err = capsys.readouterr().err
+    assert max(map(len, err.splitlines())) <= 40
+    assert err.split() == words.split()
+    console.note(words, to_be_copied=True)
+    assert capsys.readouterr().err == f"{words}\n"
+    made = table(1, 1)
+    made.title = words
+    title = shown(made, 40).partition(" model")[0].splitlines()[:-1]
+    assert " ".join(title).split()[: len(words.split())] == words.split()
+    assert max(map(len, title)) <= 40
+
+
+def test_a_title_that_the_first_heading_repeats_is_left_out(shown):
+    made = table(1, 1)
+    made.title = "Model"
+    assert "Model" not in shown(made, 80)
+    assert shown(made, 80).endswith("\n\n"), "a blank line parts it from what follows"

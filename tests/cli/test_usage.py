@@ -63,6 +63,8 @@ def test_version(run):
     import rocscope
 
     assert run("--version") == (0, f"rocscope {rocscope.__version__}\n", "")
+    asked = subprocess.run([sys.executable, "-m", "rocscope", "--version"], capture_output=True, text=True)
+    assert (asked.returncode, asked.stdout) == (0, f"rocscope {rocscope.__version__}\n")
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,23 @@ def test_weights_and_segments(way, lazily):
 
 
 @every_way
+def test_segments_are_summed_by_one_query(way, lazily):
+    table = _table()
+    rng = np.random.default_rng(1)
+    table = table.append_column("user", pa.array(rng.integers(0, 60, 400)))
+    y, user = (table.column(name).to_numpy() for name in ("y", "user"))
+    found = rs.read_counts(lazily(way, table), label="y", scores=["double", "tied"], segment="user")
+    for score in ("double", "tied"):
+        expected = rs.Predictions(y, table.column(score).to_numpy(), segment=user).counts(by="segment")
+        assert list(found[score]) == list(expected)
+        assert all(found[score][name] == expected[name] for name in expected)
+        assert found[score].pooled() == expected.pooled()
+        for ask in ("auc", "ks", "average_precision", "n_pos", "n_neg"):
+            ours, theirs = (getattr(each, ask) for each in (found[score], expected))
+            np.testing.assert_array_equal(*(each() if callable(each) else each for each in (ours, theirs)))
+
+
+@every_way
 def test_missing_values_are_refused_or_left_out(way, lazily):
     table = _table()
     score = [None if row == 7 else value for row, value in enumerate(table.column("double").to_pylist())]

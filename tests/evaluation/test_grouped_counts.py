@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import rocscope as rs
 from rocscope.core.context import nearest
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError
+from rocscope.evaluation.groups.counting import of_segments
+from rocscope.evaluation.groups.rows import CountedLevels
 from rocscope.geometry.touching import best_point
 from strategies import DTYPES, both_paths, float_weights, probabilities, samples, taking, whole_weights
 
@@ -175,6 +177,19 @@ def test_auc_against_pairs(path):
         pos, neg = (score[(user == name) & (y == label)] for label in (1, 0))
         right = sum(Fraction(int(a > b) * 2 + int(a == b), 2) for a in pos for b in neg)
         assert isnan(value) if not pos.size * neg.size else value == float(right / (pos.size * neg.size))
+
+
+@both_paths
+@given(preds=grouped_rows(score=st.integers(0, 3)))
+def test_groups_that_were_counted_apart_answer_alike(path, preds):
+    with taking(path):
+        whole = preds.counts(by="segment")
+        apart = of_segments({name: {"score": counts} for name, counts in whole.items()}, None)
+        assert isinstance(apart._rows, CountedLevels) or path != "small"
+        for ask in ("auc", "ks", "average_precision"):
+            assert_same(getattr(apart, ask)(), getattr(whole, ask)())
+        assert all(apart[name] == whole[name] for name in whole)
+        assert apart.pooled() == whole.pooled()
 
 
 def test_many_blocks_of_groups(monkeypatch):

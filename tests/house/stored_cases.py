@@ -60,7 +60,7 @@ def use_monitor(monitor):
     for estimate in monitor.interval.values():
         assert not estimate.low > estimate.high
     repr(monitor)
-    monitor.update(LABEL, {"score": SCORE, "a": SCORE} if monitor.rule["model"] else SCORE)
+    monitor.update(LABEL, {monitor.rule["model"]: SCORE, "a": SCORE} if monitor.rule["model"] else SCORE)
 
 
 def use_sketch(sketch):
@@ -175,7 +175,7 @@ def edited(content, path, change):
     holder = content
     for key in path[:-1]:
         holder = holder[key]
-    change(holder, path[-1])
+    change(holder, str(path[-1]) if isinstance(holder, dict) else path[-1])
     return content
 
 
@@ -213,8 +213,13 @@ def resealed(draw, saved, content, paths):
             own = edited(own, draw.choice(paths), lambda holder, key, change=change: change(draw, holder, key))
         except (KeyError, IndexError, TypeError):  # the first change took the place of the second
             continue
-    header = {"format": saved.format.name, "version": saved.format.version, "checksum": checksum(own)}
-    return json.dumps(header | own).encode()
+    return sealed(saved, own)
+
+
+def sealed(saved, content):
+    """Return the file of content, as if it had been saved so."""
+    header = {"format": saved.format.name, "version": saved.format.version, "checksum": checksum(content)}
+    return json.dumps(header | content).encode()
 
 
 def checksum(content):

@@ -11,7 +11,8 @@ import pytest
 
 from rocscope._stored import MOST_BYTES
 from rocscope.errors import StoredError
-from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, mutants, places
+from stored_cases import FILES, HEADER, ODD, SKETCH, checksum, edited, mutants, places, sealed
+from strategies import in_parts
 
 ALL = FILES | {"sketch": SKETCH}
 MOST_MEMORY = 300_000  # kB beyond what the tests took before: some times the largest file
@@ -158,19 +159,34 @@ def outcome(kind, data, path):
     return "loaded"
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("decision with reviews", ("review", "rule", "first", "threshold"), 10**400),
+        ("decision with reviews", ("review", "rule", "second", "model"), "x" * 9000),
+        ("monitor", ("level",), 9.5e-151),
+        ("monitor", ("rule", "model"), "x" * 9000),
+    ],
+)
+def test_what_searches_for_mutants_have_found(name, place, value, tmp_path):
+    content = {key: each for key, each in json.loads(FILES[name].data()).items() if key not in HEADER}
+    own = edited(content, place, lambda holder, key: holder.__setitem__(key, value))
+    assert outcome(FILES[name], sealed(FILES[name], own), tmp_path / "mutant.json") in ("loaded", "refused")
+
+
 def hang(_signal, _frame):
     raise TimeoutError("more than 10 s")
 
 
-@pytest.mark.parametrize("number", [1_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_mutants_load_as_something_sound_or_are_refused(tmp_path, number):
+@in_parts(1_000, 1_000_000)
+def test_mutants_load_as_something_sound_or_are_refused(tmp_path, cases, part):
     """Byte flips, cuts, swaps, nested JSON, huge numbers, with the old checksum and with one that fits."""
     found, bad = Counter(), {}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     signal.signal(signal.SIGALRM, hang)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        for name, data in mutants(number):
+        for name, data in mutants(cases, part):
             signal.alarm(10)
             seen = outcome(ALL[name], data, tmp_path / "mutant.json")
             signal.alarm(0)
@@ -178,7 +194,7 @@ def test_mutants_load_as_something_sound_or_are_refused(tmp_path, number):
             if seen not in ("refused", "loaded"):
                 bad.setdefault(f"{name}: {seen}", data)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    print(f"{number:,} mutants: {dict(found)}, {grown:,} kB more memory at most")
+    print(f"{cases:,} mutants: {dict(found)}, {grown:,} kB more memory at most")
     assert not bad, "\n".join(list(bad)[:40])
     assert found["refused"] and found["loaded"]
     assert grown < MOST_MEMORY

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened  # noqa: F401
+from report_browser import chromium, page_of  # noqa: F401
 from rocscope.core.result import jsonable
 from rocscope.errors import InputError, OneClassError
 from rocscope.report.html import render
@@ -31,11 +31,7 @@ def several(rows=240, models=2, classes=CLASSES, seed=4, **options):
 PREDS = several()
 
 
-@pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):  # noqa: F811
-    report = rs.Report(PREDS, context=CONTEXT, title="Classes")
-    with opened(chromium, report, tmp_path_factory.mktemp("classes")) as page:
-        yield page
+page = page_of(lambda: rs.Report(PREDS, context=CONTEXT, title="Classes"))
 
 
 def pick(page, cls):

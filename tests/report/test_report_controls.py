@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, predictions  # noqa: F401
+from report_browser import chromium, fresh, opened, page_of, predictions  # noqa: F401
 from test_report_classes import several
 
-pytestmark = pytest.mark.xdist_group("report_controls")  # one browser for all
+pytestmark = [pytest.mark.xdist_group("report_controls"), pytest.mark.usefixtures("fresh")]  # one browser for all
 
 PREDS = predictions(rows=600, decimals=2)
 REGION = np.array(["north", "south"])[np.arange(600) % 2]
@@ -64,16 +64,7 @@ WIDGETS = {"ROC": ROC, "analysis": ANALYSIS, "lift": LIFT, "calibration": CALIBR
 EVERY = {f"{widget}: {name}": how for widget, controls in WIDGETS.items() for name, how in controls.items()}
 
 
-@pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):  # noqa: F811
-    with opened(chromium, rs.Report(PARTS), tmp_path_factory.mktemp("controls")) as page:
-        yield page
-
-
-@pytest.fixture(autouse=True)
-def fresh(page):
-    page.page.click("text=Reset")
-    page.settle()
+page = page_of(lambda: rs.Report(PARTS))
 
 
 def act(page, how, selector, value=None):
@@ -132,28 +123,7 @@ def test_the_target_class_is_chosen_in_two_clicks(chromium, tmp_path):  # noqa: 
 
 def test_the_whole_report_by_keyboard_alone(page):
     """Tab reaches every control, each with a name and a mark of where it is; arrow keys and Enter work them."""
-    names, tags = [], []
-    page.open()  # where nothing was clicked Tab begins at the top
-    for _ in range(200):
-        page.page.keyboard.press("Tab")
-        tag, name, sharp = page.page.evaluate(
-            """() => {
-                const it = document.activeElement;
-                const name = it.getAttribute("aria-label") ?? it.labels?.[0]?.textContent ?? it.textContent;
-                return [it.tagName, name.trim(), it.matches(":focus-visible")];
-            }"""
-        )
-        if tag == "BODY":
-            break
-        assert name and sharp, (tag, name)
-        names.append(name)
-        tags.append(tag)
-    assert tag == "BODY"
-    reached = page.page.evaluate(
-        """() => [...document.querySelectorAll("button, select, input, summary, [tabindex='0']")]
-            .filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex >= 0).length"""
-    )
-    assert len(names) == reached
+    assert "Threshold on the ROC curve" in page.tab_through()
     page.page.focus("#cost-fn-range")
     before = seen(page)
     for _ in range(30):

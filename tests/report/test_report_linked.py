@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, predictions  # noqa: F401
+from report_browser import chromium, opened, page_of, predictions  # noqa: F401
 from rocscope.curves.curve import cumulative
 from rocscope.report.model import report_data
 
@@ -24,10 +24,7 @@ CONTEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):  # noqa: F811
-    with opened(chromium, rs.Report(PREDS, title="linked"), tmp_path_factory.mktemp("linked")) as page:
-        yield page
+page = page_of(lambda: rs.Report(PREDS, title="linked"))
 
 
 def show(page, context):

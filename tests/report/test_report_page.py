@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, predictions  # noqa: F401
+from report_browser import chromium, opened, page_of, predictions  # noqa: F401
 
 pytestmark = pytest.mark.xdist_group("report_page")  # one browser for all
 
@@ -25,11 +25,7 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):  # noqa: F811
-    report = rs.Report(PREDS, title="Page", context=rs.Context(cost_fn=3, target_prevalence=0.2))
-    with opened(chromium, report, tmp_path_factory.mktemp("page")) as page:
-        yield page
+page = page_of(lambda: rs.Report(PREDS, title="Page", context=rs.Context(cost_fn=3, target_prevalence=0.2)))
 
 
 @pytest.fixture(autouse=True)

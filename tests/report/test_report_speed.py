@@ -3,18 +3,14 @@
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, predictions  # noqa: F401
+from report_browser import chromium, page_of, predictions  # noqa: F401
 
 STEPS = 60
 
 pytestmark = pytest.mark.slow  # the time of a busy machine is no reason for a change to fail
 
 
-@pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):  # noqa: F811
-    report = rs.Report(predictions(models=20, rows=20_000))
-    with opened(chromium, report, tmp_path_factory.mktemp("speed"), viewport={"width": 1400, "height": 900}) as page:
-        yield page
+page = page_of(lambda: rs.Report(predictions(models=20, rows=20_000)), viewport={"width": 1400, "height": 900})
 
 
 @pytest.mark.parametrize("control", ["#cost-fn-range", "#prevalence-range", "#threshold-range"])

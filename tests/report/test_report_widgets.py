@@ -7,25 +7,16 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, predictions  # noqa: F401
+from report_browser import chromium, fresh, opened, page_of, predictions  # noqa: F401
 from rocscope.evaluation import average_curve
 
-pytestmark = pytest.mark.xdist_group("report_widgets")  # one browser for all
+pytestmark = [pytest.mark.xdist_group("report_widgets"), pytest.mark.usefixtures("fresh")]  # one browser for all
 
 PREDS = predictions(rows=600, decimals=2)
 FOLDS = rs.Predictions(PREDS.y_true, PREDS.scores, fold=np.arange(600) % 5)
 
 
-@pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):  # noqa: F811
-    with opened(chromium, rs.Report(FOLDS), tmp_path_factory.mktemp("widgets")) as page:
-        yield page
-
-
-@pytest.fixture(autouse=True)
-def fresh(page):
-    page.page.click("text=Reset")
-    page.settle()
+page = page_of(lambda: rs.Report(FOLDS))
 
 
 def model_of(page):

@@ -8,10 +8,10 @@ import type { Model } from "../data";
 import { choices } from "../dom";
 import { number, percent, tick } from "../format";
 import { prevalenceOf, probabilityThreshold } from "../math/context";
-import { nearest, ratesAt, samplePrevalence } from "../math/levels";
+import { nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { type GainView, setLevel, type State } from "../state";
-import { modelLines, pointMarks, thresholdHandle, UNIT } from "./shared";
+import { highest, modelLines, pointMarks, thresholdHandle, UNIT } from "./shared";
 
 const NAMES: Record<GainView, string> = { gain: "Gain curve", count: "Lift chart in counts", lift: "Lift curve", pr: "Precision–recall curve" };
 const COLUMNS: Record<GainView, string[]> = {
@@ -86,23 +86,22 @@ function place(state: State, model: Model, level: number): Point {
   return [x[0] ?? 0, Number.isFinite(found) ? found : state.gainView.value === "pr" ? 1 : 0];
 }
 
-/** Columns of the view for all levels, or for those asked for. */
-function columnsOf(state: State, model: Model, which?: number[]): { x: Float64Array; y: Float64Array } {
-  const { levels } = model;
-  const sample = samplePrevalence(levels);
-  const share = prevalenceOf(state.context.value, sample);
+/** Columns of the view for all levels, or for those asked for: 20 models have thousands at every step of a drag. */
+function columnsOf(state: State, model: Model, which?: readonly number[]): { x: Float64Array; y: Float64Array } {
+  const { tp, fp, tpr, fpr, nPos, nNeg } = model.levels;
+  const n = nPos + nNeg;
+  const ofSample = state.prevalence.value === null;
+  const share = prevalenceOf(state.context.value, samplePrevalence(model.levels));
   const kind = state.gainView.value;
-  const indices = which ?? levels.tp;
-  const x = new Float64Array(indices.length);
-  const y = new Float64Array(indices.length);
-  for (let k = 0; k < indices.length; k++) {
-    const i = which?.[k] ?? k;
-    const [tpr, fpr] = ratesAt(levels, i);
-    const [found, alarms] =
-      state.prevalence.value === null ? [levels.tp[i] ?? 0, levels.fp[i] ?? 0] : [share * tpr, (1 - share) * fpr];
-    const depth = state.prevalence.value === null ? (found + alarms) / (levels.nPos + levels.nNeg) : found + alarms;
-    x[k] = kind === "pr" ? tpr : depth;
-    y[k] = kind === "gain" ? tpr : kind === "count" ? (state.prevalence.value === null ? found : found * (levels.nPos + levels.nNeg)) : kind === "lift" ? tpr / depth : found / (found + alarms);
+  const size = (which ?? tp).length;
+  const [x, y] = [new Float64Array(size), new Float64Array(size)];
+  for (let k = 0; k < size; k++) {
+    const i = which ? which[k]! : k;
+    const found = ofSample ? tp[i]! : share * tpr[i]!;
+    const alarms = ofSample ? fp[i]! : (1 - share) * fpr[i]!;
+    const depth = ofSample ? (found + alarms) / n : found + alarms;
+    x[k] = kind === "pr" ? tpr[i]! : depth;
+    y[k] = kind === "gain" ? tpr[i]! : kind === "count" ? (ofSample ? found : found * n) : kind === "lift" ? tpr[i]! / depth : found / (found + alarms);
   }
   return { x, y };
 }
@@ -128,8 +127,3 @@ function isoMarks(state: State, at: Point): Mark[] {
   const [from, to] = across(at, slope, UNIT, [0, positives(state)]);
   return [{ kind: "line", from, to, stroke: palette.value.ink, dash: [6, 4], width: 1.25, role: "iso" }];
 }
-
-function highest(column: ArrayLike<number>): number {
-  return Array.from(column).reduce((top, value) => (value > top ? value : top), 0);
-}
-

@@ -12,7 +12,7 @@ import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/le
 import { netBenefit, perfectProfit, profit, profitOf, randomProfit } from "../math/profit";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
-import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
+import { colourOf, highest, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
 
@@ -63,13 +63,15 @@ function profitAt(state: State, model: Model, level: number): Point {
 }
 
 function profitColumns(state: State, model: Model): { x: Float64Array; y: Float64Array } {
-  const { levels } = model;
+  const { tpr, fpr, size } = model.levels;
   const share = shareOf(state, model);
   const money = profitOf(state.context.value, state.campaign.value, share);
-  return {
-    x: levels.tpr.map((tpr, i) => share * tpr + (1 - share) * (levels.fpr[i] ?? 0)),
-    y: levels.tpr.map((tpr, i) => money(tpr, levels.fpr[i] ?? 0)),
-  };
+  const [x, y] = [new Float64Array(size), new Float64Array(size)];
+  for (let i = 0; i < size; i++) {
+    x[i] = share * tpr[i]! + (1 - share) * fpr[i]!;
+    y[i] = money(tpr[i]!, fpr[i]!);
+  }
+  return { x, y };
 }
 
 function profitScene(state: State): Scene {
@@ -80,8 +82,7 @@ function profitScene(state: State): Scene {
   const perfectX = [0, share, 1];
   const perfect = perfectX.map((depth) => perfectProfit(context, campaign, share, depth));
   const random = [0, 1].map((depth) => randomProfit(context, campaign, share, depth));
-  const tops = lines.map((line) => Array.from(line.y).reduce((a, b) => Math.max(a, b), -Infinity));
-  const high = Math.max(...perfect, ...tops, 0);
+  const high = Math.max(...perfect, ...lines.map(({ y }) => highest(y)), 0);
   const low = Math.min(Math.max(Math.min(...perfect, ...random, 0), high - 3 * Math.max(high - Math.min(0, ...perfect.slice(0, 1)), 1e-9)), 0);
   const unit = state.currency.value ? ` (${state.currency.value})` : "";
   const references: Series[] = [

@@ -48,6 +48,13 @@ export function modelLines(
     });
 }
 
+/** The largest of a column that is a number. */
+export function highest(column: Column): number {
+  let top = -Infinity;
+  for (let i = 0; i < column.length; i++) if (column[i]! > top) top = column[i]!;
+  return top;
+}
+
 /** The point in use: a filled dot; where the reader moved away from it, the best one as a ring. */
 export function pointMarks(state: State, place: (model: Model, level: number) => Point): Mark[] {
   const { model, level } = state.current.value;

@@ -65,13 +65,15 @@ export function areaSample(
 
 /** Of one model what its area needs, in one pass over its levels, of which each stands for all its rows. */
 export function levelSample(auc: number, { pos, neg, tp, fp, nPos, nNeg }: Pick<Ranked, "pos" | "neg" | "tp" | "fp" | "nPos" | "nNeg">): AreaSample {
-  const side = (own: Float64Array, placed: (level: number) => number, n: number): Stratum => {
+  const side = (own: Float64Array, other: Float64Array, reached: Float64Array, of: number, n: number, isPos: boolean): Stratum => {
     let [second, fourth, below, above] = [0, 0, 0, 0];
     for (let i = 0; i < own.length; i++) {
       const rows = own[i]!;
       if (!rows) continue;
-      const share = placed(i);
-      const move = ((share - auc) / n) ** 2;
+      const higher = 2 * reached[i]! - other[i]!; // of the other class, twice; those tied once
+      const share = (isPos ? 2 * of - higher : higher) / (2 * of);
+      const shift = (share - auc) / n;
+      const move = shift * shift;
       second += rows * move;
       fourth += rows * (move * move);
       if (share < 1 - ROUNDING) below += rows;
@@ -79,8 +81,7 @@ export function levelSample(auc: number, { pos, neg, tp, fp, nPos, nNeg }: Pick<
     }
     return { moves: [], times: null, n, inside: [[below, above]], sums: [second, fourth] };
   };
-  const over = side(pos, (i) => (2 * (nNeg - fp[i]!) + neg[i]!) / (2 * nNeg), nPos);
-  return { auc: [auc], strata: [over, side(neg, (i) => (2 * (tp[i]! - pos[i]!) + pos[i]!) / (2 * nPos), nNeg)] };
+  return { auc: [auc], strata: [side(pos, neg, fp, nNeg, nPos, true), side(neg, pos, tp, nPos, nNeg, false)] };
 }
 
 function variance(stratum: Stratum, model: number): number {

@@ -48,7 +48,7 @@ function brier({ threshold, pos, neg }: Ranked): number {
   let loss = 0;
   for (let i = pos.length - 1; i >= 0; i--) {
     const p = Number(threshold[i]);
-    loss += pos[i]! * (1 - p) ** 2 + neg[i]! * p ** 2;
+    loss += pos[i]! * (1 - p) * (1 - p) + neg[i]! * p * p;
   }
   return loss;
 }
@@ -57,12 +57,12 @@ type Bin = Calibration["bins"][number];
 
 /** Bins [low, high) of equal width, the last one closed; of those with rows. */
 function binned({ threshold, pos, neg, type }: Ranked): Bin[] {
-  const edge = (bin: number): number => (type === "float32" ? Math.fround(bin / BINS) : bin / BINS);
+  const edges = Array.from({ length: BINS }, (_, bin) => (type === "float32" ? Math.fround((bin + 1) / BINS) : (bin + 1) / BINS));
   const sums = Array.from({ length: BINS }, () => ({ pos: 0, n: 0, score: 0 }));
   let bin = 0;
   for (let i = pos.length - 1; i >= 0; i--) {
     const [p, total] = [Number(threshold[i]), pos[i]! + neg[i]!];
-    while (bin < BINS - 1 && p >= edge(bin + 1)) bin++;
+    while (bin < BINS - 1 && p >= edges[bin]!) bin++;
     const into = sums[bin]!;
     into.pos += pos[i]!;
     into.n += total;
@@ -80,9 +80,10 @@ function binned({ threshold, pos, neg, type }: Ranked): Bin[] {
 /** Cases of each class in equal steps of the score. */
 function rug({ threshold, pos, neg, type }: Ranked): Calibration["rug"] {
   const counts = { pos: new Array<number>(RUG_STEPS).fill(0), neg: new Array<number>(RUG_STEPS).fill(0) };
+  const narrow = type === "float32";
   for (let i = 0; i < pos.length; i++) {
     const along = Number(threshold[i]) * RUG_STEPS;
-    const step = Math.min(RUG_STEPS - 1, Math.floor(type === "float32" ? Math.fround(along) : along));
+    const step = Math.min(RUG_STEPS - 1, Math.floor(narrow ? Math.fround(along) : along));
     counts.pos[step]! += pos[i]!;
     counts.neg[step]! += neg[i]!;
   }

@@ -60,9 +60,11 @@ export function rank({ type, values }: Pick<Numbers, "type" | "values">, positiv
   return { type, threshold, pos: posOf, neg: negOf, tp, fp, nPos: tp[size - 1] ?? 0, nNeg: fp[size - 1] ?? 0, weighted: exact !== null, exact, level };
 }
 
-export function cumulative(column: Float64Array): Float64Array {
+function cumulative(column: Float64Array): Float64Array {
+  const sums = new Float64Array(column.length);
   let total = 0;
-  return column.map((count) => (total += count));
+  for (let i = 0; i < sums.length; i++) sums[i] = total += column[i]!;
+  return sums;
 }
 
 function runningSums(column: readonly bigint[]): bigint[] {
@@ -90,7 +92,7 @@ function unitsOf(weights: Float64Array): (weight: number) => bigint {
 }
 
 /** Whether the way from a by b to c turns right at b, and so b is above the line from a to c: decided exactly. */
-function corners({ tp, fp, exact, nPos, nNeg }: Ranked): Int32Array {
+function corners({ pos, neg, tp, fp, exact, nPos, nNeg }: Ranked): Int32Array {
   const [up, right]: readonly [ArrayLike<number | bigint>, ArrayLike<number | bigint>] =
     exact ?? (nPos * nNeg < 2 ** 53 ? [tp, fp] : [Array.from(tp, BigInt), Array.from(fp, BigInt)]);
   const zero = (typeof up[0] === "bigint" ? 0n : 0) as number;
@@ -98,6 +100,7 @@ function corners({ tp, fp, exact, nPos, nNeg }: Ranked): Int32Array {
   const x = (i: number): number => (i ? right[i - 1] : zero) as number;
   const hull = [0];
   for (let next = 1; next <= tp.length; next++) {
+    if (next < tp.length && !(pos[next - 1]! > 0 && neg[next]! > 0)) continue; // not reached upwards, or not left to the right
     while (hull.length > 1) {
       const [a, b] = [hull[hull.length - 2]!, hull[hull.length - 1]!];
       if ((y(b) - y(a)) * (x(next) - x(b)) > (y(next) - y(b)) * (x(b) - x(a))) break;

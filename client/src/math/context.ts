@@ -33,9 +33,11 @@ function toNumber(value: Decimal): number {
   return Number(`${value.digits}e-${value.scale}`);
 }
 
-interface Stakes {
+interface Stakes extends Exchange {
   readonly alarm: number;
   readonly miss: number;
+  /** The prevalence as hits of all cases; null for that of the sample. */
+  readonly share: readonly [hits: bigint, all: bigint] | null;
 }
 
 /** Taken once a context: a curve asks for them at every point. */
@@ -44,11 +46,12 @@ const known = new WeakMap<Context, Stakes>();
 function stakes(context: Context): Stakes {
   let found = known.get(context);
   if (!found) {
-    const { costFp, costFn, costTp, costTn } = context;
-    found = {
-      alarm: toNumber(minus(decimal(costFp), decimal(costTn))),
-      miss: toNumber(minus(decimal(costFn), decimal(costTp))),
-    };
+    const { costFp, costFn, costTp, costTn, prevalence } = context;
+    const [cost, gain] = [minus(decimal(costFp), decimal(costTn)), minus(decimal(costFn), decimal(costTp))];
+    const scale = Math.max(gain.scale, cost.scale);
+    const raise = (x: Decimal): bigint => x.digits * 10n ** BigInt(scale - x.scale);
+    const share = prevalence === null ? null : decimal(prevalence);
+    found = { alarm: toNumber(cost), miss: toNumber(gain), gain: raise(gain), cost: raise(cost), share: share && [share.digits, 10n ** BigInt(share.scale)] };
     known.set(context, found);
   }
   return found;
@@ -112,17 +115,8 @@ export interface Exchange {
 }
 
 export function ratesOfExchange(context: Context, nPos: bigint, nNeg: bigint): Exchange {
-  const gain = minus(decimal(context.costFn), decimal(context.costTp));
-  const cost = minus(decimal(context.costFp), decimal(context.costTn));
-  const scale = Math.max(gain.scale, cost.scale);
-  const raise = (x: Decimal): bigint => x.digits * 10n ** BigInt(scale - x.scale);
-  if (context.prevalence === null) return { gain: raise(gain), cost: raise(cost) };
-  const share = decimal(context.prevalence);
-  const one = 10n ** BigInt(share.scale);
-  return {
-    gain: share.digits * raise(gain) * nNeg,
-    cost: (one - share.digits) * raise(cost) * nPos,
-  };
+  const { gain, cost, share } = stakes(context);
+  return share ? { gain: share[0] * gain * nNeg, cost: (share[1] - share[0]) * cost * nPos } : { gain, cost };
 }
 
 export function quotient(numerator: number, denominator: number): number {

@@ -136,13 +136,13 @@ def _spread(sample: Any, campaign: Any, budget: float | None, differences: list[
         return found
     frame = found.to_frame("pyarrow").to_pydict()
     lines = [
-        [str(name), rule, f"{cases:,.6g}", f"{tp:,.6g}", f"{depth:.2%}", f"{tpr:.2%}"]
+        [str(name), rule, about(cases), about(tp), f"{depth:.2%}", f"{tpr:.2%}"]
         for name, rule, cases, tp, depth, tpr in zip(*(frame[name] for name in _BY_SEGMENT), strict=True)
     ]
     headings = ("segment", "who", "contacts", "responders", "depth", "of all responders")
     print_rows("Contacts by segment", headings, lines, left=headings[:2])
-    price = f"; without bounds on differences {found.profit + found.price:,.6g}" if bounds else ""
-    note(f"Contact {found.cases.sum():,.6g} customers: profit {found.profit:,.6g}{price}.")
+    price = f"; without bounds on differences {about(found.profit + found.price)}" if bounds else ""
+    note(f"Contact {about(found.cases.sum())} customers: profit {about(found.profit)}{price}.")
     return found
 
 

@@ -69,8 +69,7 @@ def choose(
     cost_rows
         What the rows of that file are.
     criterion
-        What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of more than two classes accuracy,
-        balanced_accuracy or macro_f1.
+        What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of classes accuracy, macro_f1, ….
     subject_to
         A constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95 %' or 'recall(cat) >= 0.8'; repeat it.
     at_most

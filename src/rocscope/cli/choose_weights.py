@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from rocscope._numerals import alike
 from rocscope.cli.console import note, print_records
 from rocscope.errors import InputError
 
@@ -28,7 +29,8 @@ def choose_weights(
 def print_weights(decision: Any) -> None:
     """Print class weights, and say what they change."""
     print_records(f"Class weights for {decision.model}, {decision.method}", _weights(decision))
-    note(f"{decision.objective}: {decision.value:.6g}; with equal weights {decision.value_at_one:.6g}")
+    value, at_one = alike(decision.value, decision.value_at_one)
+    note(f"{decision.objective}: {value}; with equal weights {at_one}")
 
 
 def _requirement(text: str, classes: tuple[Any, ...]) -> tuple[Any, float]:

@@ -63,8 +63,7 @@ def compare(
     at_context
         Compare expected costs as well, each model at its best threshold.
     fail_if
-        Exit with code 1 under this condition: 'auc(a)<0.8' judges the estimate, 'auc(b)-auc(a)<-0.01 at 95%' whether
-        the whole interval lies beyond; also cost(…) with --at-context.
+        Exit with code 1 where 'auc(a)<0.8', or surely 'auc(b)-auc(a)<-0.01 at 95%'; also cost(…) with --at-context.
     """
     gates = [parse_gate(text) for text in fail_if or []]
     rows.require(file, "label", "scores", fold=fold, groups=groups)

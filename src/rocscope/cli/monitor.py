@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rocscope._numerals import alike
 from rocscope._output import check_writable
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
@@ -39,8 +40,7 @@ def monitor(
     level
         1 − the chance that limits which are kept ever raise an alarm.
     fail_if
-        Exit with code 1 once this is beyond doubt: 'cost > .35', 'precision < .5', 'tpr < .8', 'auc < .7', or
-        'calibration > 0' (more positives than expected); repeat it.
+        Exit with code 1 once this is beyond doubt: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …
     """
     rows.require(file, "label")
     check_writable(state, force=True)
@@ -57,12 +57,18 @@ def monitor(
         print_json("monitor", {"n": watch.n, "looks": watch.looks, "interval": intervals, "alarm": alarm})
     else:
         headings = ("quantity", "so far", "interval", "method")
-        lines = [[name, *each.cells, each.method + each.doubt] for name, each in watch.interval.items()]
-        print_rows(f"{watch.n:,} rows in {watch.looks:,} looks", headings, lines, left=("quantity", "method"))
+        lines = [[name, *_cells(each), each.method + each.doubt] for name, each in watch.interval.items()]
+        looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
+        print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
     if watch.alarm is None:
         return 0
     note(f"Failed: {watch.alarm}")
     return FAILED
+
+
+def _cells(estimate: Any) -> tuple[str, str]:
+    value, low, high = alike(estimate.value, estimate.low, estimate.high)
+    return value, f"{low} to {high}"
 
 
 def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:

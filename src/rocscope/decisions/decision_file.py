@@ -5,6 +5,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from rocscope import _validation as check
 from rocscope._stored import Fields, Format, is_number
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
@@ -73,7 +74,8 @@ def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str,
     at_most = None if exact.content.get("at_most", ...) is None else _fraction(exact, "at_most")
     mixture = Mixture(first, second, weight, at_most)
     if (second.model, second.negated, second.threshold) != (*owner, point.threshold):
-        within.refuse("second", f"the model and threshold of the decision, {owner[0]} at {point.threshold}")
+        own = check.shown(f"{owner[0]} at {point.threshold}")
+        within.refuse("second", f"the model and threshold of the decision, {own}")
     if not all(math.isclose(getattr(mixture, rate), getattr(point, rate), abs_tol=_SLACK) for rate in ("tpr", "fpr")):
         within.refuse("exact", "a weight that gives the counts of the point")
     return mixture

@@ -9,7 +9,7 @@ A cost takes few values, and the wealth depends on how often each came up, not o
 monitor has to remember, and machines add theirs up.
 """
 
-from math import log, sqrt
+from math import log, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -118,4 +118,6 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
     alpha = 1 - level
     rho = (-2 * log(alpha) + log(-2 * log(alpha) + 1)) / best_at
     spread = n * rho
-    return sqrt((spread + 1) / spread * 2 * log(sqrt(spread + 1) / alpha))
+    if not spread:  # a level that cannot be told from 0
+        return 1.0
+    return sqrt((spread + 1) / spread * (log1p(spread) - 2 * log(alpha)))

@@ -17,7 +17,7 @@ from rocscope.core.result import jsonable
 from rocscope.report.model import ReportData
 from rocscope.report.multiclass import MulticlassData, page_overview
 from rocscope.report.slices import Slice
-from rocscope.report.summary import CurvePoints, ModelOutline, ModelSummary
+from rocscope.report.summary import CurvePoints, ModelOutline
 
 PackedColumn = dict[str, Any]
 
@@ -61,7 +61,7 @@ def packed_slice(part: Slice) -> dict[str, Any]:
 
 
 def packed_part(
-    kind: str, name: str, models: Sequence[ModelSummary | ModelOutline], comparisons: Sequence[dict[str, Any]] = ()
+    kind: str, name: str, models: Sequence[ModelOutline], comparisons: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
     """Return the same of models that are known by their outlines only."""
     pairs = packed_comparisons([model.name for model in models], comparisons)
@@ -95,7 +95,7 @@ def packed_context(context: Context) -> dict[str, Any]:
     return {name: getattr(context, name) for name in ("target_prevalence", *COSTS)}
 
 
-def _model(model: ModelSummary | ModelOutline) -> dict[str, Any]:
+def _model(model: ModelOutline) -> dict[str, Any]:
     points = model.points
     return {
         "name": model.name,

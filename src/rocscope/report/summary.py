@@ -34,24 +34,20 @@ class CurvePoints(Result):
 
 
 @dataclass(frozen=True)
-class ModelSummary(Result):
-    """What is known about one model.
+class ModelOutline(Result):
+    """What a page draws of one model: of millions of rows the rest of a `ModelSummary` takes three times as long.
 
     Attributes
     ----------
+    default : OperatingPoint
+        The point at threshold 0.5.
     points : CurvePoints
         Some points of the curve, evenly along it, and all that can be best.
     deviation : float
         How far the curve may lie from the lines between these points, as a rate.
     hull : CurvePoints
     auc : dict
-        Area for ties counting half, lower and upper.
-    lift_area : dict
-        Areas under the lift chart in positives, trapezoid and step.
-    best, default : OperatingPoint
-        The best point of the context, and the one at threshold 0.5.
-    at_half : float or None
-        Accuracy at threshold 0.5; None where scores are no probabilities, so that it is no threshold of theirs.
+        Area for ties counting half; of a summary for ties counting lower and upper too.
     calibration : dict or None
         Bins and smooth curve of the calibration plot, the rug, and numbers; None where scores are no probabilities.
     auc_interval : dict or None
@@ -61,27 +57,43 @@ class ModelSummary(Result):
     """
 
     name: str
-    n_pos: float
-    n_neg: float
     n_levels: int
     auc: dict[str, float]
     ks: float
-    gini: float
     average_precision: float
-    equal_error_rate: float
-    lift_area: dict[str, float]
-    hull_area: float
-    best: OperatingPoint
-    best_cost: float
     default: OperatingPoint
-    default_cost: float
-    at_half: float | None
     points: CurvePoints
     deviation: float
     hull: CurvePoints
     calibration: dict[str, Any] | None
     auc_interval: dict[str, Any] | None = None
     decided: OperatingPoint | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSummary(ModelOutline):
+    """What is known about one model.
+
+    Attributes
+    ----------
+    lift_area : dict
+        Areas under the lift chart in positives, trapezoid and step.
+    best : OperatingPoint
+        The best point of the context.
+    at_half : float or None
+        Accuracy at threshold 0.5; None where scores are no probabilities, so that it is no threshold of theirs.
+    """
+
+    n_pos: float
+    n_neg: float
+    gini: float
+    equal_error_rate: float
+    lift_area: dict[str, float]
+    hull_area: float
+    best: OperatingPoint
+    best_cost: float
+    default_cost: float
+    at_half: float | None
 
     @property
     def at_half_cell(self) -> str:
@@ -93,24 +105,6 @@ class ModelSummary(Result):
         """What the area says of the direction of the scores."""
         below = direction(self.auc["half"])
         return f"{self.name}: AUC {self.auc['half']:.4g}{below}" if below else ""
-
-
-@dataclass(frozen=True)
-class ModelOutline(Result):
-    """Of a `ModelSummary` what a page draws: of millions of rows the rest takes three times as long."""
-
-    name: str
-    n_levels: int
-    auc: dict[str, float]
-    ks: float
-    average_precision: float
-    default: OperatingPoint
-    points: CurvePoints
-    deviation: float
-    hull: CurvePoints
-    calibration: dict[str, Any] | None
-    auc_interval: dict[str, Any] | None = None
-    decided: OperatingPoint | None = None
 
 
 def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins: bool = True) -> ModelOutline:

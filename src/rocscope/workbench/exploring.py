@@ -49,7 +49,7 @@ def explore(
     format, decimal, delimiter, encoding : see `rocscope.read`
     memory : int or str, optional
         Count rows and never hold them, within so many bytes (see `rocscope.read_counts`); by default only where they
-        would take more than an eighth of the free memory.
+        would take more than a tenth of the free memory.
     context : Context, optional
         Where the sliders start.
     title : str

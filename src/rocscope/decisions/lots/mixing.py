@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,7 @@ class Mixture(Result):
         return exactly(number, more if number > int(more.sum()) else fewer, self._goodness(columns), lot)
 
     def _scores(self, scores: Any) -> dict[str, Array]:
-        needed = [end.model for end in (self.first, self.second) if np.isfinite(end.threshold)]
+        needed = [end.model for end in (self.first, self.second) if abs(end.threshold) != inf]
         return scores_of(needed or [self.second.model], scores)
 
     def _answers(self, columns: dict[str, Array]) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from rocscope import _validation as check
 from rocscope._money import PARTS, UNIT, below_one, in_parts, weights_of_classes
+from rocscope._types import Array
 from rocscope.core.context import CELLS, Context
 from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
@@ -27,7 +28,7 @@ from rocscope.engines.sql.lazy_cells import count_cells, extremes, scores_of, to
 from rocscope.engines.sql.zoom import refine
 from rocscope.errors import EngineError, InputError, ScoreError, WeightError
 from rocscope.evaluation.groups.counted import GroupedCounts
-from rocscope.evaluation.groups.counting import of_segments
+from rocscope.evaluation.groups.counting import of_segments, of_sums
 from rocscope.ranges.binned import BinnedCounts
 
 MOST_LEVELS = 10_000_000
@@ -200,6 +201,14 @@ def _by_segment(
     table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question, source: Provenance
 ) -> CountedModels | GroupedCounts:
     role = next(role for role in roles if role.argument == "segment")
+    if question.tol is None:
+        sums = {
+            str(score.model): _sums_by_segment(
+                table, prepared.select("segment", "pos", "neg", score=name), role, score, question
+            )
+            for name, score in _named_scores(roles)
+        }
+        return of_sums(sums, source)
     found = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
     if len(found) > _MOST_CLASSES:
         hint = "group them more coarsely"
@@ -210,6 +219,31 @@ def _by_segment(
         for name, value in sorted(zip(names.tolist(), found.to_pylist(), strict=True), key=lambda pair: pair[0])
     }
     return of_segments(parts, source)
+
+
+def _sums_by_segment(
+    table: _Table, rows: nw.LazyFrame[Any], segment: Role, score: Role, question: Question
+) -> tuple[Array, Array, Array, Array]:
+    """Return segments, scores, and their positives and negatives, from one query."""
+    levels = _fetch_levels(table, totals_by(rows, "segment", "score"), score, question)
+    names = columns.groups(levels.column("segment"), segment.subject(table)).decoded()
+    kind = np.int64 if question.weight is None and question.context is None else np.float64
+    pos, neg = (levels.column(name).to_numpy().astype(kind) for name in ("pos", "neg"))
+    return names, scores_of(levels.column("score"), score.subject(table)), pos, neg
+
+
+def _fetch_levels(table: _Table, levels: nw.LazyFrame[Any], role: Role, question: Question) -> pa.Table:
+    """Return levels, unless they are more than memory is to hold."""
+    most = _most_levels(question)
+    found = table.fetch(levels.head(most + 1))
+    if found.num_rows > most:
+        hint = "pass tol=1e-6 for ranges of scores with a sure AUC to within that, or a larger memory="
+        raise EngineError(role.subject(table), expected=f"at most {most:,} distinct scores", got="more", hint=hint)
+    return found
+
+
+def _most_levels(question: Question) -> int:
+    return MOST_LEVELS if question.memory is None else max(2, question.memory // _BYTES_A_LEVEL)
 
 
 def _named_scores(roles: Sequence[Role]) -> list[tuple[str, Role]]:
@@ -229,17 +263,13 @@ def _count_one(
     table: _Table, rows: nw.LazyFrame[Any], role: Role, question: Question
 ) -> ThresholdCounts | BinnedCounts:
     """Return the counts of one model: score by score, or with `tol` in ranges of scores."""
-    most = MOST_LEVELS if question.memory is None else max(2, question.memory // _BYTES_A_LEVEL)
     subject = role.subject(table)
     if question.tol is not None:
         low, high = (scores_of(table.fetch(end).column("score"), subject) for end in extremes(rows))
         ask = partial(count_cells, rows, table.fetch, subject)
-        binned = refine(ask, low.item(), high.item(), tol=question.tol, most=most, subject=subject)
+        binned = refine(ask, low.item(), high.item(), tol=question.tol, most=_most_levels(question), subject=subject)
         return binned.counts() if binned.is_exact else binned
-    levels = table.fetch(totals_by(rows, "score").head(most + 1))
-    if levels.num_rows > most:
-        hint = "pass tol=1e-6 for ranges of scores with a sure AUC to within that, or a larger memory="
-        raise EngineError(subject, expected=f"at most {most:,} distinct scores", got="more", hint=hint)
+    levels = _fetch_levels(table, totals_by(rows, "score"), role, question)
     score = scores_of(levels.column("score"), subject)
     pos, neg = (levels.column(name).to_numpy() for name in ("pos", "neg"))
     order = np.argsort(score, kind="stable")[::-1]

@@ -27,9 +27,9 @@ def scores_of(column: pa.ChunkedArray, subject: str) -> Array:
     return without_signed_zeros(columns.numbers(column, subject, ScoreError).values)
 
 
-def totals_by(rows: LazyRows, key: str) -> LazyRows:
-    """Return the sums of positives and negatives for each value of a column."""
-    return rows.group_by(key).agg(nw.col("pos").sum(), nw.col("neg").sum())
+def totals_by(rows: LazyRows, *keys: str) -> LazyRows:
+    """Return the sums of positives and negatives for each value of a column, or of several together."""
+    return rows.group_by(*keys).agg(nw.col("pos").sum(), nw.col("neg").sum())
 
 
 def extremes(rows: LazyRows) -> tuple[LazyRows, LazyRows]:

@@ -97,14 +97,16 @@ def compare_groups(
 
 
 def _by_model(models: Any) -> dict[str, GroupedCounts]:
+    given: Any = models
     if isinstance(models, Predictions):
-        models = {model: models.counts(model, by="segment") for model in models.models}
-    grouped = isinstance(models, Mapping) and not isinstance(models, GroupedCounts)
-    if not grouped or not all(isinstance(each, GroupedCounts) for each in models.values()):
-        raise refusal("models", "Predictions with segments, or a mapping from model to GroupedCounts", models)
-    if len(models) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
-    return {str(name): each for name, each in models.items()}
+        given = {model: models.counts(model, by="segment") for model in models.models}
+    grouped = isinstance(given, Mapping) and not isinstance(given, GroupedCounts)
+    if not grouped or not all(isinstance(each, GroupedCounts) for each in given.values()):
+        raise refusal("models", "Predictions with segments, or a mapping from model to GroupedCounts", given)
+    if len(given) < 2:
+        raise InputError("models to compare", expected="two or more", got=f"{len(given)}")
+    found: dict[str, Any] = {str(name): each for name, each in given.items()}
+    return found
 
 
 def _of_the_same_rows(grouped: dict[str, GroupedCounts]) -> dict[str, GroupedCounts]:

@@ -21,7 +21,7 @@ from rocscope.core.result import Result, number
 from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import ScoreError
-from rocscope.evaluation.groups.rows import GroupLevels, GroupRows, GroupWeight, SortedGroups, quotients
+from rocscope.evaluation.groups.rows import CountedLevels, GroupLevels, GroupRows, GroupWeight, SortedGroups, quotients
 from rocscope.inference.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         return self._rows if isinstance(self._rows, SortedGroups) else None
 
     def sorted_levels(self) -> GroupLevels | None:
-        """Return the levels of all groups at once, where their rows were sorted at once."""
-        return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups) else None
+        """Return the levels of all groups at once, where they are at hand."""
+        return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups | CountedLevels) else None
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of all rows, whichever group they are of."""
@@ -373,7 +373,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         Sums over levels are rounded in blocks where a group has many.
         """
         rows = self._rows
-        if isinstance(rows, SortedGroups) and (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS:
+        if rows.at_once and (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS:
             found = np.where(known, rows.answer(of_levels), np.nan)
             again = np.flatnonzero(known & (self.n >= kernels.SMALL)) if summed else np.zeros(0, int)
         else:

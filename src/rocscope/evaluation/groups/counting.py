@@ -7,13 +7,21 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope._parts import numbered
+from rocscope._types import Array
 from rocscope.core.counted import CountedModels
-from rocscope.core.levels import encode
+from rocscope.core.levels import Levels, encode
 from rocscope.core.predictions import Predictions
 from rocscope.core.provenance import Provenance
 from rocscope.evaluation.groups.counted import GroupedCounts
 from rocscope.evaluation.groups.drifting import drift_by_group as drift_by_group
-from rocscope.evaluation.groups.rows import CountedGroups, GroupRows, SortedGroups, WeightedGroups, slots_of
+from rocscope.evaluation.groups.rows import (
+    CountedGroups,
+    CountedLevels,
+    GroupRows,
+    SortedGroups,
+    WeightedGroups,
+    slots_of,
+)
 
 
 def count_by(rows: Predictions, model: str, by: str) -> GroupedCounts:
@@ -35,8 +43,30 @@ def of_segments(
     """Return what was counted group by group, in their order."""
     models = next(iter(by_segment.values()))
     names = array_of(list(by_segment))
-    rows = {model: CountedGroups([counts[model] for counts in by_segment.values()]) for model in models}
+    rows = {model: _together([counts[model] for counts in by_segment.values()]) for model in models}
     return of_models(names, rows, source)
+
+
+def _together(each: list[Any]) -> GroupRows:
+    """Return the counts of groups, with all their levels in one place where these are at hand and of one type."""
+    ranked: list[Any] = [getattr(counts, "ranking", None) for counts in each]
+    if not all(isinstance(levels, Levels) and not levels.weighted for levels in ranked):
+        return CountedGroups(each)
+    if len({levels.threshold.dtype for levels in ranked}) > 1:
+        return CountedGroups(each)
+    columns = ([getattr(levels, name) for levels in ranked] for name in ("threshold", "pos", "neg"))
+    start = np.cumsum([0, *(levels.threshold.size for levels in ranked)])
+    return CountedLevels(start, *map(np.concatenate, columns))
+
+
+def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) -> CountedModels | GroupedCounts:
+    """Return what was summed by segment and score: of each model columns of segments, scores, positives, negatives."""
+    rows: dict[str, GroupRows] = {}
+    names: Any = None
+    for model, (segment, score, pos, neg) in by_model.items():
+        names, code = numbered("segment", segment)
+        rows[model] = CountedLevels.of(code, names.size, score, pos, neg)
+    return of_models(names if names.dtype.kind in "mM" else array_of(names.tolist()), rows, source)
 
 
 def of_models(names: Any, rows: Mapping[str, GroupRows], source: Provenance | None) -> CountedModels | GroupedCounts:

@@ -15,7 +15,7 @@ from rocscope._parts import bounds_of, deal, deal_chunks
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import decode, encode
+from rocscope.core.levels import Levels, collapse, decode, encode
 from rocscope.core.result import number
 from rocscope.core.threads import in_threads
 from rocscope.errors import ScoreError
@@ -43,6 +43,11 @@ class GroupRows(Protocol):
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of the rows of all groups."""
+        ...
+
+    @property
+    def at_once(self) -> bool:
+        """Whether the levels of many groups are at hand at once, in whole numbers."""
         ...
 
     def answer(self, function: "Callable[[GroupLevels], Array]") -> Array:
@@ -141,6 +146,7 @@ class SortedGroups:
     codes: Array
     bounds: NDArray[np.int64]
     dtype: np.dtype[Any]
+    at_once = True
 
     @classmethod
     def of(cls, slots: Sequence[Array], codes: Iterable[Array], groups: int, dtype: np.dtype[Any]) -> "SortedGroups":
@@ -192,12 +198,7 @@ class SortedGroups:
         return np.diff(above)[::2], np.diff(above)[1::2]
 
     def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
-        """Return what a function tells of the levels of each group, a million rows at a time."""
-        begins = self.bounds[:-1:2]
-        steps = np.arange(_ROWS_AT_ONCE, self.codes.size, _ROWS_AT_ONCE)
-        cuts = np.unique(np.concatenate([[0], begins.searchsorted(steps), [begins.size]])).tolist()
-        parts = pairwise(cuts)
-        return np.concatenate(in_threads(lambda part: function(self.levels(*part)), parts))
+        return in_pieces(self, self.bounds[::2], function)
 
     def levels(self, first: int, last: int) -> GroupLevels:
         """Return the levels of the groups from `first` up to `last`."""
@@ -242,6 +243,70 @@ def _steps(sums: Array, start: Array) -> Array:
     return steps
 
 
+def in_pieces(rows: Any, begins: Array, function: Callable[[GroupLevels], Array]) -> Array:
+    """Return what a function tells of the levels of each group, some million rows or levels at a time."""
+    steps = np.arange(_ROWS_AT_ONCE, begins[-1], _ROWS_AT_ONCE)
+    cuts = np.unique(np.concatenate([[0], begins[:-1].searchsorted(steps), [begins.size - 1]])).tolist()
+    return np.concatenate(in_threads(lambda part: function(rows.levels(*part)), pairwise(cuts)))
+
+
+@dataclass(frozen=True)
+class CountedLevels:
+    """Levels of groups that something else has summed, one group after the other; group g has those from `start[g]`."""
+
+    start: NDArray[np.int64]
+    threshold: Array
+    pos: Array
+    neg: Array
+
+    @classmethod
+    def of(cls, group: Array, groups: int, score: Array, pos: Array, neg: Array) -> "CountedLevels":
+        """Sort sums by group, numbered from 0, and score, and put those of equal scores together."""
+        order = np.lexsort((score, -group))[::-1]
+        order = order[(pos + neg)[order] > 0]
+        group, score = group[order], score[order]
+        first = np.flatnonzero(np.concatenate([[True], (group[1:] != group[:-1]) | (score[1:] != score[:-1])]))
+        check.check_some_weight(bool((np.bincount(group, minlength=groups) > 0).all()))
+        start = group[first].searchsorted(np.arange(groups + 1))
+        return cls(start, score[first], *(np.add.reduceat(column[order], first) for column in (pos, neg)))
+
+    @property
+    def at_once(self) -> bool:
+        return self.pos.dtype.kind == "i"
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        if self.at_once:
+            return np.add.reduceat(self.pos, self.start[:-1]), np.add.reduceat(self.neg, self.start[:-1])
+        return totals_of(map(self.counts, range(self.start.size - 1)), self.pos.dtype)
+
+    def counts(self, group: int) -> ThresholdCounts:
+        some = slice(*self.start[group : group + 2].tolist())
+        return ThresholdCounts.from_ranking(Levels(self.threshold[some], self.pos[some], self.neg[some]))
+
+    def pooled(self) -> ThresholdCounts:
+        order = np.argsort(self.threshold, kind="stable")[::-1]
+        columns = (column[order] for column in (self.threshold, self.pos, self.neg))
+        return ThresholdCounts.from_ranking(collapse(*columns))
+
+    def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
+        return in_pieces(self, self.start, function)
+
+    def levels(self, first: int, last: int) -> GroupLevels:
+        """Return the levels of the groups from `first` up to `last`."""
+        some = slice(*self.start[[first, last]].tolist())
+        start = self.start[first : last + 1] - self.start[first]
+        pos, neg = self.pos[some], self.neg[some]
+        totals = (np.add.reduceat(each, start[:-1]) for each in (pos, neg))
+        return GroupLevels(start, self.threshold[some], pos, neg, _running(pos, start), _running(neg, start), *totals)
+
+
+def totals_of(each: Iterable[CumulativeCounts], dtype: Any = None) -> tuple[Array, Array]:
+    """Return the positives and the negatives of counts."""
+    n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in each], dtype).T
+    return n_pos, n_neg
+
+
 @dataclass(frozen=True)
 class WeightedGroups:
     """Weighted rows, group by group in the order they came in; each group is ranked when it is asked for."""
@@ -250,6 +315,7 @@ class WeightedGroups:
     scores: Array
     weight: Array
     bounds: NDArray[np.int64]
+    at_once = False
 
     @classmethod
     def of(
@@ -263,9 +329,7 @@ class WeightedGroups:
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        found = [(counts.n_pos, counts.n_neg) for counts in map(self.counts, range(self.bounds.size - 1))]
-        n_pos, n_neg = np.array(found, self.weight.dtype).T
-        return n_pos, n_neg
+        return totals_of(map(self.counts, range(self.bounds.size - 1)), self.weight.dtype)
 
     def counts(self, group: int) -> ThresholdCounts:
         rows = slice(*self.bounds[group : group + 2].tolist())
@@ -283,11 +347,11 @@ class CountedGroups:
     """Groups that were counted apart."""
 
     each: Sequence[CumulativeCounts]
+    at_once = False
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in self.each]).T
-        return n_pos, n_neg
+        return totals_of(self.each)
 
     def counts(self, group: int) -> CumulativeCounts:
         return self.each[group]

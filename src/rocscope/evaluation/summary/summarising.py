@@ -102,13 +102,13 @@ def summary(
     >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
     (True, True, True)
     """
-    refuse_repeats(predictions, "summary")
+    grouped = _by_group(predictions)
+    pooled: Any = {model: groups.pooled() for model, groups in grouped.items()}
+    refuse_repeats(pooled or predictions, "summary")
     check.check_level(level)
     if thresholds is not None:
         check.check_choice("thresholds", thresholds, ("cheapest",))
     context, seed = Context.given(context), check.seed_of(random_state)
-    grouped = _by_group(predictions)
-    pooled = {model: groups.pooled() for model, groups in grouped.items()}
     samples, rows = samples_of(pooled or predictions, name="predictions"), []
     for model, sample in samples.items():
         decided = thresholds is None and sample.rows is not None and bool(sample.rows.decisions)
