@@ -140,31 +140,38 @@ def _cut(values, code, weight, all_counts, all_spread, draw):
 
 
 @njit(cache=True)
-def _names(column, code, weight, codes, all_counts, all_spread):
-    """Return the gain ratio of a branch for each name; −1 where there is one only."""
-    table = np.zeros((codes, all_counts.size))
-    for i in range(column.size):
-        table[int(column[i]), code[i]] += weight[i]
-    return _gain_ratio(table, all_counts, all_spread) if (table.sum(axis=1) > 0).sum() > 1 else -1.0
+def _names(X, y, mine, weight, a, table, all_counts, all_spread):
+    """Return the gain ratio of a branch for each name in column a; −1 where there is one only."""
+    table[:] = 0
+    first, several = -1, False
+    for i in range(mine.size):
+        value = X[mine[i], a]
+        if not np.isnan(value):
+            several |= first not in (-1, int(value))
+            first = int(value)
+            table[first, y[mine[i]]] += weight[i]
+    return _gain_ratio(table, all_counts, all_spread) if several else -1.0
 
 
 @njit(cache=True)
-def _best_split(X, code, weight, all_counts, used, named, codes, state):
+def _best_split(X, y, mine, weight, all_counts, used, named, codes, state):
     """Return the column to divide rows by, −1 for none, and where it is cut."""
     draw, within = np.array([0, state]), np.array([0, state])
     best, chosen, cut = -1.0, _NO_ATTRIBUTE, np.nan
+    table = np.zeros((codes.max(), all_counts.size))
     all_spread = _x_log_x(all_counts.sum())
     for count in all_counts:
         all_spread -= _x_log_x(count)
     for a in range(X.shape[1]):
         if used[a]:
             continue
-        known = ~np.isnan(X[:, a])
-        column, at = X[known, a], np.nan
+        at = np.nan
         if named[a]:
-            ratio = _names(column, code[known], weight[known], codes[a], all_counts, all_spread)
+            ratio = _names(X, y, mine, weight, a, table[: codes[a]], all_counts, all_spread)
         else:
-            ratio, at = _cut(column, code[known], weight[known], all_counts, all_spread, within)
+            column = X[mine, a]
+            known = ~np.isnan(column)
+            ratio, at = _cut(column[known], y[mine[known]], weight[known], all_counts, all_spread, within)
         if ratio >= 0 and _wins(ratio, best, draw):
             best, chosen, cut = ratio, a, at
     return chosen, cut
@@ -200,8 +207,7 @@ def _grow(X, y, named, codes, k):
             count[node, code[i]] += weight[i]
         attribute[node], cut[node] = _NO_ATTRIBUTE, np.nan
         if mine.size > 1 and code.min() != code.max():
-            part = X[mine]
-            chosen, cut[node] = _best_split(part, code, weight, count[node], used[node], named, codes, n + node)
+            chosen, cut[node] = _best_split(X, y, mine, weight, count[node], used[node], named, codes, n + node)
             attribute[node] = chosen
         if attribute[node] != _NO_ATTRIBUTE:
             first[node], width[node] = nodes, codes[chosen]
@@ -209,7 +215,7 @@ def _grow(X, y, named, codes, k):
             attribute, first, width = _more(attribute, least), _more(first, least), _more(width, least)
             cut, size, count = _more(cut, least), _more(size, least), _more(count, least)
             begin, end, used = _more(begin, least), _more(end, least), _more(used, least)
-            place = _places(part[:, chosen], cut[node])
+            place = _places(X[mine, chosen], cut[node])
             sizes = np.zeros(width[node])
             for i in range(mine.size):
                 if place[i] >= 0:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import rocscope as rs
+from band_cases import CASES, study
 from rocscope.errors import InputError, OneClassError, RocscopeWarning, WeightError
 from strategies import samples
 
@@ -242,6 +243,8 @@ def test_repeated_holdouts_have_the_corrected_variance():
     reach = stats.t.ppf(0.75, 2) * np.std(areas, ddof=1) * (1 / 3 + 2) ** 0.5
     assert average.band.low[0] == pytest.approx(max(np.mean(areas) - reach, 0))
     assert "Nadeau & Bengio" in average.band.method
+    unnamed = rs.evaluation.average_curve(rs.Predictions(label, score, fold=split, row=case), grid=[0.5], level=0.5)
+    assert unnamed.band.low == average.band.low
 
 
 def test_a_fold_of_one_class_is_named_and_not_lost():
@@ -316,3 +319,16 @@ def test_a_float32_score_keeps_its_type_and_large_data_are_thinned():
     assert average.x.size == 20_001
     vertical = rs.evaluation.average_curve(preds)
     assert vertical.area() == pytest.approx(vertical.areas.mean.value, abs=1e-4)
+
+
+def test_bands_hold_the_curve_of_a_fixed_model_in_small():
+    found = study(CASES["a fixed model, 10 folds of 50"], 12)
+    assert min(found.values()) >= 0.75
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_bands_hold_the_true_curve(name):
+    found = study(CASES[name], 400)
+    print(name, found)
+    assert min(found.values()) >= (0.92 if name.startswith("a fixed") else 0.85)

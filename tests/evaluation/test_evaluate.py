@@ -1,5 +1,6 @@
 """evaluate: which rows models see, what comes back, and that it does not depend on who runs it."""
 
+import pickle
 from unittest import mock
 
 import joblib
@@ -24,7 +25,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
 from rocscope import _progress, protocols
-from rocscope.errors import RocscopeWarning
+from rocscope.errors import ModelError, RocscopeWarning
+from rocscope.estimators import ThresholdClassifier
 
 
 class Seen(ClassifierMixin, BaseEstimator):
@@ -325,3 +327,37 @@ def test_a_report_shows_folds_apart_unless_they_are_too_many(noise):
     assert [part.name for part in few.slices] == ["0", "1", "2"]
     assert not many.slices
     assert "More than 50 folds are not shown apart (120 folds)" in many.warnings
+
+
+class ByNumber(GaussianNB):
+    """Takes classes 0, 1, 2, … only, as XGBoost does, and says it in its words."""
+
+    def fit(self, X, y, sample_weight=None):
+        classes = np.unique(y)
+        if classes.tolist() != list(range(classes.size)):
+            expected = f"Expected: {np.arange(classes.size)}, got {classes}"
+            raise ValueError(f"Invalid classes inferred from unique values of `y`.  {expected}")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [-1, 1], [1, 2], ["a", "b", "c"], [7, 3, 5]])
+@pytest.mark.parametrize("wrapped", [ByNumber(), make_pipeline(StandardScaler(), ByNumber())])
+def test_models_that_want_numbers_get_them(wrapped, labels):
+    rng = np.random.default_rng(0)
+    place = np.arange(90) % len(labels)
+    X, y = rng.normal(size=(90, 2)) + place[:, None], np.array(labels)[place]
+    pos_label = labels[0] if len(labels) == 2 else None
+    plain = GaussianNB() if isinstance(wrapped, ByNumber) else make_pipeline(StandardScaler(), GaussianNB())
+    preds = rs.evaluate({"m": wrapped, "plain": plain}, X, y, cv=3, pos_label=pos_label)
+    assert (preds.decisions["m"] == preds.decisions["plain"]).all()
+    of_model, of_plain = (preds.scores[name] if pos_label is not None else preds.proba[name] for name in preds.models)
+    np.testing.assert_array_equal(of_model, of_plain)
+    if pos_label is not None:
+        tuned = [ThresholdClassifier(each, pos_label=pos_label, cv=3).fit(X, y) for each in (wrapped, plain)]
+        assert (tuned[0].predict(X) == tuned[1].predict(X)).all()
+        assert pickle.loads(pickle.dumps(tuned[0])).threshold_ == tuned[1].threshold_
+
+
+def test_other_refusals_of_models_stay_theirs():
+    with pytest.raises(ModelError, match="Priors must be non-negative"):
+        rs.evaluate(GaussianNB(priors=[2, -1]), np.eye(4), ["a", "b", "a", "b"], cv=2, pos_label="a")

@@ -14,6 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import rocscope as rs
+from band_cases import learning
 from rocscope.errors import ColumnError, InputError, ModelError, RocscopeWarning
 from rocscope.evaluation.learning import _check_sizes
 from rocscope.evaluation.learning_result import LearningCurve
@@ -97,8 +98,11 @@ def test_several_classes(data):
 def test_bands_hold_a_share_of_the_runs(curve):
     band = curve.band("lr", share=0.5)
     values = curve.values["lr"]
-    np.testing.assert_allclose(band.low, np.quantile(values, 0.25, axis=0))
-    np.testing.assert_allclose(band.high, np.quantile(values, 0.75, axis=0))
+    # (6 + 1)·0.25 = 1.75: three quarters of the way from the least of six to the second.
+    ordered = np.sort(values, axis=0)
+    np.testing.assert_allclose(band.low, 0.25 * ordered[0] + 0.75 * ordered[1])
+    np.testing.assert_allclose(band.high, 0.25 * ordered[5] + 0.75 * ordered[4])
+    np.testing.assert_allclose(curve.band("lr", share=0.99).low, ordered[0])
     assert band.label == "50 % pointwise, spread of 6 runs"
 
 
@@ -183,3 +187,15 @@ def test_which_model(curve):
         curve.mean()
     with pytest.raises(InputError, match="share: expected a share between 0 and 1, got 80"):
         curve.band("nb", share=80)
+
+
+def test_a_band_holds_one_more_run():
+    # Nine runs: the least and the greatest, between which a tenth lies in eight of ten cases.
+    assert learning(25, runs=9)[0] >= 0.6
+
+
+@pytest.mark.slow
+def test_bands_hold_the_share_of_further_runs_that_they_name():
+    same, _ = learning(400)
+    print(same)
+    assert same == pytest.approx(0.8, abs=0.04)

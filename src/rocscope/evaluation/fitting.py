@@ -15,6 +15,9 @@ from rocscope.evaluation.scoring import own_labels, score
 from rocscope.evaluation.task import Task
 from rocscope.protocols.splits import Split
 
+_WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
+"""What XGBoost says of labels that are not 0, 1, 2, …, and a search around it repeats."""
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -123,11 +126,45 @@ def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
     copy: Any = clone(model)
     arguments = task.arguments.get(name, {})
     if split is None:
-        return copy.fit(task.X, task.labels, **arguments)
+        return _fitted(copy, task.X, task.labels, arguments)
     if task.seed is not None:
         _set_seeds(copy, np.random.SeedSequence(task.seed, spawn_key=split.key))
     own = _check_method_params(task.X, dict(arguments), indices=split.train) if arguments else {}
-    return copy.fit(rows_of(task.X, split.train), task.labels[split.train], **own)
+    return _fitted(copy, rows_of(task.X, split.train), task.labels[split.train], own)
+
+
+def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> Any:
+    """Return a fitted model; one that takes no classes but 0, 1, 2, … is given numbers, and names what it answers."""
+    try:
+        return model.fit(X, labels, **arguments)
+    except ValueError as error:
+        if _WANTS_NUMBERS not in str(error):
+            raise
+    classes, code = np.unique(labels, return_inverse=True)
+    return Numbered(model.fit(X, code, **arguments), classes)
+
+
+class Numbered:
+    """A fitted model that knows its classes by number, and answers by name.
+
+    Parameters
+    ----------
+    model : classifier fitted to 0, …, k − 1
+    classes : array of k labels
+    """
+
+    def __init__(self, model: Any, classes: Array) -> None:
+        self.model = model
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> Array:
+        """Return the label that the model gives each row."""
+        return self.classes_[np.asarray(self.model.predict(X), dtype=np.intp)]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "model":  # asked before it is set, as by pickle
+            raise AttributeError(name)
+        return getattr(self.model, name)
 
 
 def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:

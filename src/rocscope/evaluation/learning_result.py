@@ -71,15 +71,16 @@ class LearningCurve(Result):
             return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
 
     def band(self, model: str | None = None, *, share: float = 0.8) -> Band:
-        """Return between which values that share of the runs lies: how much a single run varies.
+        """Return between which values that share of further runs on these rows lies: how much a single run varies.
 
-        Runs share rows, so this is no confidence interval of the mean.
+        Quantiles of (n + 1)·p among n runs, which hold one run more with just that probability if they are enough, nine
+        for 80 %; of fewer, least and greatest. Runs share rows, so this is no confidence interval of the mean.
         """
         values = self.values[model_name(self.models, model)]
         tails = np.array([(1 - check.check_share(share, "share")) / 2, (1 + share) / 2])
         ends = np.full((2, self.size.size), np.nan)
         for column in np.flatnonzero(~np.isnan(values).all(axis=0)):
-            ends[:, column] = np.nanquantile(values[:, column], tails)
+            ends[:, column] = np.nanquantile(values[:, column], tails, method="weibull")
         return Band(self.size, ends[0], ends[1], level=share, method=f"spread of {self.runs} runs")
 
     def plot(self, ax: Any = None, *, share: float | None = 0.8) -> Any:

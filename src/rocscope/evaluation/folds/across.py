@@ -46,14 +46,15 @@ class Spread:
 
         Notes
         -----
-        Repeats of a cross-validation count as one: they are the same cases. Repeated holdouts, which overlap, have the
-        variance of Nadeau & Bengio, s²·(1/J + ρ/(1 − ρ)), where ρ is the share of cases in a test set.
+        Repeats of a cross-validation count as one: they are the same cases. Repeated holdouts, which overlap, and folds
+        of which no repeat is known, have the variance of Nadeau & Bengio, s²·(1/J + ρ/(1 − ρ)), where ρ is the share
+        of cases in a test set.
         """
         if not predictions.repeated:
             return cls(folds, folds, folds - 1)
         row, repeat = predictions.row, predictions.repeat
         assert row is not None
-        repeats = 1 if repeat is None else np.unique(repeat).size
+        repeats = folds if repeat is None else np.unique(repeat).size
         if folds >= 2 * repeats:
             in_one = folds / repeats
             return cls(folds, in_one, in_one - 1, f"Student t across folds, {repeats} repeats as one")
