@@ -108,12 +108,12 @@ class FoldsRow(Result):
     def line(self, names: Sequence[str]) -> dict[str, str]:
         """Return a line of text: mean, deviation and interval of measures, and seconds."""
         cells = {
-            MEASURES[name].heading: f"{cell(self[name])}, sd {plain(self.deviations[name])}"
+            MEASURES[name].heading: f"{cell(self[name])}, sd {_plain(self.deviations[name])}"
             for name in names
             if not isnan(self[name].value)
         }
         times = {"fit": self.fit_seconds, "predict": self.predict_seconds}
-        seconds = {f"{name}, s": plain(value) for name, value in times.items() if not isnan(value)}
+        seconds = {f"{name}, s": _plain(value) for name, value in times.items() if not isnan(value)}
         return {"model": self.model, "folds": str(self.folds)} | cells | seconds
 
 
@@ -256,19 +256,19 @@ def cell(estimate: Estimate) -> str:
     All three have as many decimals: three, or more where they are small.
     """
     if isnan(estimate.value) or isnan(estimate.low):
-        return "undefined" if isnan(estimate.value) else plain(estimate.value)
+        return "undefined" if isnan(estimate.value) else _plain(estimate.value)
     numbers = (estimate.value, estimate.low, estimate.high)
     widest = _decimals(max(map(abs, numbers)))
-    value, low, high = (plain(each, min(max(_decimals(estimate.value), widest), widest + 1)) for each in numbers)
+    value, low, high = (_plain(each, min(max(_decimals(estimate.value), widest), widest + 1)) for each in numbers)
     return f"{value} [{low}, {high}]" + (" †" if estimate.reason else "")
 
 
-def plain(value: float, decimals: int | None = None) -> str:
+def _plain(value: float, decimals: int | None = None) -> str:
     """Return a number with three decimals, more where it is small, never as -0.
 
     Examples
     --------
-    >>> plain(0.12345), plain(0.0012345), plain(-1e-13), plain(0.01, 4)
+    >>> _plain(0.12345), _plain(0.0012345), _plain(-1e-13), _plain(0.01, 4)
     ('0.123', '0.0012', '0.000', '0.0100')
     """
     text = f"{value:.{_decimals(value) if decimals is None else decimals}f}"
