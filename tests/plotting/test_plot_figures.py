@@ -303,6 +303,6 @@ def test_what_a_view_needs_is_asked_for_before_anything_is_drawn():
 
 
 def test_a_legend_of_another_place_is_refused():
-    with pytest.raises(InputError, match="one of 'inside', 'beside', 'none'"):
+    with pytest.raises(InputError, match="one of 'inside', 'beside', 'below', 'none'"):
         rs.plotting.plot_roc(PREDICTIONS, legend="outside")
     assert not plt.get_fignums()
