@@ -36,6 +36,7 @@ bench-peers: $(STAMP)dev
 
 # The guide, the gallery and the reference as a site in build/site; a warning fails it, and so does a dead link.
 docs: $(STAMP)docs
+	mkdir -p build/try
 	$(BIN)/rocscope page --force -o build/try/open.html
 	$(BIN)/rocscope demo --force -o build/demo
 	cp build/demo/*.html build/try/

@@ -233,3 +233,4 @@ def test_the_asymptotic_reach_is_that_of_its_source():
     rho2 = (-2 * np.log(alpha) + np.log(-2 * np.log(alpha) + 1)) / n
     expected = sqrt(2 * (n * rho2 + 1) / (n**2 * rho2) * np.log(sqrt(n * rho2 + 1) / alpha)) * sqrt(n)
     assert asymptotic_reach(n, 1 - alpha) == pytest.approx(expected)
+    assert asymptotic_reach(n, 1e-200) == pytest.approx(asymptotic_reach(n, 1e-9), rel=1e-6), "α is 1 in floats"

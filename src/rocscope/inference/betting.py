@@ -19,6 +19,7 @@ from rocscope._types import Array
 
 _SHARES = np.geomspace(1e-3, 0.9, 24)
 _CLOSE = 1e-9
+_LEAST_LEVEL = 1e-300
 
 
 def log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = _SHARES) -> Array:
@@ -115,9 +116,6 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
     >>> round(asymptotic_reach(500, 0.95), 2)
     3.0...
     """
-    alpha = 1 - level
-    rho = (-2 * log(alpha) + log(-2 * log(alpha) + 1)) / best_at
-    spread = n * rho
-    if not spread:  # a level that cannot be told from 0
-        return 1.0
-    return sqrt((spread + 1) / spread * (log1p(spread) - 2 * log(alpha)))
+    twice = -2 * log1p(-max(level, _LEAST_LEVEL))  # −2 log α, also where α is 1 in floats
+    spread = n * (twice + log1p(twice)) / best_at
+    return sqrt((spread + 1) / spread * (log1p(spread) + twice))
