@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from report_browser import chromium as chromium
+from report_browser import firefox as firefox
+from report_browser import fresh as fresh
+
 SHARED = Path(__file__).parents[1].parent / "shared"
 
 settings.register_profile("short", deadline=None, max_examples=100, derandomize=True)

@@ -8,7 +8,7 @@ import pytest
 
 import rocscope as rs
 from open_cases import make_case
-from report_browser import Opened, chromium, firefox, predictions  # noqa: F401
+from report_browser import Opened, predictions
 from report_open import count_in, write_page
 from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import fingerprint, report_data
@@ -29,7 +29,7 @@ def roles(*scores, label="y", positive=None, weight=None, segment=None, fold=Non
 
 
 @pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):  # noqa: F811
+def page(chromium, tmp_path_factory):
     path = write_page(tmp_path_factory.mktemp("open"))
     context = chromium.new_context(viewport={"width": 1400, "height": 2600})
     context.set_offline(True)
@@ -90,7 +90,7 @@ def test_ten_thousand_files_are_counted_as_python_counts_them(page, tmp_path):
     assert found == {}
 
 
-def test_a_hundred_files_are_counted_so_in_firefox_too(firefox, tmp_path):  # noqa: F811
+def test_a_hundred_files_are_counted_so_in_firefox_too(firefox, tmp_path):
     page = firefox.new_page()
     page.goto(write_page(tmp_path).as_uri())
     assert search(page, range(100), tmp_path) == {}
@@ -352,7 +352,7 @@ def test_nothing_is_asked_for_or_said(page, scores):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
-def test_axe_reports_nothing(chromium, page, scores):  # noqa: F811
+def test_axe_reports_nothing(chromium, page, scores):
     context = chromium.new_context(bypass_csp=True)
     bare = context.new_page()
     bare.goto(page.path.as_uri())

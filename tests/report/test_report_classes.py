@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, page_of  # noqa: F401
+from report_browser import page_of
 from rocscope.core.result import jsonable
 from rocscope.errors import InputError, OneClassError
 from rocscope.report.html import render
@@ -168,7 +168,7 @@ def test_a_target_prevalence_is_refused():
         rs.Report(PREDS, context=rs.Context(target_prevalence=0.2))
 
 
-def test_without_scripts_the_tables_are_there(chromium, tmp_path):  # noqa: F811
+def test_without_scripts_the_tables_are_there(chromium, tmp_path):
     report = rs.Report(PREDS, title="No script")
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, fresh, opened, page_of, predictions  # noqa: F401
+from report_browser import opened, page_of, predictions
 from test_report_classes import several
 
 pytestmark = [pytest.mark.xdist_group("report_controls"), pytest.mark.usefixtures("fresh")]  # one browser for all
@@ -114,7 +114,7 @@ def test_what_was_switched_on_in_2006_is_always_there(page, mark):
     assert page.page.locator(ALWAYS[mark]).count() >= 1
 
 
-def test_the_target_class_is_chosen_in_two_clicks(chromium, tmp_path):  # noqa: F811
+def test_the_target_class_is_chosen_in_two_clicks(chromium, tmp_path):
     with opened(chromium, rs.Report(several()), tmp_path) as page:
         before = seen(page)
         page.page.select_option("#slice", index=1)

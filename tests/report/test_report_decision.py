@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, predictions  # noqa: F401
+from report_browser import opened, predictions
 from rocscope.errors import InputError
 from rocscope.report import decided as card
 from rocscope.report.html import render
@@ -106,7 +106,7 @@ def test_names_are_text_and_the_policy_holds_for_the_card():
     assert not re.search(r"\s(style|on\w+)=|<(script|style|img|a)\b", found)
 
 
-def test_the_page_has_it_among_its_cards_and_readers_without_scripts_too(chromium, tmp_path):  # noqa: F811
+def test_the_page_has_it_among_its_cards_and_readers_without_scripts_too(chromium, tmp_path):
     report = rs.Report(PREDS, context=CONTEXT, review=rs.Review(0.4, 60))
     with opened(chromium, report, tmp_path) as page:
         texts = page.page.locator("main .grid #decision tbody th").all_text_contents()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, page_of, predictions  # noqa: F401
+from report_browser import opened, page_of, predictions
 from rocscope.curves.curve import cumulative
 from rocscope.report.model import report_data
 
@@ -218,7 +218,7 @@ def _flat(value, name=""):
     return {name: value}
 
 
-def test_a_model_that_decides_itself_has_its_point(chromium, tmp_path):  # noqa: F811
+def test_a_model_that_decides_itself_has_its_point(chromium, tmp_path):
     """Where its labels are known, whatever the threshold in use is, and nowhere else."""
     own = {"tree": PREDS.scores[PREDS.models[0]] > np.median(PREDS.scores[PREDS.models[0]])}
     scores = {"tree": PREDS.scores[PREDS.models[0]]}

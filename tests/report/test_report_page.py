@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, opened, page_of, predictions  # noqa: F401
+from report_browser import opened, page_of, predictions
 
 pytestmark = pytest.mark.xdist_group("report_page")  # one browser for all
 
@@ -35,7 +35,7 @@ def fresh(request):
         page.click("text=Reset")
 
 
-def test_without_a_network_nothing_is_asked_for_and_nothing_is_said(chromium, tmp_path):  # noqa: F811
+def test_without_a_network_nothing_is_asked_for_and_nothing_is_said(chromium, tmp_path):
     rng = np.random.default_rng(0)
     preds = rs.Predictions(rng.random(300) < 0.4, {name: rng.random(300) for name in HOSTILE})
     report = rs.Report(preds, title=HOSTILE[0], notes=HOSTILE[1] + "\n" + HOSTILE[3])
@@ -64,7 +64,7 @@ def test_the_policy_lets_nothing_else_run(page):
     page.messages.clear()
 
 
-def test_a_link_opens_the_same_view(chromium, page, tmp_path):  # noqa: F811
+def test_a_link_opens_the_same_view(chromium, page, tmp_path):
     page.set(cost_fp=0.3, cost_fn=7, prevalence=12.5, population=5000, capacity=900, currency="€")
     page.page.click("button:text-is('Lift')")
     page.page.click("button:text-is('95% band')")
@@ -218,7 +218,7 @@ def test_the_smooth_curve_has_a_band_on_demand(page):
     assert page.page.locator("#calibration button:text-is('95% band')").is_hidden()
 
 
-def test_few_cases_are_said_where_they_are_shown(chromium, tmp_path):  # noqa: F811
+def test_few_cases_are_said_where_they_are_shown(chromium, tmp_path):
     segment = np.where(np.arange(len(PREDS)) < 20, "small", "large")
     preds = rs.Predictions(PREDS.y_true, PREDS.scores, segment=segment)
     with opened(chromium, rs.Report(preds), tmp_path) as page:
@@ -245,7 +245,7 @@ def test_the_table_of_models_as_csv_and_sorted(page):
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
 @pytest.mark.parametrize(("classes", "scheme"), [(2, "light"), (2, "dark"), (3, "dark")])
-def test_axe_reports_nothing(chromium, tmp_path, classes, scheme):  # noqa: F811
+def test_axe_reports_nothing(chromium, tmp_path, classes, scheme):
     proba = np.column_stack([PREDS.scores["model 1"] * 0.9, PREDS.scores["model 1"] * 0.1, 1 - PREDS.scores["model 1"]])
     several = rs.multiclass.MulticlassPredictions(np.arange(len(PREDS)) % 3, {"a": proba, "b": proba[:, [1, 0, 2]]})
     report = rs.Report(PREDS if classes == 2 else several, notes="n")
@@ -266,7 +266,7 @@ def test_one_polite_live_region_that_waits(page):
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280, 3840])
-def test_no_width_makes_the_page_scroll_sideways(chromium, tmp_path, width):  # noqa: F811
+def test_no_width_makes_the_page_scroll_sideways(chromium, tmp_path, width):
     with opened(chromium, rs.Report(PREDS), tmp_path, viewport={"width": width, "height": 900}) as page:
         assert page.page.evaluate("document.documentElement.scrollWidth") <= width
         cut = page.page.evaluate(
@@ -278,7 +278,7 @@ def test_no_width_makes_the_page_scroll_sideways(chromium, tmp_path, width):  # 
         assert cut == []
 
 
-def test_forced_colours_reduced_motion_and_print(chromium, tmp_path):  # noqa: F811
+def test_forced_colours_reduced_motion_and_print(chromium, tmp_path):
     options = {"forced_colors": "active", "reduced_motion": "reduce"}
     with opened(chromium, rs.Report(PREDS), tmp_path, **options) as page:
         assert page.page.evaluate("getComputedStyle(document.querySelector('button')).transitionDuration") == "0s"
@@ -289,7 +289,7 @@ def test_forced_colours_reduced_motion_and_print(chromium, tmp_path):  # noqa: F
         assert page.messages == []
 
 
-def test_without_scripts_the_verdict_and_the_models_are_there(chromium, tmp_path):  # noqa: F811
+def test_without_scripts_the_verdict_and_the_models_are_there(chromium, tmp_path):
     report = rs.Report(PREDS, title="No script")
     path = report.save(tmp_path / "report.html")
     context = chromium.new_context(java_script_enabled=False)
@@ -303,7 +303,7 @@ def test_without_scripts_the_verdict_and_the_models_are_there(chromium, tmp_path
     context.close()
 
 
-def test_segments_and_folds_can_be_picked(chromium, tmp_path):  # noqa: F811
+def test_segments_and_folds_can_be_picked(chromium, tmp_path):
     rows = len(PREDS)
     preds = rs.Predictions(PREDS.y_true, PREDS.scores, segment=np.arange(rows) % 2, fold=np.arange(rows) % 3)
     with opened(chromium, rs.Report(preds), tmp_path) as page:

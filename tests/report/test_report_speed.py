@@ -3,7 +3,7 @@
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, page_of, predictions  # noqa: F401
+from report_browser import page_of, predictions
 
 STEPS = 60
 

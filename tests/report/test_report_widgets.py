@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from report_browser import chromium, fresh, opened, page_of, predictions  # noqa: F401
+from report_browser import opened, page_of, predictions
 from rocscope.evaluation import average_curve
 
 pytestmark = [pytest.mark.xdist_group("report_widgets"), pytest.mark.usefixtures("fresh")]  # one browser for all
@@ -95,7 +95,7 @@ def test_a_link_with_huge_numbers_makes_none_that_is_not_one(page, fragment):
     other.close()
 
 
-def test_on_a_phone_targets_are_large_and_the_verdict_stays_in_sight(chromium, tmp_path):  # noqa: F811
+def test_on_a_phone_targets_are_large_and_the_verdict_stays_in_sight(chromium, tmp_path):
     with opened(chromium, rs.Report(FOLDS), tmp_path, viewport={"width": 390, "height": 844}) as page:
         small = page.page.evaluate(
             """() => [...document.querySelectorAll("button, select, summary, input:not([type=file])")]

@@ -10,7 +10,7 @@ import pytest
 
 import rocscope as rs
 from bench_cases import bench_of, rows, served
-from report_browser import Opened, chromium  # noqa: F401
+from report_browser import Opened
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -73,7 +73,7 @@ def serving():
 
 
 @pytest.fixture(scope="module")
-def browser_page(chromium):  # noqa: F811
+def browser_page(chromium):
     context = chromium.new_context(viewport={"width": 1400, "height": 2600})
     yield context.new_page()
     context.close()
@@ -214,7 +214,7 @@ def test_the_whole_workbench_by_keyboard_alone(live):
     live.until(lambda: live.size == sizes(PREDS))
 
 
-def test_two_tabs_do_not_take_each_others_turns(chromium, serving, live):  # noqa: F811
+def test_two_tabs_do_not_take_each_others_turns(chromium, serving, live):
     context = chromium.new_context()
     other = Live(context.new_page(), serving).open("#where=age+%3E+70")
     other.until(lambda: other.size == sizes(PREDS.select(AGE > 70)))
@@ -225,7 +225,7 @@ def test_two_tabs_do_not_take_each_others_turns(chromium, serving, live):  # noq
     live.where("")
 
 
-def test_it_says_when_the_server_has_ended(chromium):  # noqa: F811
+def test_it_says_when_the_server_has_ended(chromium):
     context = chromium.new_context()
     with served(bench_of(rows=PREDS)) as serving:
         page = Live(context.new_page(), serving).open()
@@ -235,7 +235,7 @@ def test_it_says_when_the_server_has_ended(chromium):  # noqa: F811
     context.close()
 
 
-def test_files_are_compared_beside_each_other(chromium):  # noqa: F811
+def test_files_are_compared_beside_each_other(chromium):
     march, april = rows(seed=1).select(models=["new"]), rows(seed=2).select(models=["new"])
     context = chromium.new_context()
     with served(bench_of(march=march, april=april)) as serving:
@@ -247,7 +247,7 @@ def test_files_are_compared_beside_each_other(chromium):  # noqa: F811
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm ci in client)")
-def test_axe_reports_nothing(chromium, serving):  # noqa: F811
+def test_axe_reports_nothing(chromium, serving):
     context = chromium.new_context(bypass_csp=True)
     page = Live(context.new_page(), serving).open()
     page.page.click("#demand button:text-is('Tests')")

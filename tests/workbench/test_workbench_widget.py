@@ -8,7 +8,6 @@ import pytest
 
 import rocscope as rs
 from bench_cases import bench_of, rows
-from report_browser import chromium  # noqa: F401
 from rocscope.errors import InputError, RocscopeError
 from rocscope.report.html import client
 
@@ -116,7 +115,7 @@ window.end = widget.render({ model: window.model, el: document.getElementById("c
 </script>"""
 
 
-def test_the_page_in_its_frame_and_python_hear_of_each_other(chromium, widget, monkeypatch):  # noqa: F811
+def test_the_page_in_its_frame_and_python_hear_of_each_other(chromium, widget, monkeypatch):
     """A notebook's side of the widget, played by a page whose model is answered by the real one."""
     files = {
         "": ("text/html", _NOTEBOOK),
