@@ -16,10 +16,9 @@ from rocscope.core.result import Result, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
 from rocscope.curves.row_profit import RowProfitCurve
-from rocscope.decisions.certainty.bill import AsBilled, Bill
+from rocscope.decisions.certainty.bill import Bill
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
-from rocscope.decisions.certainty.grounds import grounds_of_rows
-from rocscope.decisions.certainty.honest_range import Grounds
+from rocscope.decisions.certainty.honest_range import Grounds, PricedGrounds
 from rocscope.decisions.certainty.options import Option, Options
 from rocscope.decisions.certainty.threshold_choice import Rule
 from rocscope.decisions.criteria import criterion_of
@@ -101,7 +100,7 @@ class CampaignPlan(Result):
         return Grounds(self.samples, Options(options, idle=0.0))
 
     @property
-    def _by_row(self) -> Grounds | AsBilled:
+    def _by_row(self) -> PricedGrounds:
         """What tells how sure the best offer is, where each response brings something else."""
         model, campaign = self.best.model, self.curve.campaign
         rows = self.samples.rows or self.samples[model].require_rows("models")
@@ -110,7 +109,7 @@ class CampaignPlan(Result):
         acts = first + rule.weight * (second.astype(float) - first)
         bill = Bill(priced, campaign.population, campaign.fixed_cost, only_added=True)
         alone = campaign.capacity is None and len(self.curves) == len(rows.models)
-        return grounds_of_rows(bill, acts, "" if alone else "capacity and campaign are taken as given, not as chosen")
+        return PricedGrounds(bill, acts, "" if alone else "capacity and campaign are taken as given, not as chosen")
 
     @property
     def best(self) -> Offer:

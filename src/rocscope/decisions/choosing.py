@@ -12,9 +12,9 @@ from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.admissible import Admissible, admissible
-from rocscope.decisions.certainty.bill import AsBilled, Bill
-from rocscope.decisions.certainty.grounds import as_given, grounds_of, grounds_of_rows, limit_of
-from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
+from rocscope.decisions.certainty.bill import Bill
+from rocscope.decisions.certainty.grounds import as_given, grounds_of, limit_of
+from rocscope.decisions.certainty.honest_range import AsGiven, Grounds, PricedGrounds
 from rocscope.decisions.choice_notes import as_good, constant, described, trivial
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
@@ -272,12 +272,12 @@ class _Task:
         filled = (limits.get(each.quantity) == decimal(each.bound) for each in self.constraints)
         return depth if any(filled) else None
 
-    def _grounds(self, choice: _Choice) -> Grounds | AsGiven | AsBilled:
+    def _grounds(self, choice: _Choice) -> Grounds | AsGiven | PricedGrounds:
         """Return what tells how sure the choice is."""
         if self.priced:
             by_cost = self.criterion.name == "min_cost" and not self.constraints
             why = "" if by_cost else "constraints and criteria other than cost are taken as given, not as chosen"
-            return grounds_of_rows(Bill(self.priced), self.priced.acts(choice.model, choice.point.threshold), why)
+            return PricedGrounds(Bill(self.priced), self.priced.acts(choice.model, choice.point.threshold), why)
         limit, constraints = (None, self.constraints)
         if self.randomized:
             limit, constraints = limit_of(constraints, self._mix[1])

@@ -16,9 +16,8 @@ from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.decisions import decision_file
-from rocscope.decisions.certainty.bill import AsBilled
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
-from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
+from rocscope.decisions.certainty.honest_range import AsGiven, Grounds, PricedGrounds
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.lots.reviewing import Reviewing
 from rocscope.decisions.models import predict, scores_of, size_of
@@ -112,7 +111,7 @@ class Decision(Result):
     lot: Mixture | None = None
     lot_cost: float | None = None
     review: Reviewing | None = None
-    grounds: Grounds | AsGiven | AsBilled | None = field(default=None, compare=False)
+    grounds: Grounds | AsGiven | PricedGrounds | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"grounds": None}

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
 from rocscope._money import PARTS
-from rocscope._progress import Progress
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
@@ -63,7 +61,7 @@ class Bill:
                 self._acts(option.model, design.tallies[option.model].threshold, int(at[0])) for option, at in chosen
             ]
 
-        return CostsOfRows(options, self.means(acts(sample.points), acts(sample.acting)), self.least)
+        return CostsOfRows(options, self.means(acts(sample.points), acts(sample.acting)), self.least, sample.option)
 
     def _acts(self, model: str, threshold: Array, point: int) -> Array:
         return self.priced.acts(model, threshold[point - 1] if point else inf)
@@ -74,42 +72,17 @@ class Bill:
         values = np.column_stack([*(left + added * acts for acts in chosen), *(added * acts for acts in acting), left])
         return sample_of_means(self.priced.rows, values, self.priced.context.target_prevalence, None, "auto")
 
-
-@dataclass(frozen=True)
-class AsBilled:
-    """A rule that is not chosen anew where costs differ from row to row.
-
-    Attributes
-    ----------
-    bill : Bill
-    acts : array of n shares
-        How much of each row it acts on.
-    why : str
-        Why it is not chosen anew.
-    """
-
-    bill: Bill
-    acts: Array
-    why: str
-
-    def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:  # noqa: ARG002
-        """Return the cost of the rule."""
-        check.check_level(level)
-        law = CostsOfRows(Options(()), self.bill.means([self.acts], [self.acts]), self.bill.least)
-        seed, fixed = check.seed_of(random_state), self.bill.fixed
-        value, added = float(law.means.mean[0]) + fixed, float(law.means.mean[1])
-        values = np.maximum(value + law.off(0, seed), law.least)
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        acting = float((added + fixed + law.off(1, seed) < 0).mean())
-        return ChosenEstimate(
-            value,
-            float(low),
-            float(high),
-            level,
-            f"{law.note}, as given",
-            law.n,
-            float(values.std()),
-            ", and ".join(doubt for doubt in (self.why, law.doubt(0)) if doubt),
+    def as_given(self, acts: Array, why: str, level: float, seed: int) -> ChosenEstimate:
+        """Return the cost of a rule that is not chosen anew, and why: of acting on so much of each row."""
+        law = CostsOfRows(self.options(), self.means([acts], [acts]), self.least, 0)
+        value, added = float(law.means.mean[0]) + self.fixed, float(law.means.mean[1]) + self.fixed
+        return ChosenEstimate.of_draws(
+            np.maximum(value + law.off(0, seed), law.least),
+            level=level,
+            value=value,
+            method=f"{law.note}, as given",
+            n=law.n,
+            reason=", and ".join(doubt for doubt in (why, law.doubt) if doubt),
             apparent=value,
-            acting=acting,
+            acting=float((added + law.off(1, seed) < 0).mean()),
         )

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
+
+import numpy as np
 
 from rocscope._numerals import to_its_error
+from rocscope._types import Array
 from rocscope.inference.estimate import Estimate
 
 
@@ -67,6 +71,12 @@ class ChosenEstimate(Estimate):
     regret: Estimate | None = None
     models: Mapping[str, float] = field(default_factory=dict)
     acting: float = nan
+
+    @classmethod
+    def of_draws(cls, values: Array, *, level: float, **facts: Any) -> "ChosenEstimate":
+        """Return the estimate whose interval and standard error are those of draws."""
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        return cls(low=float(low), high=float(high), level=level, standard_error=float(values.std()), **facts)
 
     @property
     def rounded(self) -> tuple[str, str, str]:

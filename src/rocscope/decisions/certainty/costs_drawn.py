@@ -37,8 +37,9 @@ class CostsOfCounts:
         """What the rows are, as the name of a method says it."""
         return self.design.note
 
-    def doubt(self, number: int) -> str:  # noqa: ARG002
-        """Return why they may not hold."""
+    @property
+    def doubt(self) -> str:
+        """Why they may not hold."""
         few = self.design.smallest_class
         return f"a class has {few:g} rows only, fewer than {_FEWEST}" if few < _FEWEST else ""
 
@@ -75,11 +76,14 @@ class CostsOfRows:
         costs.
     least : float
         No option costs less.
+    chosen : int
+        The number of the option that was chosen.
     """
 
     options: Options
     means: MeanSample
     least: float
+    chosen: int
 
     @property
     def n(self) -> float:
@@ -91,9 +95,10 @@ class CostsOfRows:
         """What the rows are, as the name of a method says it."""
         return ", ".join(part for part in ("costs of each row", self.means.note) if part)
 
-    def doubt(self, number: int) -> str:
-        """Return why they may not hold."""
-        few = self.means.worth(number)
+    @property
+    def doubt(self) -> str:
+        """Why they may not hold."""
+        few = self.means.worth(self.chosen)
         return f"a few rows are most of the cost: as good as {few:.0f} equal ones" if few < _FEWEST else ""
 
     def draws(self, number: int, cells: Array, error: float, seed: int) -> tuple[Array, Array]:

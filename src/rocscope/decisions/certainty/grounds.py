@@ -2,10 +2,8 @@
 
 from fractions import Fraction
 
-from rocscope._types import Array
 from rocscope.core.context import Context, decimal
 from rocscope.core.point import OperatingPoint
-from rocscope.decisions.certainty.bill import AsBilled, Bill
 from rocscope.decisions.certainty.honest_range import AsGiven, Grounds
 from rocscope.decisions.certainty.options import Option, Options
 from rocscope.decisions.certainty.threshold_choice import Rule
@@ -14,7 +12,6 @@ from rocscope.decisions.criteria import Criterion, criterion_of
 from rocscope.decisions.lots.reviewing import Reviewing
 from rocscope.decisions.model_hull import Hull
 from rocscope.geometry.choices import label
-from rocscope.sample import samples_of
 
 
 def grounds_of(
@@ -33,14 +30,6 @@ def grounds_of(
     rule = Rule(criterion, context, scale, constraints, population, len(every), limit)
     options = (Option(label(model, negated), model, rule, negated) for model, negated in every)
     return Grounds(hull.samples, Options(tuple(options)))
-
-
-def grounds_of_rows(bill: Bill, acts: Array, why: str = "") -> Grounds | AsBilled:
-    """Return what tells how sure a choice is where rows have costs of their own, and why it is not chosen anew."""
-    money = bill.priced.in_money
-    if why or not 0 < money.n_pos < money.n:
-        return AsBilled(bill, acts, why)
-    return Grounds(samples_of(money), bill.options(), bill)
 
 
 def limit_of(constraints: tuple[Constraint, ...], cases: Fraction) -> tuple[float | None, tuple[Constraint, ...]]:

@@ -17,7 +17,7 @@ from rocscope.decisions.certainty.folding import FOLDS, HeldOut, held_out
 from rocscope.decisions.certainty.options import Options, design_of_all
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.resampling.draws import Design
-from rocscope.sample import Samples
+from rocscope.sample import Samples, samples_of
 
 _ERROR_OF_CHOICE = 0.5
 _OF_MODELS = 0.75
@@ -49,6 +49,34 @@ class Grounds:
         counted = CostsOfCounts(design, self.options, sample, drawn)
         law = counted if self.bill is None else self.bill.of_choice(design, self.options, sample)
         return _Found(design, self.options, sample, judged, drawn, law, level, seed).estimate()
+
+
+@dataclass(frozen=True)
+class PricedGrounds:
+    """The same where costs differ from row to row.
+
+    Attributes
+    ----------
+    bill : Bill
+    acts : array of n shares
+        How much of each row is acted on.
+    why : str
+        Why it is not chosen anew, if it is not.
+    """
+
+    bill: Bill
+    acts: Array
+    why: str = ""
+
+    def interval(self, *, level: float, replicates: int, random_state: Any, progress: Progress) -> ChosenEstimate:
+        """Return the cost of the choice; as it is given, also where one action is right in all rows."""
+        money = self.bill.priced.in_money
+        if not self.why and 0 < money.n_pos < money.n:
+            grounds = Grounds(samples_of(money), self.bill.options(), self.bill)
+            return grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
+        check.check_level(level)
+        check.check_whole(replicates, "replicates")
+        return self.bill.as_given(self.acts, self.why, level, check.seed_of(random_state))
 
 
 @dataclass(frozen=True)
@@ -84,16 +112,13 @@ class AsGiven:
         values = prevalence * drawn[0] + (1 - prevalence) * drawn[1]
         value = own * means[0] + (1 - own) * means[1]
         idle = prevalence * self.classes[0][1][-1] + (1 - prevalence) * self.classes[1][1][-1]
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        return ChosenEstimate(
-            value,
-            float(low),
-            float(high),
-            level,
-            "Jeffreys, as given",
-            n_pos + n_neg,
-            float(values.std()),
-            self.why,
+        return ChosenEstimate.of_draws(
+            values,
+            level=level,
+            value=value,
+            method="Jeffreys, as given",
+            n=n_pos + n_neg,
+            reason=self.why,
             apparent=value,
             acting=float((values < idle).mean()),
         )
@@ -114,20 +139,16 @@ class _Found:
 
     def estimate(self) -> ChosenEstimate:
         """Return the cost of the choice with all that is said of it."""
-        number, values = self.sample.option, self._values()
-        low, high = np.quantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
         often = f"{self.judged.repeats} times" if self.judged.repeats > 1 else "once"
         method = f"chosen anew in {FOLDS} folds, {often}, and {len(self.drawn.cost)} replicates"
-        return ChosenEstimate(
-            self._value,
-            float(low),
-            float(high),
-            self.level,
-            ", ".join(part for part in (method, self.law.note) if part),
-            self.law.n,
-            float(values.std()),
-            self._doubt(),
-            apparent=float(self.sample.cost[number]),
+        return ChosenEstimate.of_draws(
+            self._values(),
+            level=self.level,
+            value=self._value,
+            method=", ".join(part for part in (method, self.law.note) if part),
+            n=self.law.n,
+            reason=self._doubt(),
+            apparent=float(self.sample.cost[self.sample.option]),
             regret=self._regret(),
             models=self._models(),
             acting=self._acting(),
@@ -213,5 +234,4 @@ class _Found:
 
     def _doubt(self) -> str:
         failed = self.judged.failed[self.sample.option]
-        doubt = self.law.doubt(self.sample.option)
-        return doubt or (f"nothing could be chosen in {failed:.0%} of the folds" if failed else "")
+        return self.law.doubt or (f"nothing could be chosen in {failed:.0%} of the folds" if failed else "")
