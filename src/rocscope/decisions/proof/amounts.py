@@ -10,7 +10,7 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.decisions.proof.aims import CELLS, Aim, exact
-from rocscope.decisions.proof.levels import EveryThreshold
+from rocscope.decisions.proof.levels import EveryThreshold, in_whole
 from rocscope.errors import ColumnError, InputError
 from rocscope.sample import Samples
 
@@ -137,10 +137,4 @@ def _whole(*values: Array) -> tuple[list[Array], int]:
         for whole, each in zip(parts, values, strict=True)
     ):
         return [each.astype(np.int64) for each in parts], _DECIMALS
-    split = [np.frexp(each) for each in values]
-    least = min(min(int(exponent.min()) for _, exponent in split) - 53, 0)
-    whole = [
-        (digits * 2.0**53).astype(np.int64).astype(object) * [1 << each for each in (exponent - 53 - least).tolist()]
-        for digits, exponent in split
-    ]
-    return whole, 1 << -least
+    return in_whole(*values)

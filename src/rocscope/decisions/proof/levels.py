@@ -99,14 +99,21 @@ def _weighed(score: Array, positive: Array, weight: Array) -> tuple[Array, Array
     """Return levels with the exact sums of weights at least as high, as whole numbers, and how many of them are 1."""
     score, positive, weight = (column[weight > 0] for column in (score, positive, weight))
     order = np.argsort(score, kind="stable")[::-1]
-    digits, exponent = np.frexp(weight[order].astype(np.float64))
-    least = min(int(exponent.min()) - 53, 0)
-    whole = (digits * 2.0**53).astype(np.int64).astype(object) * [
-        1 << each for each in (exponent - 53 - least).tolist()
-    ]
+    (whole,), unit = in_whole(weight[order].astype(np.float64))
     last = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
     tp, fp = (np.append(np.array([0], object), np.cumsum(whole * yes)[last]) for yes in _classes(positive[order]))
-    return score[order][last], tp, fp, 1 << -least
+    return score[order][last], tp, fp, unit
+
+
+def in_whole(*values: Array) -> tuple[list[Array], int]:
+    """Return floats as whole numbers of one unit, exactly, and how many of them are 1."""
+    split = [np.frexp(each) for each in values]
+    least = min(*(int(exponent.min()) - 53 for _, exponent in split), 0)
+    whole = [
+        (digits * 2.0**53).astype(np.int64).astype(object) * [1 << each for each in (exponent - 53 - least).tolist()]
+        for digits, exponent in split
+    ]
+    return whole, 1 << -least
 
 
 def _classes(positive: Array) -> tuple[Array, Array]:
