@@ -182,6 +182,8 @@ class ClassOptions(CountOptions):
     proba: Annotated[list[str] | None, Parameter(help=_PROBA)] = None
     predicted: list[str] | None = None
     """For more than two classes: column of a model's predicted classes; repeat it for several models."""
+    normalize: Flag = False
+    """For more than two classes: divide each row of probabilities by its sum, which rounding moves away from 1."""
 
     @property
     def has_classes(self) -> bool:
@@ -221,7 +223,7 @@ class ClassOptions(CountOptions):
         from rocscope.engines import read
 
         with attended(f"Reading {file}"):
-            found = read(file, proba=self._patterns(), predicted=self.predicted, **self.arguments, **columns)
+            found = read(file, proba=self._patterns(), predicted=self.predicted, normalize=self.normalize, **self.arguments, **columns)
         return self._told(found)
 
     def _patterns(self) -> dict[str, str] | str | None:
