@@ -223,7 +223,14 @@ class ClassOptions(CountOptions):
         from rocscope.engines import read
 
         with attended(f"Reading {file}"):
-            found = read(file, proba=self._patterns(), predicted=self.predicted, normalize=self.normalize, **self.arguments, **columns)
+            found = read(
+                file,
+                proba=self._patterns(),
+                predicted=self.predicted,
+                normalize=self.normalize,
+                **self.arguments,
+                **columns,
+            )
         return self._told(found)
 
     def _patterns(self) -> dict[str, str] | str | None:
