@@ -71,7 +71,7 @@ def completed(arguments: Sequence[str]) -> Sequence[str]:
             app.register_install_completion_command(_COMPLETION, help="Have the shell complete commands and options.")
         for name in COMMANDS:
             _ = app[name].help  # an overview says what each is for
-    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
+    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).exists())
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
 

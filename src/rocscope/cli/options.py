@@ -208,6 +208,7 @@ class ClassOptions(CountOptions):
         with attended(f"Reading {file}"):
             found = guess(file, self.layout, where=self.where, **known)
         settled = {"label": found.label, "score": found.scores, "weight": found.weight, "pos_label": found.pos_label}
+        settled |= {"decimal": found.decimal}
         new = {name: value for name, value in settled.items() if value and not getattr(self, name)}
         words = [
             f"--{name.replace('_', '-')} {shlex.quote(each)}"
