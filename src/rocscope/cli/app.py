@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownCommandError, UnusedCliTokensError
 from cyclopts.config import Dict, Env
 
 from rocscope import __version__
@@ -78,6 +78,8 @@ def completed(arguments: Sequence[str]) -> Sequence[str]:
 def usage(error: CycloptsError) -> str:
     """Return what is wrong with a command as it was typed, and where to look."""
     words = str(error).partition(" Available commands:")[0].rstrip(".")
+    if isinstance(error, UnknownCommandError):
+        words = words.replace("Unknown command", "Neither a command nor a file:")
     if isinstance(error, UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
         words = f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"

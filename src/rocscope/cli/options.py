@@ -32,7 +32,7 @@ File = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel; a pattern such as 'part-*.parquet'; - for stdin.",
+        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel; a folder, or a pattern, as 'part-*.parquet'; - for stdin.",
     ),
 ]
 SavedDecision = Annotated[
