@@ -1,6 +1,6 @@
 """What chosen thresholds cost on rows held out, beside scikit-learn's tuner: tables of two classes from a folder.
 
-    python benchmarks/estimators/held_out_cost.py --data FOLDER [--seeds 4]
+    python benchmarks/estimators/held_out_cost.py --data FOLDER [--seeds 16]
 
 Of each table at most 500 rows, and at most half, are learned from, by naive Bayes and logistic regression; the others
 are judged. Printed for each pair of costs: the geometric mean of our cost by that of `TunedThresholdClassifierCV` with
@@ -108,7 +108,7 @@ def show(title: str, cells: np.ndarray) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     known = tables(arguments.data)
