@@ -89,7 +89,7 @@ async function attempt(job: () => Promise<void>): Promise<void> {
   }
 }
 
-const USES: readonly (readonly [Use, string])[] = [["", "not used"], ["label", "label"], ["score", "score of a model"], ["weight", "weight"], ["segment", "segment"], ["fold", "fold"]];
+const USES: readonly (readonly [Use, string])[] = [["", "not used"], ["label", "label"], ["score", "score"], ["weight", "weight"], ["segment", "segment"], ["fold", "fold"]];
 
 function columnsCard(files: readonly File[], look: Look): HTMLElement {
   const uses = guess(look);

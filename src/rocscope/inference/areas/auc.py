@@ -138,7 +138,8 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         ends, error, name = newcombe(auc, sample.n_pos, sample.n_neg, level), nan, _NAMES[method]
     elif method == "auto" or not variance > 0:
         ends = size.interval(level)
-        name = f"Wilson for {size.trials:.3g} trials, t with {size.df:.0f} df"
+        trials = f"{float(f'{size.trials:.3g}'):,.9g}"  # three digits, and no exponent
+        name = f"Wilson for {trials} trials, t with {size.df:.0f} df"
         error = sqrt(size.variance) if method == "auto" else nan
         if method != "auto":
             name += f" ({_NAMES[method]}: no variance)"
