@@ -187,7 +187,10 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
   return {
     report,
     counts: ({ part }) => worker.ask({ ask: "slice", part }),
-    sureness: ({ part }) => worker.ask({ ask: "sureness", part }),
+    sureness: async ({ part }) => {
+      await new Promise((done) => setTimeout(done, 150)); // until the charts are drawn, for which the worker would leave one core less
+      return worker.ask({ ask: "sureness", part });
+    },
   };
 }
 
