@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from rocscope import kernels
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, rounded, running, whole_sums
-from rocscope.core.threads import in_threads
 
 KINDS = {"u": 0, "i": 1, "f": 2}
 """What the kernels call unsigned, signed and floating-point scores."""

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope._whole import is_moderate, rounded, scale_of
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Block, Levels, Vertices
-from rocscope.core.threads import in_threads
 from rocscope.geometry.choices import Choices
 from rocscope.kernels.weights import LEAST, MARGIN
 

@@ -1,18 +1,20 @@
 """Rows of segments as they come in: kept as columns, and brought together by one sort in the end."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._parts import number, numbered
+from rocscope._threads import in_threads
 from rocscope._types import Array
-from rocscope.core.levels import encode
 from rocscope.engines.sources.columns import Column
 from rocscope.engines.stream.piles import Packed, pack
 from rocscope.evaluation.groups.counting import array_of
-from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups, slots_of
+from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups
+from rocscope.evaluation.groups.slots import slots_of
 
 _FIRST_WIDE = 2**32
 
@@ -68,39 +70,40 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
 
 def grouped(batches: list[Apart]) -> tuple[Array, list[GroupRows]]:
     """Return the segments in their order, and the rows of each model in groups; what is used up of the batches goes."""
-    segments = [batch.segment for batch in batches]
-    positive, weight = (
-        [batch.positive for batch in batches],
-        [batch.weight for batch in batches if batch.weight is not None],
-    )
+    names, places = _numbered([batch.segment for batch in batches])
     models = [list(column) for column in zip(*(batch.scores for batch in batches), strict=True)]
+    rows: list[Any] = [(batch.segment, batch.positive) for batch in batches]
+    weight = [batch.weight for batch in batches if batch.weight is not None]
     batches.clear()
-    names, codes = _numbered(segments)
-    if not weight:
-        for i, code in enumerate(codes):
-            codes[i] = slots_of(code, positive[i], names.size)
-        return names, [_sorted(codes, scores, names.size) for scores in models]
-    group, is_pos, mass = np.concatenate(codes), np.concatenate(positive), np.concatenate(weight)
-    return names, [WeightedGroups.of(group, names.size, is_pos, np.concatenate(scores), mass) for scores in models]
+    if weight:
+        group, positive = (
+            np.concatenate(each) for each in zip(*((places(one), two) for one, two in rows), strict=True)
+        )
+        mass = np.concatenate(weight)
+        return names, [WeightedGroups.of(group, names.size, positive, np.concatenate(each), mass) for each in models]
+
+    def to_slots(i: int) -> None:
+        segment, positive = rows[i]
+        rows[i] = slots_of(places(segment), positive, names.size)
+
+    in_threads(to_slots, range(len(rows)))
+    return names, [SortedGroups.of(rows, scores, names.size, scores[0].dtype) for scores in models]
 
 
-def _sorted(slots: Sequence[Array], scores: list[Array], groups: int) -> SortedGroups:
-    dtype, scores[:] = scores[0].dtype, scores[::-1]
-    return SortedGroups.of(slots, (encode(scores.pop()) for _ in slots), groups, dtype)
-
-
-def _numbered(segments: list[Column]) -> tuple[Array, list[Array]]:
-    """Return the names of all segments in their order, and the number of each row's, batch by batch."""
+def _numbered(segments: Sequence[Column]) -> tuple[Array, Callable[[Column], Array]]:
+    """Return the names of all segments in their order, and what tells the number of each row's."""
     if segments[0].classes is None:
-        return number([segment.values for segment in segments])
-    places: dict[Hashable, int] = {}
-    codes: list[Array] = []
+        names, places = number([segment.values for segment in segments])
+        return names, lambda segment: places(segment.values)
+    used: dict[Hashable, None] = {}
     for segment in segments:
         assert segment.classes is not None
-        here = [places.setdefault(name, len(places)) for name in segment.classes.tolist()]
-        codes.append(np.array(here)[segment.values])
-    used = np.unique(np.concatenate([np.unique(code) for code in codes]))
-    names, place = numbered("segment", array_of(list(places))[used])
-    new = np.zeros(len(places), np.int64)
-    new[used] = place
-    return names, [new[code] for code in codes]
+        used |= dict.fromkeys(segment.classes[np.unique(segment.values)].tolist())
+    names, place = numbered("segment", array_of(list(used)))
+    place_of = dict(zip(used, place.tolist(), strict=True))
+
+    def codes(segment: Column) -> Array:
+        assert segment.classes is not None
+        return np.array([place_of.get(name, 0) for name in segment.classes.tolist()])[segment.values]
+
+    return names, codes

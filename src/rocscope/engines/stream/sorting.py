@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rocscope import kernels
+from rocscope._threads import in_threads
 from rocscope._types import Array
-from rocscope.core.threads import in_threads
 
 SortedPart = tuple[Array, ...]
 """Pieces of arrays, which follow each other."""
