@@ -17,6 +17,9 @@ from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGro
 from rocscope.evaluation.groups.slots import slots_of
 
 _FIRST_WIDE = 2**32
+_ROWS_TOGETHER = 1 << 22
+_ROWS_AT_ONCE = 1 << 18
+_ALIGNED = 64
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,11 @@ class Apart:
     @property
     def nbytes(self) -> int:
         """Return the memory that the rows take."""
-        mass = 0 if self.weight is None else self.weight.nbytes
-        return self.segment.values.nbytes + self.positive.nbytes + sum(each.nbytes for each in self.scores) + mass
+        return sum(column.nbytes for column in self.columns())
+
+    def columns(self) -> list[Array]:
+        """Return segments, labels, scores and weights."""
+        return [self.segment.values, self.positive, *self.scores, *([] if self.weight is None else [self.weight])]
 
     def parts(self) -> dict[Hashable, list[Packed]]:
         """Return the rows of each segment, packed for each model."""
@@ -43,6 +49,58 @@ class Apart:
             ]
             for name, rows in _rows_by_name(self.segment)
         }
+
+
+class Kept:
+    """Batches of rows of segments, put together when they are many, so that their memory serves those that follow."""
+
+    def __init__(self) -> None:
+        self._joined: list[Apart] = []
+        self._new: list[Apart] = []
+        self._rows = 0
+        self.nbytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._joined or self._new)
+
+    def add(self, batch: Apart) -> None:
+        """Take a batch."""
+        self.nbytes += batch.nbytes
+        self._new.append(batch)
+        self._rows += batch.positive.size
+        if self._rows >= _ROWS_TOGETHER and batch.segment.classes is None:
+            self._joined.append(_together(self._new))
+            self.nbytes += self._joined[-1].nbytes - sum(each.nbytes for each in self._new)
+            self._new, self._rows = [], 0
+
+    def pop(self) -> Apart:
+        """Give the first batch away."""
+        return (self._joined or self._new).pop(0)
+
+    def take(self) -> list[Apart]:
+        """Give all away."""
+        found = self._joined + self._new
+        self.__init__()
+        return found
+
+
+def _together(batches: Sequence[Apart]) -> Apart:
+    """Return batches in one, with all columns in one piece of memory, which the system gets back as soon as it is free.
+
+    Smaller pieces stay with the process, and to touch new ones takes longer than to read the rows.
+    """
+    columns = list(zip(*(batch.columns() for batch in batches), strict=True))
+    rows = sum(batch.positive.size for batch in batches)
+    dtypes = [np.result_type(*column) for column in columns]
+    ends = np.cumsum([-(-dtype.itemsize * rows // _ALIGNED) * _ALIGNED for dtype in dtypes]).tolist()
+    memory = np.empty(ends[-1], np.uint8)
+    found: list[Array] = []
+    for column, dtype, begin in zip(columns, dtypes, [0, *ends[:-1]], strict=True):
+        place = memory[begin : begin + dtype.itemsize * rows].view(dtype)
+        found.append(np.concatenate(column, out=place))
+    segment, positive, *others = found
+    weight = None if batches[0].weight is None else others.pop()
+    return Apart(Column(segment), positive, others, weight)
 
 
 def shrunk(column: Column) -> Column:
@@ -68,26 +126,36 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
     return list(zip(keys, rows, strict=True))
 
 
-def grouped(batches: list[Apart]) -> tuple[Array, list[GroupRows]]:
-    """Return the segments in their order, and the rows of each model in groups; what is used up of the batches goes."""
+def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
+    """Return the segments in their order, and the rows of each model in groups; what was kept is used up."""
+    batches = kept.take()
     names, places = _numbered([batch.segment for batch in batches])
-    models = [list(column) for column in zip(*(batch.scores for batch in batches), strict=True)]
-    rows: list[Any] = [(batch.segment, batch.positive) for batch in batches]
-    weight = [batch.weight for batch in batches if batch.weight is not None]
+    if batches[0].weight is not None:
+        numbers = np.concatenate([places(batch.segment) for batch in batches])
+        _, positive, *scores, weight = map(np.concatenate, zip(*(batch.columns() for batch in batches), strict=True))
+        return names, [WeightedGroups.of(numbers, names.size, positive, each, weight) for each in scores]
+    pieces = [
+        (batch, slice(start, start + _ROWS_AT_ONCE))
+        for batch in batches
+        for start in range(0, batch.positive.size, _ROWS_AT_ONCE)
+    ]
+    models = [[batch.scores[i][rows] for batch, rows in pieces] for i in range(len(batches[0].scores))]
+    slots: list[Any] = [
+        (replace(batch.segment, values=batch.segment.values[rows]), batch.positive[rows]) for batch, rows in pieces
+    ]
     batches.clear()
-    if weight:
-        group, positive = (
-            np.concatenate(each) for each in zip(*((places(one), two) for one, two in rows), strict=True)
-        )
-        mass = np.concatenate(weight)
-        return names, [WeightedGroups.of(group, names.size, positive, np.concatenate(each), mass) for each in models]
+    pieces.clear()
 
     def to_slots(i: int) -> None:
-        segment, positive = rows[i]
-        rows[i] = slots_of(places(segment), positive, names.size)
+        segment, positive = slots[i]
+        place = segment.values if segment.values.dtype == np.uint32 and segment.values.flags.writeable else None
+        slots[i] = slots_of(places(segment), positive, names.size, place)
 
-    in_threads(to_slots, range(len(rows)))
-    return names, [SortedGroups.of(rows, scores, names.size, scores[0].dtype) for scores in models]
+    in_threads(to_slots, range(len(slots)))
+    *shared, last = models
+    kind = last[0].dtype  # of the last model the slots are used up too
+    others = [SortedGroups.of(list(slots), scores, names.size, scores[0].dtype) for scores in shared]
+    return names, [*others, SortedGroups.of(slots, last, names.size, kind)]
 
 
 def _numbered(segments: Sequence[Column]) -> tuple[Array, Callable[[Column], Array]]:

@@ -143,7 +143,7 @@ class SortedGroups:
     at_once = True
 
     @classmethod
-    def of(cls, slots: Sequence[Array], scores: list[Array], groups: int, dtype: np.dtype[Any]) -> "SortedGroups":
+    def of(cls, slots: list[Array], scores: list[Array], groups: int, dtype: np.dtype[Any]) -> "SortedGroups":
         """Sort rows, given by `slots_of` and their scores (or the codes of these), which are used up."""
         return cls(*sorted_by_slot(slots, scores, 2 * groups), dtype)
 
