@@ -76,7 +76,7 @@ def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
         return _pool_weighted(counts)
     if not counts.is_exact or ranking.few:
         return _pool_levels(ranking.levels())
-    found = in_threads(lambda blocks: _push(blocks, np.int64), ranking.ranges())
+    found = in_threads(lambda blocks: _push(blocks, np.int64), ranking.counted_ranges())
     tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), np.int64)
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
 
