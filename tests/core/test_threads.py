@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocscope import _threads
+from rocscope._cores import threads
 from rocscope.core import ranking
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import KeyPart, SortedKeys
@@ -38,7 +38,7 @@ def test_parts_make_the_whole(available, rows, cuts):
     y, score = [row[0] for row in rows], [row[1] for row in rows]
     expected = ThresholdCounts.from_scores(y, np.array(score, np.int16))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_threads, "cores", lambda: available)
+        patch.setattr(threads, "cores", lambda: available)
         positives, negatives = ([s for label, s in zip(y, score, strict=True) if label == wanted] for wanted in (1, 0))
         pairs = [(p > n, p == n) for p in positives for n in negatives]
         assert counts.ranking.count_pairs() == (sum(right for right, _ in pairs), sum(equal for _, equal in pairs))
@@ -60,15 +60,15 @@ def test_large_arrays_are_scanned_in_parts_of_whole_levels(monkeypatch, kind):
 
 
 def test_threads_keep_the_order_and_raise():
-    assert _threads.in_threads(lambda n: n * n, range(50), 4) == [n * n for n in range(50)]
-    assert _threads.in_threads(lambda _: threading.current_thread(), [1]) == [threading.main_thread()]
-    assert _threads.in_threads(str, []) == []
+    assert threads.in_threads(lambda n: n * n, range(50), 4) == [n * n for n in range(50)]
+    assert threads.in_threads(lambda _: threading.current_thread(), [1]) == [threading.main_thread()]
+    assert threads.in_threads(str, []) == []
     with pytest.raises(ZeroDivisionError):
-        _threads.in_threads(lambda n: 1 // n, [1, 0], 2)
+        threads.in_threads(lambda n: 1 // n, [1, 0], 2)
 
 
 @pytest.mark.parametrize(("wanted", "expected"), [("1", 1), ("0", 1), ("", None), ("many", None), ("100000", None)])
 def test_cores_are_those_allowed(monkeypatch, wanted, expected):
     monkeypatch.setenv("NUMBA_NUM_THREADS", wanted)
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    assert _threads.cores() == (expected or allowed)
+    assert threads.cores() == (expected or allowed)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from rocscope import kernels
-from rocscope._threads import in_threads
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, rounded, running, whole_sums
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._cores.threads import in_threads
 from rocscope._parts import number, numbered
-from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope.engines.sources.columns import Column
 from rocscope.engines.stream.piles import Packed, pack

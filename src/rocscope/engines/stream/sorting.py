@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rocscope import kernels
-from rocscope._threads import in_threads
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 
 SortedPart = tuple[Array, ...]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._threads import in_threads
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 from rocscope.core.levels import KINDS, encode
 
