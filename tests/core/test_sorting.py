@@ -54,6 +54,15 @@ def test_very_many_arrays_are_put_together_as_they_come(monkeypatch):
     assert gathered.take() == []
 
 
+def test_a_few_keys_do_not_keep_the_memory_of_others():
+    gathered, batch = sorting.Keys(), np.arange(1_000, dtype=np.uint32)
+    gathered.add(batch[:10])
+    gathered.add(batch[10:])
+    few, many = gathered.take()
+    assert few.base is None
+    assert many.base is batch
+
+
 def test_nothing_to_sort():
     assert sorting.sort([]) == sorting.sort([np.empty(0, np.uint32)]) == []
 

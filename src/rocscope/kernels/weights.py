@@ -15,10 +15,10 @@ LEAST = 1e-290
 @Kernel
 def ends(bits, kind):
     """Return the lowest and the highest ordered bits of scores."""
-    top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
-    lowest = highest = ordered(bits[0], top, kind)
+    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
+    lowest = highest = ordered(np.uint64(bits[0]), top, kind)
     for i in range(1, bits.size):
-        code = ordered(bits[i], top, kind)
+        code = ordered(np.uint64(bits[i]), top, kind)
         lowest = min(lowest, code)
         highest = max(highest, code)
     return lowest, highest
@@ -27,17 +27,17 @@ def ends(bits, kind):
 @Kernel
 def count_rows(bits, kind, lowest, shift, sizes):
     """Add to `sizes` how many scores there are in each bucket, whose ordered bits agree in all but `shift` above it."""
-    top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
+    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     for i in range(bits.size):
-        sizes[np.int64((np.uint64(ordered(bits[i], top, kind)) - lowest) >> shift)] += 1
+        sizes[np.int64((ordered(np.uint64(bits[i]), top, kind) - lowest) >> shift)] += 1
 
 
 @Kernel
 def part_rows(bits, positive, weight, kind, lowest, shift, filled, codes, signed):
     """Bring rows into these buckets, which go on from `filled`: ordered bits, and weights, negative for negatives."""
-    top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
+    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     for i in range(bits.size):
-        code = np.uint64(ordered(bits[i], top, kind))
+        code = ordered(np.uint64(bits[i]), top, kind)
         bucket = np.int64((code - lowest) >> shift)
         k = filled[bucket]
         filled[bucket] = k + 1

@@ -42,7 +42,9 @@ class Keys:
         return self.nbytes > 0
 
     def add(self, array: Array) -> None:
-        """Take an array."""
+        """Take an array, or a copy of it where it would keep much other memory."""
+        if array.base is not None and 2 * array.nbytes < array.base.nbytes:
+            array = array.copy()
         self.nbytes += array.nbytes
         self._waiting += array.size
         self._new.append(array)
