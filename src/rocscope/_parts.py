@@ -1,8 +1,7 @@
 """Rows by the values of a column: the rows of all values are found by one sort, however many there are."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 from rocscope.errors import InputError
 
@@ -88,46 +88,57 @@ def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.int64]]
         raise InputError(f"there is no {name} column", hint=f"pass {name}= to {where}")
     check.check_present(column, name, InputError)
     try:
-        names, (code,) = number([column])
+        names, places = number([column])
+        code = places(column)
     except TypeError:  # names of mixed types have no order
-        places: dict[Any, int] = {}
-        code = np.array([places.setdefault(value, len(places)) for value in column.tolist()])
-        names = np.empty(len(places), object)
-        names[:] = list(places)
+        seen: dict[Any, int] = {}
+        code = np.array([seen.setdefault(value, len(seen)) for value in column.tolist()])
+        names = np.empty(len(seen), object)
+        names[:] = list(seen)
     return names, code
 
 
-def number(chunks: Sequence[Array]) -> tuple[Array, list[Array]]:
-    """Return the distinct values of all chunks in their order, and the place of each entry's, chunk by chunk.
+def number(chunks: Sequence[Array]) -> tuple[Array, Callable[[Array], Array]]:
+    """Return the distinct values of all chunks in their order, and what tells the places of the entries of a chunk.
 
     Examples
     --------
     >>> values, places = number([np.array([7, 5]), np.array([9, 7])])
-    >>> values, [place.tolist() for place in places]
-    (array([5, 7, 9]), [[1, 0], [2, 1]])
+    >>> values, places(np.array([7, 5])).tolist()
+    (array([5, 7, 9]), [1, 0])
     """
     if all(chunk.dtype.kind in "iu" for chunk in chunks):
-        low, high = min(chunk.min().item() for chunk in chunks), max(chunk.max().item() for chunk in chunks)
+        lowest, highest = zip(*in_threads(lambda chunk: (chunk.min().item(), chunk.max().item()), chunks), strict=True)
+        low, high = min(lowest), max(highest)
         if high - low <= _SPREAD * sum(chunk.size for chunk in chunks):
             return _looked_up(chunks, low, high - low)
     if len(chunks) == 1:
         names, code = np.unique(chunks[0], return_inverse=True)
-        return names, [code]
+        return names, lambda _: code
     names = np.unique(np.concatenate([np.unique(chunk) for chunk in chunks]))
-    return names, [names.searchsorted(chunk) for chunk in chunks]
+    return names, names.searchsorted
 
 
-def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, list[Array]]:
+def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, Callable[[Array], Array]]:
     kind = np.result_type(*chunks)
     wide = np.dtype(np.uint64 if kind.kind == "u" else np.int64)
+
+    def above(chunk: Array) -> Array:
+        return chunk.astype(wide, copy=False) - wide.type(low) if low else chunk
+
+    def mark(chunk: Array) -> None:
+        if chunk.size < kernels.SMALL:
+            there[above(chunk)] = True
+        else:
+            kernels.groups.mark(chunk, wide.type(low), there)
+
     there = np.zeros(spread + 1, bool)
-    for chunk in chunks:
-        there[chunk.astype(wide, copy=False) - wide.type(low)] = True
+    in_threads(mark, chunks)
     names = (np.flatnonzero(there).astype(wide) + wide.type(low)).astype(kind)
     if names.size > spread:  # none is missing
-        return names, [chunk.astype(wide, copy=False) - wide.type(low) if low else chunk for chunk in chunks]
+        return names, above
     place = np.cumsum(there, dtype=np.int64 if names.size > _MOST_SHORT else np.int32) - 1
-    return names, [place[chunk.astype(wide, copy=False) - wide.type(low)] for chunk in chunks]
+    return names, lambda chunk: place[above(chunk)]
 
 
 def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int64]]:
@@ -138,29 +149,11 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
     >>> deal(np.array([2, 0, 2]), np.array([5, 6, 7]), 3)
     (array([6, 5, 7]), array([0, 1, 1, 3]))
     """
-    bounds = bounds_of([slot], slots)
-    return deal_chunks([(slot, values)], bounds), bounds
-
-
-def bounds_of(chunks: Sequence[Array], slots: int) -> NDArray[np.int64]:
-    """Return where every slot begins, and the last ends, if slots are filled from all chunks."""
-    if sum(slot.size for slot in chunks) < kernels.SMALL:
-        return np.cumsum(np.bincount(np.concatenate([*chunks]) + 1, minlength=slots + 1))
-    bounds = np.zeros(slots + 2, np.int64)
-    for slot in chunks:
-        kernels.groups.count(slot, bounds)
-    return np.cumsum(bounds[1:])
-
-
-def deal_chunks(chunks: Iterable[tuple[Array, Array]], bounds: NDArray[np.int64]) -> Array:
-    """Return the values of all chunks by their slot, in each as they came; few are sorted without a compiler."""
-    chunks = iter(chunks)
-    first = next(chunks)
-    if bounds[-1] < kernels.SMALL:
-        slot, values = (np.concatenate(column) for column in zip(first, *chunks, strict=True))
-        return values[np.argsort(slot, kind="stable")]
-    filled = np.concatenate([[0], bounds])
-    dealt = np.empty(bounds[-1], first[1].dtype)
-    for slot, values in chain([first], chunks):
-        kernels.groups.deal(slot, values, filled, dealt)
-    return dealt
+    if slot.size < kernels.SMALL:  # few are sorted without a compiler
+        return values[np.argsort(slot, kind="stable")], np.cumsum(np.bincount(slot + 1, minlength=slots + 1))
+    bounds = np.zeros(slots + 1, np.int64)
+    kernels.groups.count(slot, slot.dtype.type(0), bounds[1:])
+    np.cumsum(bounds, out=bounds)
+    dealt = np.empty_like(values)
+    kernels.groups.deal(slot, values, bounds[:-1].copy(), dealt)
+    return dealt, bounds

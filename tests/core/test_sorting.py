@@ -41,14 +41,26 @@ def test_as_numpy_sorts(dtype, shape, threads, arrays):
 
 
 def test_very_many_arrays_are_put_together_as_they_come(monkeypatch):
-    for name, value in (("_MOST_ARRAYS", 10), ("_ARRAYS", 4), ("_LARGEST", 1 << 10)):
-        monkeypatch.setattr(sorting, name, value)
-    keys = np.arange(50_000, dtype=np.uint32)
-    arrays = []
+    monkeypatch.setattr(sorting, "_JOINED", 1_000)
+    keys, gathered = np.arange(50_060, dtype=np.uint32), sorting.Keys()
+    assert not gathered
     for piece in np.array_split(keys, 500):
-        sorting.add(arrays, piece)
-        assert len(arrays) <= 10
-    assert np.array_equal(np.sort(np.concatenate(arrays)), keys)
+        gathered.add(piece)
+    assert gathered.nbytes == keys.nbytes
+    arrays = gathered.take()
+    assert len(arrays) < 60
+    assert np.array_equal(np.concatenate(arrays), keys)
+    assert not gathered
+    assert gathered.take() == []
+
+
+def test_a_few_keys_do_not_keep_the_memory_of_others():
+    gathered, batch = sorting.Keys(), np.arange(1_000, dtype=np.uint32)
+    gathered.add(batch[:10])
+    gathered.add(batch[10:])
+    few, many = gathered.take()
+    assert few.base is None
+    assert many.base is batch
 
 
 def test_nothing_to_sort():

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocscope.core import ranking, threads
+from rocscope._cores import threads
+from rocscope.core import ranking
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import KeyPart, SortedKeys
 from rocscope.geometry import pool

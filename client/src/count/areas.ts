@@ -146,7 +146,8 @@ export interface AreaInterval {
 export function areaInterval(sample: AreaSample, model: number): AreaInterval {
   const size = effectiveSize(sample, model);
   const [low, high] = intervalAt(size, studentQuantile(size.df, 0.025));
-  const trials = size.trials.toLocaleString("en", { maximumSignificantDigits: 3 });
+  const digits = size.trials >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
+  const trials = size.trials.toLocaleString("en", digits);
   const method = `Wilson for ${trials} trials, t with ${size.df.toFixed(0)} df`;
   return { value: size.auc, low, high, method };
 }

@@ -1,6 +1,7 @@
 """Ranked levels, the form that every ranking can take, and the ordered bits by which scores are compared."""
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,12 +10,14 @@ from typing import Any, cast
 import numpy as np
 
 from rocscope import kernels
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, rounded, running, whole_sums
-from rocscope.core.threads import in_threads
 
 KINDS = {"u": 0, "i": 1, "f": 2}
 """What the kernels call unsigned, signed and floating-point scores."""
+
+_PAIRS = "_pairs"
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,27 @@ class Ranking:
 
     def count_pairs(self) -> tuple[float, float]:
         """Return the pairs of a positive and a negative that are ranked right, and those that are tied."""
-        concordant = tied = above = 0
-        for right, equal, pos, neg in in_threads(_count_pairs, self.ranges()):
-            concordant, tied, above = concordant + right + neg * above, tied + equal, above + pos
-        return concordant, tied
+        if _PAIRS not in vars(self):
+            in_threads(lambda blocks: deque(blocks, maxlen=0), self.counted_ranges())
+        return vars(self)[_PAIRS]
+
+    def counted_ranges(self) -> list[Iterator[Block]]:
+        """Return `ranges`; whoever goes through all of them leaves to `count_pairs` nothing to do."""
+        ranges = self.ranges()
+        found: list[Any] = [None] * len(ranges)
+
+        def counted(number: int, blocks: Iterator[Block]) -> Iterator[Block]:
+            concordant = tied = tp = fp = 0
+            for block in blocks:
+                right, equal = kernels.ranks.count_pairs(tp, fp, block.tp, block.fp)
+                concordant, tied = concordant + right, tied + equal
+                tp, fp = block.tp[-1].item(), block.fp[-1].item()
+                yield block
+            found[number] = concordant, tied, tp, fp
+            if None not in found:
+                vars(self)[_PAIRS] = _all_pairs(found)
+
+        return [counted(number, blocks) for number, blocks in enumerate(ranges)]
 
     @cached_property
     def _levels(self) -> "Levels":
@@ -195,14 +215,12 @@ class Levels(Ranking):
         return tp[-1].item(), fp[-1].item()
 
 
-def _count_pairs(blocks: Iterator[Block]) -> tuple[float, float, float, float]:
-    """Return the concordant and the tied pairs, and the positives and negatives."""
-    concordant = tied = tp = fp = 0
-    for block in blocks:
-        right, equal = kernels.ranks.count_pairs(tp, fp, block.tp, block.fp)
-        concordant, tied = concordant + right, tied + equal
-        tp, fp = block.tp[-1].item(), block.fp[-1].item()
-    return concordant, tied, tp, fp
+def _all_pairs(found: list[tuple[float, float, float, float]]) -> tuple[float, float]:
+    """Add up concordant and tied pairs, given with the positives and negatives of ranges by decreasing score."""
+    concordant = tied = above = 0
+    for right, equal, pos, neg in found:
+        concordant, tied, above = concordant + right + neg * above, tied + equal, above + pos
+    return concordant, tied
 
 
 def decode(code: Array, dtype: np.dtype[Any]) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._cores.weighted_rows import sorted_rows
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, condensed, whole_sums
 from rocscope.core.levels import KINDS, Block, Levels, Ranking, encode
@@ -116,14 +117,7 @@ def rank_weighted(positive: NDArray[np.bool_], scores: Array, weight: Array) -> 
         order = np.argsort(codes)
         signed = np.where(positive, weight, -weight)
         return SortedRows(codes[order].astype(np.uint64), signed[order], scores.dtype)
-    labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), KINDS[scores.dtype.kind]
-    codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)
-    layout = (np.uint64(number) for number in kernels.weights.pack_rows(bits, labels, kind, codes))
-    codes.sort()
-    if not kernels.weights.unpack_rows(codes, bits, weight, kind, *layout, signed):
-        order = np.argsort(codes)
-        codes, signed = codes[order], signed[order]
-    return SortedRows(codes, signed, scores.dtype)
+    return SortedRows(*sorted_rows(positive, scores, weight, KINDS[scores.dtype.kind]), scores.dtype)
 
 
 def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:

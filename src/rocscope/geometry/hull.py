@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 from rocscope._whole import is_moderate, rounded, scale_of
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Block, Levels, Vertices
-from rocscope.core.threads import in_threads
 from rocscope.geometry.choices import Choices
 from rocscope.kernels.weights import LEAST, MARGIN
 
@@ -76,7 +76,7 @@ def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
         return _pool_weighted(counts)
     if not counts.is_exact or ranking.few:
         return _pool_levels(ranking.levels())
-    found = in_threads(lambda blocks: _push(blocks, np.int64), ranking.ranges())
+    found = in_threads(lambda blocks: _push(blocks, np.int64), ranking.counted_ranges())
     tp, fp, code = found[0] if len(found) == 1 else _push(_joined(found), np.int64)
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
 

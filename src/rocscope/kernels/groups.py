@@ -1,25 +1,73 @@
 """The loops over rows that are parted: into slots, and from the sorted scores of a group to its levels."""
 
+import numpy as np
+
 from rocscope.kernels.kernel import Kernel
+from rocscope.kernels.ranks import ordered
 
 
 @Kernel
-def count(slot, bounds):
-    """Add how many entries each slot has to `bounds`, two places after it."""
+def count(slot, shift, sizes):
+    """Add to `sizes` how many entries there are of each slot, of which `shift` bits are left out."""
     for i in range(slot.size):
-        bounds[slot[i] + 2] += 1
+        sizes[slot[i] >> shift] += 1
 
 
 @Kernel
-def deal(slot, values, bounds, dealt):
-    """Bring values into their slots, in the order they have; `bounds[s + 1]` is where slot s goes on, before and after.
+def deal(slot, values, filled, dealt):
+    """Bring values into their slots, in the order they have; slot s goes on from `filled[s]`, which moves on."""
+    for i in range(slot.size):
+        s = slot[i]
+        dealt[filled[s]] = values[i]
+        filled[s] += 1
 
-    When all are dealt that is its end, and `bounds[s]` its beginning.
+
+@Kernel
+def deal_rows(slot, bits, kind, shift, filled, rest, codes):
+    """Bring rows into buckets of slots that agree in all but the `shift` lowest bits, as `deal` does.
+
+    Writes these bits of the slot, and the ordered ones of the score.
     """
+    top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
     for i in range(slot.size):
-        s = slot[i] + 1
-        dealt[bounds[s]] = values[i]
-        bounds[s] += 1
+        bucket = slot[i] >> shift
+        k = filled[bucket]
+        filled[bucket] = k + 1
+        rest[k] = slot[i] - (bucket << shift)
+        codes[k] = ordered(bits[i], top, kind)
+
+
+@Kernel
+def mark(values, low, there):
+    """Note which values there are, by what they are above `low`."""
+    for i in range(values.size):
+        there[values[i] - low] = True
+
+
+@Kernel
+def count_pairs(codes, bounds, below, not_above):
+    """Write for each group the pairs whose negative is below the positive, and whose negative is not above it.
+
+    Codes are those of `merge`. Which comes next is not asked for by a branch: half of the guesses would be wrong.
+    """
+    for group in range(below.size):
+        first, middle, end = bounds[2 * group], bounds[2 * group + 1], bounds[2 * group + 2]
+        total = 0
+        i, j = first, middle
+        while i < middle and j < end:
+            passed = np.int64(codes[i] <= codes[j])
+            i += passed
+            total += (1 - passed) * (middle - i)
+            j += 1 - passed
+        below[group] = total
+        total = 0
+        i, j = first, middle
+        while i < middle and j < end:
+            passed = np.int64(codes[i] < codes[j])
+            i += passed
+            total += (1 - passed) * (middle - i)
+            j += 1 - passed
+        not_above[group] = total
 
 
 @Kernel

@@ -213,6 +213,22 @@ def part(keys, lowest, shift, bounds):
 
 
 @Kernel
+def begin_digits(keys, lowest, shift, begin):
+    """Write where keys of each next eleven bits begin when sorted by them; returns whether these differ at all."""
+    begin[:] = 0
+    for i in range(keys.size):
+        begin[np.int64((keys[i] - lowest) >> shift) & 2047] += 1
+    if begin.max() == keys.size:
+        return False
+    total = 0
+    for d in range(begin.size):
+        size = begin[d]
+        begin[d] = total
+        total += size
+    return True
+
+
+@Kernel
 def sort_digits(keys, spare, lowest, bits):
     """Sort keys by eleven bits at a time of what they are above `lowest`, a number of so many bits, the lowest first.
 
@@ -222,19 +238,30 @@ def sort_digits(keys, spare, lowest, bits):
     begin = np.empty(2048, np.int64)
     for done in range(0, bits, 11):
         shift = keys.dtype.type(done)
-        begin[:] = 0
-        for i in range(keys.size):
-            begin[np.int64((keys[i] - lowest) >> shift) & 2047] += 1
-        if begin.max() == keys.size:
+        if not begin_digits(keys, lowest, shift, begin):
             continue
-        total = 0
-        for d in range(begin.size):
-            size = begin[d]
-            begin[d] = total
-            total += size
         for i in range(keys.size):
             d = np.int64((keys[i] - lowest) >> shift) & 2047
             spare[begin[d]] = keys[i]
             begin[d] += 1
         keys, spare = spare, keys
     return keys
+
+
+@Kernel
+def sort_rows(keys, values, spare, spare_values, lowest, bits):
+    """Do what `sort_digits` does, with a value beside each key; returns the arrays that hold both then."""
+    begin = np.empty(2048, np.int64)
+    for done in range(0, bits, 11):
+        shift = keys.dtype.type(done)
+        if not begin_digits(keys, lowest, shift, begin):
+            continue
+        for i in range(keys.size):
+            d = np.int64((keys[i] - lowest) >> shift) & 2047
+            k = begin[d]
+            begin[d] = k + 1
+            spare[k] = keys[i]
+            spare_values[k] = values[i]
+        keys, spare = spare, keys
+        values, spare_values = spare_values, values
+    return keys, values

@@ -13,53 +13,78 @@ LEAST = 1e-290
 
 
 @Kernel
-def pack_rows(bits, positive, kind, keys):
-    """Write the leading ordered bits of each score, its row and its label in one number, so that one sort ranks rows.
+def ends(bits, kind):
+    """Return the lowest and the highest ordered bits of scores."""
+    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
+    lowest = highest = ordered(np.uint64(bits[0]), top, kind)
+    for i in range(1, bits.size):
+        code = ordered(np.uint64(bits[i]), top, kind)
+        lowest = min(lowest, code)
+        highest = max(highest, code)
+    return lowest, highest
 
-    Returns the lowest ordered bits, what a key holds below them in bits, and how many of them it does not hold.
+
+@Kernel
+def count_rows(bits, kind, lowest, shift, sizes):
+    """Add to `sizes` how many scores there are in each bucket, whose ordered bits agree in all but `shift` above it."""
+    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
+    for i in range(bits.size):
+        sizes[np.int64((ordered(np.uint64(bits[i]), top, kind) - lowest) >> shift)] += 1
+
+
+@Kernel
+def part_rows(bits, positive, weight, kind, lowest, shift, filled, codes, signed):
+    """Bring rows into these buckets, which go on from `filled`: ordered bits, and weights, negative for negatives."""
+    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
+    for i in range(bits.size):
+        code = ordered(np.uint64(bits[i]), top, kind)
+        bucket = np.int64((code - lowest) >> shift)
+        k = filled[bucket]
+        filled[bucket] = k + 1
+        codes[k] = code
+        signed[k] = weight[i] * (2 * np.int8(positive[i]) - 1)  # a branch would be guessed wrong half of the time
+
+
+@Kernel
+def pack_rows(codes, keys):
+    """Write the leading bits of each code and its row in one number, so that one sort ranks rows.
+
+    Returns the lowest code, how many bits the row takes, and how many of a code's are left out.
     """
     one = np.uint64(1)
-    top = one << np.uint64(bits.itemsize * 8 - 1)
-    lowest = ~np.uint64(0)
-    highest = np.uint64(0)
-    for i in range(bits.size):
-        keys[i] = ordered(np.uint64(bits[i]), top, kind)
-        lowest = min(lowest, keys[i])
-        highest = max(highest, keys[i])
-    below = one
-    while np.uint64(keys.size) >> (below - one):
+    lowest, spread = codes.min(), codes.max() - codes.min()
+    below = np.uint64(0)
+    while np.uint64(codes.size) >> below:
         below += one
     cut = np.uint64(0)
-    while (highest - lowest) >> cut >> (np.uint64(64) - below):
+    while spread >> cut >> (np.uint64(64) - below):
         cut += one
-    for i in range(keys.size):
-        keys[i] = ((keys[i] - lowest) >> cut << below) | (np.uint64(i) << one) | np.uint64(positive[i])
+    for i in range(codes.size):
+        keys[i] = ((codes[i] - lowest) >> cut << below) | np.uint64(i)
     return lowest, below, cut
 
 
 @Kernel
-def unpack_rows(keys, bits, weight, kind, lowest, below, cut, signed):
-    """Replace sorted keys by the ordered bits of their scores, and write their weights, negative for negatives.
+def unpack_rows(keys, codes, signed, lowest, below, cut, weights):
+    """Replace sorted keys by the codes of their rows, and write their weights.
 
-    Scores that differ only in bits that the keys do not hold are sorted by insertion. Returns whether that took no
+    Codes that differ only in bits that the keys do not hold are sorted by insertion. Returns whether that took no
     more moves than there are rows; otherwise they are not sorted yet.
     """
-    one = np.uint64(1)
-    top = one << np.uint64(bits.itemsize * 8 - 1)
-    rows = (one << below) - one
+    rows = (np.uint64(1) << below) - np.uint64(1)
     moves = 0
     for j in range(keys.size):
-        row = (keys[j] & rows) >> one
-        w = weight[row] if keys[j] & one else -weight[row]
-        code = ordered(np.uint64(bits[row]), top, kind) if cut else (keys[j] >> below) + lowest
+        row = keys[j] & rows
+        w = signed[row]
+        code = codes[row] if cut else (keys[j] >> below) + lowest
         k = j
         while k > 0 and keys[k - 1] > code and moves <= keys.size:
             keys[k] = keys[k - 1]
-            signed[k] = signed[k - 1]
+            weights[k] = weights[k - 1]
             k -= 1
             moves += 1
         keys[k] = code
-        signed[k] = w
+        weights[k] = w
     return moves <= keys.size
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._cores.threads import in_threads
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.threads import in_threads
 from rocscope.errors import InputError
 from rocscope.kernels import SMALL
 from rocscope.report.model import MOST_DETAILED

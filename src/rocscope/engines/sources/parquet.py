@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rocscope._cores.threads import cores
 from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.finding import partition_keys
 from rocscope.engines.sources.layout import FileLayout
@@ -17,7 +17,6 @@ from rocscope.errors import EngineError
 if TYPE_CHECKING:
     from rocscope.engines.sources.database import Relation
 
-_DECODED_ROWS = 1 << 15  # Arrow takes 40 MB on two cores for batches of this size, and 70 for larger ones
 _READ_AHEAD = 1 << 18  # bytes of a column; by default a group of rows is read as a whole, however large
 
 
@@ -100,10 +99,10 @@ class ParquetFiles:
 
     def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Generator[pa.Table]:
         with one_line_errors(self.origin[number]), self._open(number, footer) as file:
-            batches = file.iter_batches(_DECODED_ROWS, row_groups=[group], columns=names, use_threads=False)
-            while some := list(islice(batches, BATCH_ROWS // _DECODED_ROWS)):
-                yield pa.Table.from_batches(some).select(names)
-        pa.default_memory_pool().release_unused()  # or the pool keeps what this thread used while others take more
+            for batch in file.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False):
+                yield pa.Table.from_batches([batch]).select(names)
+        if group + cores() >= footer.num_row_groups:  # or the pool keeps what this thread used; more often takes time
+            pa.default_memory_pool().release_unused()
 
 
 class HeldFiles(ArrowColumns):

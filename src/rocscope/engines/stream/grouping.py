@@ -1,20 +1,25 @@
 """Rows of segments as they come in: kept as columns, and brought together by one sort in the end."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._cores.threads import in_threads
 from rocscope._parts import number, numbered
 from rocscope._types import Array
-from rocscope.core.levels import encode
 from rocscope.engines.sources.columns import Column
 from rocscope.engines.stream.piles import Packed, pack
 from rocscope.evaluation.groups.counting import array_of
-from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups, slots_of
+from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups
+from rocscope.evaluation.groups.slots import slots_of
 
 _FIRST_WIDE = 2**32
+_ROWS_TOGETHER = 1 << 22
+_ROWS_AT_ONCE = 1 << 18
+_ALIGNED = 64
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,11 @@ class Apart:
     @property
     def nbytes(self) -> int:
         """Return the memory that the rows take."""
-        mass = 0 if self.weight is None else self.weight.nbytes
-        return self.segment.values.nbytes + self.positive.nbytes + sum(each.nbytes for each in self.scores) + mass
+        return sum(column.nbytes for column in self.columns())
+
+    def columns(self) -> list[Array]:
+        """Return segments, labels, scores and weights."""
+        return [self.segment.values, self.positive, *self.scores, *([] if self.weight is None else [self.weight])]
 
     def parts(self) -> dict[Hashable, list[Packed]]:
         """Return the rows of each segment, packed for each model."""
@@ -41,6 +49,58 @@ class Apart:
             ]
             for name, rows in _rows_by_name(self.segment)
         }
+
+
+class Kept:
+    """Batches of rows of segments, put together when they are many, so that their memory serves those that follow."""
+
+    def __init__(self) -> None:
+        self._joined: list[Apart] = []
+        self._new: list[Apart] = []
+        self._rows = 0
+        self.nbytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._joined or self._new)
+
+    def add(self, batch: Apart) -> None:
+        """Take a batch."""
+        self.nbytes += batch.nbytes
+        self._new.append(batch)
+        self._rows += batch.positive.size
+        if self._rows >= _ROWS_TOGETHER and batch.segment.classes is None:
+            self._joined.append(_together(self._new))
+            self.nbytes += self._joined[-1].nbytes - sum(each.nbytes for each in self._new)
+            self._new, self._rows = [], 0
+
+    def pop(self) -> Apart:
+        """Give the first batch away."""
+        return (self._joined or self._new).pop(0)
+
+    def take(self) -> list[Apart]:
+        """Give all away."""
+        found = self._joined + self._new
+        self.__init__()
+        return found
+
+
+def _together(batches: Sequence[Apart]) -> Apart:
+    """Return batches in one, with all columns in one piece of memory, which the system gets back as soon as it is free.
+
+    Smaller pieces stay with the process, and to touch new ones takes longer than to read the rows.
+    """
+    columns = list(zip(*(batch.columns() for batch in batches), strict=True))
+    rows = sum(batch.positive.size for batch in batches)
+    dtypes = [np.result_type(*column) for column in columns]
+    ends = np.cumsum([-(-dtype.itemsize * rows // _ALIGNED) * _ALIGNED for dtype in dtypes]).tolist()
+    memory = np.empty(ends[-1], np.uint8)
+    found: list[Array] = []
+    for column, dtype, begin in zip(columns, dtypes, [0, *ends[:-1]], strict=True):
+        place = memory[begin : begin + dtype.itemsize * rows].view(dtype)
+        found.append(np.concatenate(column, out=place))
+    segment, positive, *others = found
+    weight = None if batches[0].weight is None else others.pop()
+    return Apart(Column(segment), positive, others, weight)
 
 
 def shrunk(column: Column) -> Column:
@@ -66,41 +126,52 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
     return list(zip(keys, rows, strict=True))
 
 
-def grouped(batches: list[Apart]) -> tuple[Array, list[GroupRows]]:
-    """Return the segments in their order, and the rows of each model in groups; what is used up of the batches goes."""
-    segments = [batch.segment for batch in batches]
-    positive, weight = (
-        [batch.positive for batch in batches],
-        [batch.weight for batch in batches if batch.weight is not None],
-    )
-    models = [list(column) for column in zip(*(batch.scores for batch in batches), strict=True)]
+def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
+    """Return the segments in their order, and the rows of each model in groups; what was kept is used up."""
+    batches = kept.take()
+    names, places = _numbered([batch.segment for batch in batches])
+    if batches[0].weight is not None:
+        numbers = np.concatenate([places(batch.segment) for batch in batches])
+        _, positive, *scores, weight = map(np.concatenate, zip(*(batch.columns() for batch in batches), strict=True))
+        return names, [WeightedGroups.of(numbers, names.size, positive, each, weight) for each in scores]
+    pieces = [
+        (batch, slice(start, start + _ROWS_AT_ONCE))
+        for batch in batches
+        for start in range(0, batch.positive.size, _ROWS_AT_ONCE)
+    ]
+    models = [[batch.scores[i][rows] for batch, rows in pieces] for i in range(len(batches[0].scores))]
+    slots: list[Any] = [
+        (replace(batch.segment, values=batch.segment.values[rows]), batch.positive[rows]) for batch, rows in pieces
+    ]
     batches.clear()
-    names, codes = _numbered(segments)
-    if not weight:
-        for i, code in enumerate(codes):
-            codes[i] = slots_of(code, positive[i], names.size)
-        return names, [_sorted(codes, scores, names.size) for scores in models]
-    group, is_pos, mass = np.concatenate(codes), np.concatenate(positive), np.concatenate(weight)
-    return names, [WeightedGroups.of(group, names.size, is_pos, np.concatenate(scores), mass) for scores in models]
+    pieces.clear()
+
+    def to_slots(i: int) -> None:
+        segment, positive = slots[i]
+        place = segment.values if segment.values.dtype == np.uint32 and segment.values.flags.writeable else None
+        slots[i] = slots_of(places(segment), positive, names.size, place)
+
+    in_threads(to_slots, range(len(slots)))
+    *shared, last = models
+    kind = last[0].dtype  # of the last model the slots are used up too
+    others = [SortedGroups.of(list(slots), scores, names.size, scores[0].dtype) for scores in shared]
+    return names, [*others, SortedGroups.of(slots, last, names.size, kind)]
 
 
-def _sorted(slots: Sequence[Array], scores: list[Array], groups: int) -> SortedGroups:
-    dtype, scores[:] = scores[0].dtype, scores[::-1]
-    return SortedGroups.of(slots, (encode(scores.pop()) for _ in slots), groups, dtype)
-
-
-def _numbered(segments: list[Column]) -> tuple[Array, list[Array]]:
-    """Return the names of all segments in their order, and the number of each row's, batch by batch."""
+def _numbered(segments: Sequence[Column]) -> tuple[Array, Callable[[Column], Array]]:
+    """Return the names of all segments in their order, and what tells the number of each row's."""
     if segments[0].classes is None:
-        return number([segment.values for segment in segments])
-    places: dict[Hashable, int] = {}
-    codes: list[Array] = []
+        names, places = number([segment.values for segment in segments])
+        return names, lambda segment: places(segment.values)
+    used: dict[Hashable, None] = {}
     for segment in segments:
         assert segment.classes is not None
-        here = [places.setdefault(name, len(places)) for name in segment.classes.tolist()]
-        codes.append(np.array(here)[segment.values])
-    used = np.unique(np.concatenate([np.unique(code) for code in codes]))
-    names, place = numbered("segment", array_of(list(places))[used])
-    new = np.zeros(len(places), np.int64)
-    new[used] = place
-    return names, [new[code] for code in codes]
+        used |= dict.fromkeys(segment.classes[np.unique(segment.values)].tolist())
+    names, place = numbered("segment", array_of(list(used)))
+    place_of = dict(zip(used, place.tolist(), strict=True))
+
+    def codes(segment: Column) -> Array:
+        assert segment.classes is not None
+        return np.array([place_of.get(name, 0) for name in segment.classes.tolist()])[segment.values]
+
+    return names, codes

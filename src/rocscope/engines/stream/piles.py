@@ -15,7 +15,7 @@ from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.levels import KINDS, Ranking, encode
 from rocscope.core.ranking import KeyPart, SortedKeys, rank
-from rocscope.engines.stream.sorting import add, sort
+from rocscope.engines.stream.sorting import Keys, sort
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
 
 _LEAST_GROWTH = 1 << 16
@@ -137,14 +137,14 @@ class KeyPile:
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.rows = 0
         self._dtype = dtype
-        self._halves: dict[str, list[Array]] = {"upper": [], "lower": []}
+        self._halves = {"upper": Keys(), "lower": Keys()}
         self._n_pos = 0
         self._waiting = _Waiting()
         self._spilled: dict[str, PartedKeys] = {}
 
     @property
     def nbytes(self) -> int:
-        return self._waiting.nbytes + sum(keys.nbytes for half in self._halves.values() for keys in half)
+        return self._waiting.nbytes + sum(half.nbytes for half in self._halves.values())
 
     def add(self, packed: Packed) -> None:
         self.rows += packed.size
@@ -162,13 +162,12 @@ class KeyPile:
     def _add_keys(self, packed: Packed) -> None:
         self._n_pos += packed.n_pos
         for name, half in self._halves.items():
-            add(half, getattr(packed, name))
+            half.add(getattr(packed, name))
 
     def _sorted(self, name: str) -> list[KeyPart]:
         """Return the keys of a half in parts that ascend, and begin it anew."""
-        half, self._halves[name] = self._halves[name], []
         top = np.asarray(1 << (self._dtype.itemsize * 8 - 1), f"u{self._dtype.itemsize}")[()]
-        return [KeyPart(pieces, top if name == "upper" else top ^ top) for pieces in sort(half)]
+        return [KeyPart(pieces, top if name == "upper" else top ^ top) for pieces in sort(self._halves[name].take())]
 
     def spill(self, spill: Spill) -> None:
         if self._waiting.rows:

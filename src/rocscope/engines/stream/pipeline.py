@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, TypeVar
 
-from rocscope.core.threads import cores
+from rocscope._cores.threads import cores
 
 _Batch = TypeVar("_Batch")
 _Result = TypeVar("_Result")

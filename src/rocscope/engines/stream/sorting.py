@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rocscope import kernels
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
-from rocscope.core.threads import in_threads
 
 SortedPart = tuple[Array, ...]
 """Pieces of arrays, which follow each other."""
@@ -21,41 +21,56 @@ _FEW = 1 << 17  # numbers that are no parts
 _FEW_IN_PART = 1 << 14  # numbers that NumPy sorts as fast
 _BUCKET_BITS = 11
 _PARTS = 128
+_SLICES = 256
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
-_MOST_ARRAYS = 1 << 10
-_ARRAYS = 1 << 8  # as which so many are put together
+_JOINED = 1 << 22  # numbers of arrays that are put together
 
 
-def add(arrays: list[Array], array: Array) -> None:
-    """Append to arrays that will be sorted; when they are very many, put them together into fewer.
+class Keys:
+    """Arrays that will be sorted, put together when they are many, so that their memory serves those that follow.
 
-    Each array has a piece in every part. To put them together as they come leaves their memory to those that follow.
+    Each array has a piece in every part: the fewer they are, the longer the pieces.
     """
-    arrays.append(array)
-    if len(arrays) > _MOST_ARRAYS:
-        arrays[:] = reversed(list(_joined(arrays, max(_LARGEST, sum(array.size for array in arrays) // _ARRAYS))))
+
+    def __init__(self) -> None:
+        self._joined: list[Array] = []
+        self._new: list[Array] = []
+        self._waiting = 0
+        self.nbytes = 0
+
+    def __bool__(self) -> bool:
+        return self.nbytes > 0
+
+    def add(self, array: Array) -> None:
+        """Take an array, or a copy of it where it would keep much other memory."""
+        if array.base is not None and 2 * array.nbytes < array.base.nbytes:
+            array = array.copy()
+        self.nbytes += array.nbytes
+        self._waiting += array.size
+        self._new.append(array)
+        if self._waiting >= _JOINED:
+            self._joined.append(np.concatenate(self._new))
+            self._new, self._waiting = [], 0
+
+    def take(self) -> list[Array]:
+        """Give all away."""
+        arrays = self._joined + self._new
+        self.__init__()
+        return arrays
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[SortedPart]:
     """Sort keys in place, and return parts of the arrays that ascend; keys of one score are all in one part."""
-    starts = [(array, start) for array in arrays for start in range(0, array.size, _LARGEST)]
-    arrays = [array[start : start + _LARGEST] for array, start in starts]
     total = sum(array.size for array in arrays)
+    most = max(total // _SLICES, _LARGEST)
+    starts = [(array, start) for array in arrays for start in range(0, array.size, most)]
+    arrays = [array[start : start + most] for array, start in starts]
     if not total:
         return []
     if total <= _FEW:
         _sort_part(arrays)
         return [tuple(arrays)]
     return _sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads)
-
-
-def _joined(arrays: list[Array], size: int) -> Iterator[Array]:
-    """Yield the arrays, last first, put together into ones of about that size; the list is used up meanwhile."""
-    while arrays:
-        some = [arrays.pop()]
-        while arrays and sum(array.size for array in some) < size:
-            some.append(arrays.pop())
-        yield some[0] if len(some) == 1 else np.concatenate(some)
 
 
 def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[SortedPart]:

@@ -20,7 +20,7 @@ from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream
 from rocscope.engines.stream.batches import Batch, Reader, Seen
-from rocscope.engines.stream.grouping import Apart, grouped
+from rocscope.engines.stream.grouping import Kept, grouped
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.pipeline import in_order
@@ -100,17 +100,16 @@ class _Piles:
     """
 
     limit: int
-    apart: list[Apart] = field(default_factory=list)
+    apart: Kept = field(default_factory=Kept)
     by_segment: dict[Hashable, list[Pile]] = field(default_factory=dict)
-    _held: int = 0
     _spill: Spill | None = None
 
     def add(self, batch: Batch) -> None:
         if batch.apart is not None and not self.by_segment:
-            self.apart.append(batch.apart)
-            self._held += batch.apart.nbytes
-            while self.apart and self._held * _SORTED_APART > self.limit:
-                self._add(self.apart.pop(0).parts())
+            self.apart.add(batch.apart)
+            too_many = self.apart.nbytes * _SORTED_APART > self.limit
+            while too_many and self.apart:
+                self._add(self.apart.pop().parts())
         else:
             self._add(batch.parts())
 

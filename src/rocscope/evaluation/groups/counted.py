@@ -112,6 +112,11 @@ class GroupedCounts(Named[CumulativeCounts], Result):
     def _has_both(self) -> NDArray[np.bool_]:
         return (self.n_pos > 0) & (self.n_neg > 0)
 
+    @cached_property
+    def _whole_pairs(self) -> bool:
+        """Whether the pairs of every group can be counted in 64 bits."""
+        return (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS
+
     @property
     def one_class(self) -> Array:
         """The groups without positives or without negatives, of which there is no AUC."""
@@ -136,6 +141,14 @@ class GroupedCounts(Named[CumulativeCounts], Result):
 
     def _area(self, ties: Ties) -> Array:
         credit = {"lower": 0, "half": 1, "upper": 2}[ties]
+        rows = self._rows
+        if isinstance(rows, SortedGroups) and rows.codes.size >= kernels.SMALL and self._whole_pairs:
+            below, not_above = rows.pairs()
+            return np.where(
+                self._has_both,
+                quotients((2 - credit) * below + credit * not_above, 2 * self.n_pos * self.n_neg),
+                np.nan,
+            )
 
         def of_levels(levels: GroupLevels) -> Array:
             above = levels.tp - levels.pos
@@ -373,7 +386,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         Sums over levels are rounded in blocks where a group has many.
         """
         rows = self._rows
-        if rows.at_once and (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS:
+        if rows.at_once and self._whole_pairs:
             found = np.where(known, rows.answer(of_levels), np.nan)
             again = np.flatnonzero(known & (self.n >= kernels.SMALL)) if summed else np.zeros(0, int)
         else:

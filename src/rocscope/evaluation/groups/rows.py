@@ -11,21 +11,20 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._parts import bounds_of, deal, deal_chunks
+from rocscope._cores.threads import in_threads
+from rocscope._parts import deal
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Levels, collapse, decode, encode
 from rocscope.core.result import number
-from rocscope.core.threads import in_threads
 from rocscope.errors import ScoreError
+from rocscope.evaluation.groups.slots import sorted_by_slot
 
 GroupWeight = Literal["n", "n_pos"] | None
 """What a group counts in a mean: its rows, its positives, or as much as any other."""
 
 _ROWS_AT_ONCE = 1 << 20
-_LARGE = 1 << 20
-_MOST_SHORT = 2**31
 _FIRST_ROUNDED = 2**53
 
 
@@ -126,11 +125,6 @@ def quotients(numerator: Array, denominator: Array) -> Array:
     return found
 
 
-def slots_of(group: Array, positive: NDArray[np.bool_], groups: int) -> Array:
-    """Return the slot of rows of groups that are numbered from 0: twice the number, plus 1 for negatives."""
-    return 2 * group.astype(np.uint32 if groups < _MOST_SHORT else np.int64) + ~positive
-
-
 @dataclass(frozen=True)
 class SortedGroups:
     """Unweighted rows as their scores' ordered bits, those of a group's positives, then of its negatives, increasing.
@@ -149,16 +143,9 @@ class SortedGroups:
     at_once = True
 
     @classmethod
-    def of(cls, slots: Sequence[Array], codes: Iterable[Array], groups: int, dtype: np.dtype[Any]) -> "SortedGroups":
-        """Sort chunks of rows, given by `slots_of` and the ordered bits of their scores."""
-        bounds = bounds_of(slots, 2 * groups)
-        dealt = deal_chunks(zip(slots, codes, strict=True), bounds)
-        sizes = np.diff(bounds)
-        few, many = (np.flatnonzero(one) for one in ((sizes > 1) & (sizes < _LARGE), sizes >= _LARGE))
-        for begin, end in zip(bounds[few].tolist(), bounds[few + 1].tolist(), strict=True):
-            dealt[begin:end].sort()
-        in_threads(lambda slot: dealt[bounds[slot] : bounds[slot + 1]].sort(), many)
-        return cls(dealt, bounds, dtype)
+    def of(cls, slots: list[Array], scores: list[Array], groups: int, dtype: np.dtype[Any]) -> "SortedGroups":
+        """Sort rows, given by `slots_of` and their scores (or the codes of these), which are used up."""
+        return cls(*sorted_by_slot(slots, scores, 2 * groups), dtype)
 
     @property
     def totals(self) -> tuple[Array, Array]:
@@ -196,6 +183,18 @@ class SortedGroups:
         code = encode(np.array([cut], self.dtype))[0]
         above = np.concatenate([[0], np.cumsum(self.codes >= code)])[self.bounds]
         return np.diff(above)[::2], np.diff(above)[1::2]
+
+    def pairs(self) -> tuple[Array, Array]:
+        """Return of each group the pairs whose negative is below the positive, and those where it is not above it."""
+        below, not_above = np.empty((2, self.bounds.size // 2), np.int64)
+
+        def count(first: int, last: int) -> None:
+            some = slice(first, last)
+            bounds = self.bounds[2 * first : 2 * last + 1]
+            kernels.groups.count_pairs(self.codes, bounds, below[some], not_above[some])
+
+        in_threads(lambda part: count(*part), pairwise(_cuts(self.bounds[::2])))
+        return below, not_above
 
     def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
         return in_pieces(self, self.bounds[::2], function)
@@ -245,9 +244,12 @@ def _steps(sums: Array, start: Array) -> Array:
 
 def in_pieces(rows: Any, begins: Array, function: Callable[[GroupLevels], Array]) -> Array:
     """Return what a function tells of the levels of each group, some million rows or levels at a time."""
+    return np.concatenate(in_threads(lambda part: function(rows.levels(*part)), pairwise(_cuts(begins))))
+
+
+def _cuts(begins: Array) -> list[int]:
     steps = np.arange(_ROWS_AT_ONCE, begins[-1], _ROWS_AT_ONCE)
-    cuts = np.unique(np.concatenate([[0], begins[:-1].searchsorted(steps), [begins.size - 1]])).tolist()
-    return np.concatenate(in_threads(lambda part: function(rows.levels(*part)), pairwise(cuts)))
+    return np.unique(np.concatenate([[0], begins[:-1].searchsorted(steps), [begins.size - 1]])).tolist()
 
 
 @dataclass(frozen=True)
