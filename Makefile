@@ -42,6 +42,7 @@ docs: $(STAMP)docs
 	cp build/demo/*.html build/try/
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
 	$(BIN)/python .ci/check_site.py build/site
+	$(BIN)/python .ci/axe_site.py build/site
 
 # Wheel and sdist in dist/, tried in a fresh environment without the checkout.
 release: $(STAMP)release

@@ -36,6 +36,7 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's parameters say them, in words that a reader knows
 autodoc_member_order = "bysource"
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_show_sourcelink = False
@@ -52,7 +53,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "try-it": []}
+html_sidebars = {"**": ["sidebar-nav-bs"], "index": [], "try-it": [], "how-it-works": [], "search": []}
 copyright = "The rocscope developers, BSD-3-Clause"
 
 sphinx_gallery_conf = {
@@ -62,6 +63,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "plot_gallery": True,
     "show_memory": False,
+    "show_signature": False,
     "min_reported_time": 1e9,
     "download_all_examples": False,
     "write_computation_times": False,

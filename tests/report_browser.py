@@ -2,8 +2,11 @@
 
 import json
 import shutil
+import socket
+import subprocess
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,14 +37,68 @@ def chromium(driver):
     browser.close()
 
 
+class Firefox:
+    """A page in the machine's own Firefox, by its Marionette protocol: that of playwright's is another program."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        (profile / "user.js").write_text(f'user_pref("marionette.port", {port});\n')
+        command = [program, "--headless", "--marionette", "--no-remote", "--profile", str(profile)]
+        with ExitStack() as opening:
+            self._process = opening.enter_context(
+                subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            )
+            opening.callback(self._process.terminate)
+            self._socket = opening.enter_context(self._connected(port))
+            self._answers = opening.enter_context(self._socket.makefile("rb"))
+            self._read()
+            self._ask("WebDriver:NewSession", capabilities={})
+            self._ask("WebDriver:SetTimeouts", script=120_000)
+            self.close = opening.pop_all().close
+
+    def _connected(self, port: int) -> socket.socket:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                return socket.create_connection(("127.0.0.1", port))
+            except OSError:
+                if time.monotonic() > until or self._process.poll() is not None:
+                    raise
+                time.sleep(0.1)
+
+    def _read(self) -> Any:
+        size = b"".join(iter(lambda: self._answers.read(1), b":"))
+        return json.loads(self._answers.read(int(size)))
+
+    def _ask(self, command: str, **parameters: object) -> Any:
+        text = json.dumps([0, 1, command, parameters]).encode()
+        self._socket.sendall(b"%d:%s" % (len(text), text))
+        _, _, error, found = self._read()
+        assert error is None, error
+        return found
+
+    def goto(self, url: str) -> None:
+        self._ask("WebDriver:Navigate", url=url)
+
+    def evaluate(self, function: str, argument: object = None) -> Any:
+        """What a function of JavaScript, or the promise that it returns, gives."""
+        call = f"Promise.resolve(({function})(arguments[0]))"
+        script = f"{call}.then((found) => arguments[1]([found]), (error) => arguments[1](String(error)))"
+        found = self._ask("WebDriver:ExecuteAsyncScript", script=script, args=[argument], sandbox=None)["value"]
+        assert isinstance(found, list), found
+        return found[0]
+
+
 @pytest.fixture(scope="module")
-def firefox(driver):
-    """The Firefox that playwright brings; no other one can be driven by it."""
-    if not Path(driver.firefox.executable_path).exists():
-        pytest.skip("no Firefox of playwright's on this machine (playwright install firefox)")
-    browser = driver.firefox.launch()
-    yield browser
-    browser.close()
+def firefox(tmp_path_factory):
+    """A page in Firefox; tests are skipped where there is none."""
+    program = next(filter(None, map(shutil.which, ("firefox", "firefox-esr"))), None)
+    if program is None:
+        pytest.skip("no Firefox on this machine (apt-get install firefox-esr)")
+    page = Firefox(program, tmp_path_factory.mktemp("firefox"))
+    yield page
+    page.close()
 
 
 _TO_TOP = """() => {

@@ -1,4 +1,4 @@
-/** Colours for light, dark and forced-colour pages; models differ by hue and by dash. */
+/** Colours for light, dark and forced-colour pages; models differ by hue, those of rocscope.plotting, and by dash. */
 
 import { signal } from "@preact/signals-core";
 
@@ -19,7 +19,7 @@ const LIGHT: Palette = {
   axis: "#aab3bf",
   ghost: "#b9c0ca",
   halo: "#ffffff",
-  hues: ["#1665c1", "#c2500c", "#0f7d6c", "#a8327e", "#6a54c4"],
+  hues: ["#0b5fad", "#c8501a", "#08826d", "#9c337e", "#6f4b1a"],
 };
 
 const DARK: Palette = {
@@ -29,7 +29,7 @@ const DARK: Palette = {
   axis: "#556170",
   ghost: "#4d5866",
   halo: "#171c23",
-  hues: ["#6cb0ff", "#f59a57", "#4fc9b0", "#f08bc4", "#b3a2ff"],
+  hues: ["#5aa9f5", "#f0894a", "#a1eca9", "#db8fb7", "#eeec50"],
 };
 
 const FORCED: Palette = {

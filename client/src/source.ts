@@ -1,6 +1,6 @@
 /** Between the page and whoever counts: the one thing in which its homes differ. */
 
-import { type Calibration, type Comparisons, type Interval, type Payload, type Report, SCHEMA, type Slice, unpackReport, unpackSlice } from "./data";
+import { type Calibration, type Comparisons, type Interval, type Model, type Payload, type Report, SCHEMA, type Slice, unpackReport, unpackSlice } from "./data";
 
 /** Some of the rows: a part that `Report.parts` names, by its place there. */
 export interface Rows {
@@ -18,6 +18,9 @@ export interface Sureness {
   /** Of each model, where the counts came with bins only. */
   readonly calibration?: readonly (Calibration | null)[];
 }
+
+/** A model with what was told of it later. */
+export const surer = (model: Model, { auc, calibration }: Sureness, index: number): Model => ({ ...model, auc: auc[index] ?? model.auc, calibration: calibration?.[index] ?? model.calibration });
 
 export interface Source {
   readonly report: Report;

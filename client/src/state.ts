@@ -3,7 +3,7 @@
 import { batch, computed, effect, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
 
 import type { Model, Report, Slice } from "./data";
-import type { Source } from "./source";
+import { type Source, surer } from "./source";
 import { type Context, prevalenceOf, rewardsErrors } from "./math/context";
 import { bestLevel, bestWithin, cheapest, type Choice } from "./math/hull";
 import { levelAt, type Rates, rates, ratesAt, samplePrevalence } from "./math/levels";
@@ -198,9 +198,9 @@ function counted(source: Source, part: Signal<number>, where: Signal<string>, fi
     const show = (slice: Slice): void => {
       if (given.aborted) return;
       batch(() => ([rows.value, waiting.value] = [slice, ""]));
-      source.sureness?.(asked, given).then(({ auc, comparisons, calibration }) => {
-        const models = slice.models.map((model, i) => ({ ...model, auc: auc[i] ?? model.auc, calibration: calibration?.[i] ?? model.calibration }));
-        if (!given.aborted) rows.value = { ...slice, models, comparisons };
+      source.sureness?.(asked, given).then((sure) => {
+        const models = slice.models.map((model, i) => surer(model, sure, i));
+        if (!given.aborted) rows.value = { ...slice, models, comparisons: sure.comparisons };
       }, failed);
     };
     const found = source.counts(asked, given);

@@ -7,7 +7,7 @@ import { rankApart } from "../src/count/apart";
 import { areaInterval, areaSample, holm } from "../src/count/areas";
 import { dialectOf } from "../src/count/csv";
 import { asInt64, increasing } from "../src/count/numbers";
-import { area, rank, thin } from "../src/count/ranked";
+import { area, levelsOf, rank, thin } from "../src/count/ranked";
 import { betainc, ndtr, studentQuantile } from "../src/count/special";
 import { openTable } from "../src/count/tables";
 import { byThreshold, tprAt, vertical } from "../src/math/folds";
@@ -38,7 +38,7 @@ test("each class sorted by itself gives the levels of all rows ranked together",
       const positive = Uint8Array.from(numbers, () => Number(random() < 0.4));
       const columns = { float64: Float64Array.from(numbers), float32: Float32Array.from(numbers), int32: Int32Array.from(numbers, Math.round), int64: BigInt64Array.from(numbers, (x) => BigInt(Math.round(x) || 0) * 3n) };
       for (const [type, values] of Object.entries(columns)) {
-        const [together, apart] = [rank({ type: type as "int64", values }, positive, null, false), rankApart({ type: type as "int64", values: values.slice() as typeof values }, positive)];
+        const [together, apart] = [rank({ type: type as "int64", values }, positive, null), rankApart({ type: type as "int64", values: values.slice() as typeof values }, positive)];
         for (const column of ["threshold", "pos", "neg", "tp", "fp"] as const) assert.deepEqual(apart[column], together[column], `${type} ${n} ${column}`);
         assert.deepEqual([apart.nPos, apart.nNeg, apart.weighted], [together.nPos, together.nNeg, together.weighted]);
         assert.equal(area(apart), area(together));
@@ -49,19 +49,20 @@ test("each class sorted by itself gives the levels of all rows ranked together",
 });
 
 test("levels, area and hull of five rows", () => {
-  const ranked = rank({ type: "float64", values: Float64Array.of(0.9, 0.6, 0.4, 0.4, 0.2) }, Uint8Array.of(1, 1, 0, 1, 0), null, true);
+  const values = Float64Array.of(0.9, 0.6, 0.4, 0.4, 0.2);
+  const ranked = rank({ type: "float64", values }, Uint8Array.of(1, 1, 0, 1, 0), null);
   assert.deepEqual([...ranked.threshold], [0.9, 0.6, 0.4, 0.2]);
   assert.deepEqual([...ranked.tp], [1, 2, 3, 3]);
   assert.deepEqual([...ranked.fp], [0, 0, 1, 2]);
   assert.equal(area(ranked), 5.5 / 6);
   const { index, hull, deviation } = thin(ranked, 225);
   assert.deepEqual([index, [...hull], deviation], [[0, 1, 2, 3, 4], [0, 2, 3, 4], 0]);
-  assert.deepEqual([...(ranked.level ?? [])], [0, 1, 2, 2, 3]);
+  assert.deepEqual([...levelsOf(ranked, values, null)], [0, 1, 2, 2, 3]);
 });
 
 test("weights decide on the hull exactly: 0.1 three times is not 0.3", () => {
   const weights = { values: Float64Array.of(0.1, 0.1, 0.1, 0.3), whole: false };
-  const ranked = rank({ type: "int64", values: Float64Array.of(3, 3, 2, 1) }, Uint8Array.of(1, 0, 1, 0), weights, false);
+  const ranked = rank({ type: "int64", values: Float64Array.of(3, 3, 2, 1) }, Uint8Array.of(1, 0, 1, 0), weights);
   assert.equal(ranked.exact![0].length, 3);
   assert.deepEqual([...thin(ranked, 225).hull], [0, 2, 3]);
 });

@@ -1,12 +1,19 @@
-"""Make the pictures of the report that the documentation shows: `python docs/images/make.py` (needs Chromium)."""
+"""Make the pictures that the guide shows: `python docs/images/make.py` (those of the report need Chromium).
 
+The names of some may be given. Each stays as it is until this is run again, and is looked at before it is kept.
+"""
+
+import io
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 import rocscope as rs
@@ -58,6 +65,80 @@ def irises() -> rs.Report:
     return rs.Report(preds, title="Irises by their sepals")
 
 
+def keep(png: bytes, name: str) -> None:
+    """Write a picture with 256 colours, which takes a third of the room and looks the same."""
+    with Image.open(io.BytesIO(png)) as image:
+        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
+
+
+def keep_figure(figure: Figure, name: str) -> None:
+    """Write a figure of matplotlib's."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=110)
+    keep(stream.getvalue(), name)
+
+
+def averages(name: str) -> None:
+    """Ten folds averaged in four ways."""
+    rng = np.random.default_rng(1)
+    y = rng.random(1000) < 0.35
+    preds = rs.Predictions(y, {"logistic": scored(rng, y, 1.35, 1.0)}, fold=np.arange(y.size) % 10)
+    figure = Figure(figsize=(9, 8.6), layout="constrained")
+    ways: list[dict[str, Any]] = [{"method": "vertical"}, {"method": "threshold"}, {"method": "false_positives"}]
+    ways += [{"kind": "precision_recall"}]
+    for ax, way in zip(figure.subplots(2, 2).flat, ways, strict=True):
+        rs.evaluation.average_curve(preds, **way).plot(ax=ax)
+    keep_figure(figure, name)
+
+
+def calibrations(name: str) -> None:
+    """Bins, PAV, LOESS beside a spline, and two models."""
+    rng = np.random.default_rng(0)
+    risk = rng.beta(1, 3, 1500)
+    died = rng.random(1500) < risk
+    higher = 1 / (1 + (1 / risk - 1) * np.exp(-0.4))
+    figure = Figure(figsize=(11, 9), layout="constrained")
+    axes = figure.subplots(2, 2).flat
+    one, two = rs.Predictions(died, {"risk": risk}), rs.Predictions(died, {"new": risk, "old": higher})
+    rs.plotting.plot_calibration(one, ax=axes[0])
+    rs.plotting.plot_calibration(one, method="pav", simultaneous=True, ax=axes[1])
+    rs.plotting.plot_calibration(one, method=("loess", "spline"), limits=(0, 0.8), ax=axes[2])
+    rs.plotting.plot_calibration(two, method="loess", ax=axes[3])
+    keep_figure(figure, name)
+
+
+def learning(name: str) -> None:
+    """Three learners of the breast cancer data by the number of training rows."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    x, y = load_breast_cancer(return_X_y=True)
+    models = {"logistic": make_pipeline(StandardScaler(), LogisticRegression()), "naive Bayes": GaussianNB()}
+    models |= {"tree": DecisionTreeClassifier(random_state=0)}
+    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
+    curve = rs.evaluation.learning_curve(models, x, y == 0, metric="auc", sizes="geometric", repeats=20, random_state=0)
+    curve.plot(ax=figure.subplots())
+    keep_figure(figure, name)
+
+
+def choosing(name: str) -> None:
+    """How sure the threshold is that the guide's page chooses."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = load_breast_cancer(return_X_y=True)
+    preds = rs.evaluate(make_pipeline(StandardScaler(), LogisticRegression()), x, y, cv=10)
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    rs.evaluation.optimism(preds, rs.Context(cost_fp=5)).plot(ax=figure.subplots())
+    keep_figure(figure, name)
+
+
 def picture(
     browser: Browser,
     report: rs.Report,
@@ -73,7 +154,7 @@ def picture(
         prepare(page)
         page.mouse.move(0, 0)
         page.wait_for_timeout(800)
-        page.screenshot(path=HERE / name)
+        keep(page.screenshot(), name)
         page.close()
 
 
@@ -91,11 +172,35 @@ def classes(page: Page) -> None:
     page.click("#roc button:text-is('95% band')")
 
 
-if __name__ == "__main__":
+CHARTS = {
+    "averages-over-folds.png": averages,
+    "calibration.png": calibrations,
+    "learning-curve.png": learning,
+    "price-of-choosing.png": choosing,
+}
+REPORTS: dict[str, tuple[Callable[[], rs.Report], Callable[[Page], None], Literal["light", "dark"]]] = {
+    "report.png": (loans, as_it_opens, "light"),
+    "report-dark.png": (many, lift_and_benefit, "dark"),
+    "report-classes.png": (irises, classes, "light"),
+}
+
+
+def main(wanted: list[str]) -> None:
+    """Make the pictures of these names, or all."""
+    for name in wanted or CHARTS:
+        if name in CHARTS:
+            CHARTS[name](name)
+    reports = [name for name in wanted or REPORTS if name in REPORTS]
+    if not reports:
+        return
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        picture(chromium, loans(), "report.png", as_it_opens)
-        picture(chromium, many(), "report-dark.png", lift_and_benefit, scheme="dark")
-        picture(chromium, irises(), "report-classes.png", classes)
+        for name in reports:
+            report, prepare, scheme = REPORTS[name]
+            picture(chromium, report(), name, prepare, scheme)
         chromium.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from table_classifier import TableClassifier
 
 Array = NDArray[Any]
 
@@ -15,7 +13,7 @@ _MOST_POINTS = 100
 _LEAST_VARIANCE = 1e-10
 
 
-class LoessNaiveBayes(ClassifierMixin, BaseEstimator):
+class LoessNaiveBayes(TableClassifier):
     """Class probabilities P(c)·Π P(c | value)/P(c), each of them learned from one attribute.
 
     Parameters
@@ -48,12 +46,9 @@ class LoessNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "LoessNaiveBayes":
         """Learn the share of each class by value, attribute by attribute."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        self.classes_, code = np.unique(y, return_inverse=True)
+        X, code, self.is_named_ = self._training(X, y)
         k = self.classes_.size
         self.prior_ = np.bincount(code, minlength=k) / code.size
-        self.is_named_ = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)
         self.at_, self.share_ = [], []
         for column, named in zip(X.T, self.is_named_, strict=True):
             known = ~np.isnan(column)
@@ -70,8 +65,7 @@ class LoessNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Return n × k probabilities, a column for each of `classes_`."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        X = self._asked(X)
         proba = np.tile(self.prior_, (len(X), 1))
         for column, named, at, share in zip(X.T, self.is_named_, self.at_, self.share_, strict=True):
             known = ~np.isnan(column)
@@ -88,16 +82,6 @@ class LoessNaiveBayes(ClassifierMixin, BaseEstimator):
             total = product.sum(axis=1, keepdims=True)
             proba[known] = np.where(total > 0, product / np.where(total > 0, total, 1), 1 / self.prior_.size)
         return proba
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row."""
-        proba = self.predict_proba(X)
-        return self.classes_[proba.argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 @njit(cache=True)

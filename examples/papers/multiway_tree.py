@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from table_classifier import TableClassifier
 
 Array = NDArray[Any]
 
@@ -15,7 +13,7 @@ _TIE = 1e-12
 _NO_ATTRIBUTE = -1
 
 
-class MultiwayTree(ClassifierMixin, BaseEstimator):
+class MultiwayTree(TableClassifier):
     """Decision tree as Orange grew it by default in 2006.
 
     Parameters
@@ -50,10 +48,7 @@ class MultiwayTree(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "MultiwayTree":
         """Grow the tree, and prune it."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        self.classes_, code = np.unique(y, return_inverse=True)
-        named = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)
+        X, code, named = self._training(X, y)
         largest = np.nanmax(np.where(np.isnan(X), -1, X), axis=0, initial=-1)
         codes = np.where(named, largest + 1, 2).astype(np.intp)
         grown = _grow(np.ascontiguousarray(X), code, named, codes, self.classes_.size)
@@ -63,20 +58,9 @@ class MultiwayTree(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Return n × k shares of the classes in the leaves."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        X = self._asked(X)
         nodes = (self.attribute_, self.cut_, self.first_, self.width_, self.count_, self.size_)
         return _shares(np.ascontiguousarray(X), *nodes)
-
-    def predict(self, X: Any) -> Array:
-        """Return the commonest class of each row's leaf."""
-        proba = self.predict_proba(X)
-        return self.classes_[proba.argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 # What follows is compiled; numba finds the types.

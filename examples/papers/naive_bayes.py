@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from table_classifier import TableClassifier
 
 Array = NDArray[Any]
 
 
-class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
+class BinnedNaiveBayes(TableClassifier):
     """Class probabilities from the counts of attribute values and bins, smoothed by Laplace's rule.
 
     Parameters
@@ -46,11 +44,7 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "BinnedNaiveBayes":
         """Learn the bins, and count how often each class has each value."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        self.classes_ = np.unique(y if self.classes is None else self.classes)
-        code = np.searchsorted(self.classes_, y)
-        nominal = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)
+        X, code, nominal = self._training(X, y, self.classes)
         self.is_named_ = nominal
         self.edges_ = _edges(X[:, ~nominal], self.bins)
         largest = np.nanmax(X[:, nominal], axis=0, initial=-1) if nominal.any() else np.empty(0)
@@ -65,7 +59,7 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
         seen = np.add.reduceat(count.any(axis=1), self.start_)
         divisor = support + self.alpha * (seen + 1)[:, None]
         self.log_share_ = np.log(count + self.alpha) - np.log(np.repeat(divisor, self.size_, axis=0))
-        self.log_prior_ = np.log((support + self.alpha) / (len(y) + self.alpha * k))
+        self.log_prior_ = np.log((support + self.alpha) / (code.size + self.alpha * k))
         return self
 
     def _places(self, X: Array) -> NDArray[np.intp]:
@@ -81,21 +75,10 @@ class BinnedNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Return n × k probabilities, a column for each of `classes_`."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        X = self._asked(X)
         score = self.log_share_[self._places(X)].sum(axis=1) + self.log_prior_
         score = np.exp(score - score.max(axis=1, keepdims=True))
         return score / score.sum(axis=1, keepdims=True)
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row."""
-        proba = self.predict_proba(X)
-        return self.classes_[proba.argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _edges(X: Array, bins: int) -> Array:

@@ -2,6 +2,9 @@
 
 import math
 
+_LEAST_P = 0.0001
+"""Smaller ones say more of the tail of a normal curve than of the rows."""
+
 
 def about(value: float) -> str:
     """Return an expected number without digits that nobody can act on: whole from 100 on, of three digits below.
@@ -44,3 +47,25 @@ def alike(*numbers: float) -> list[str]:
 def chance(share: float) -> str:
     """Return a probability that was found by drawing, which is never sure."""
     return "above 99.9 %" if share > 0.999 else "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value for a table.
+
+    Examples
+    --------
+    >>> p_value(0.034321), p_value(3e-9), p_value(math.nan)
+    ('0.0343', '<0.0001', 'undefined')
+    """
+    return f"<{_LEAST_P:g}" if p < _LEAST_P else known(p, ".3g")
+
+
+def known(value: float, digits: str) -> str:
+    """Return a number, or that it is undefined.
+
+    Examples
+    --------
+    >>> known(0.5, ".4f"), known(math.nan, ".4f")
+    ('0.5000', 'undefined')
+    """
+    return "undefined" if math.isnan(value) else format(value, digits)

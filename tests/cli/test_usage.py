@@ -71,7 +71,7 @@ def test_version(run):
     ("arguments", "message"),
     [
         (("summary",), "FILE requires an argument; see rocscope summary --help"),
-        (("sumary", "f.csv"), 'Unknown command "sumary". Did you mean "summary"?'),
+        (("sumary", "f.csv"), 'Neither a command nor a file: "sumary". Did you mean "summary"?'),
         (("summary", "f.csv", "--lable", "y"), "--lable. Did you mean --label?"),
         (("summary", "--lable", "y"), "--lable is no option of this command"),
         (("summary", "a.csv", "b.csv"), "got also 'b.csv'; a pattern such as 'part-*.csv' belongs in quotes"),

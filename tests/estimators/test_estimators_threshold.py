@@ -33,12 +33,19 @@ def by_hand(model, X, y, folds, **options):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"context": rs.Context(cost_fn=5)}, {"subject_to": "tpr >= .9"}, {"criterion": "f1"}]
+    "options",
+    [
+        {},
+        {"subject_to": "tpr >= .9", "context": rs.Context(cost_fn=5)},
+        {"criterion": "f1"},
+        {"context": rs.Context(cost_fn=5), "shrinkage": 0},
+    ],
 )
 def test_the_threshold_is_the_one_that_merged_scores_choose(options):
     X, y = sample()
     model = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=7, random_state=3, **options).fit(X, y)
-    scores, wanted = by_hand(LogisticRegression(), X, y, model.predictions_.fold, **options)
+    asked = {name: value for name, value in options.items() if name != "shrinkage"}
+    scores, wanted = by_hand(LogisticRegression(), X, y, model.predictions_.fold, **asked)
     assert np.array_equal(model.predictions_.scores["LogisticRegression"], scores)
     assert model.threshold_ == wanted.threshold
     assert model.decision_.point == wanted.point

@@ -196,7 +196,7 @@ def study(design, samples, *, cv=5, repeats=10, seed=0):
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or DESIGNS:
-        found = study(DESIGNS[name], 300)
+        found = study(DESIGNS[name], 2000)
         for column, what in enumerate((*DESIGNS[name].models, "difference")):
             held, plain, off, inflation = found[:, column].mean(axis=0)
             line = f"{name} | {what} | {100 * plain:.1f} % | {100 * held:.1f} % | {off:+.4f} | {inflation:.2f}"

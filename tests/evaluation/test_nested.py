@@ -98,7 +98,7 @@ def test_it_is_the_published_algorithm(metric, loss):
         inflation = np.clip(np.sqrt(max(0, excess) / (within / 3)), 1, 2)
         estimate = found[0].difference if name == "difference" else found.estimates[name]
         assert estimate.value == pytest.approx(value, rel=1e-10)
-        assert estimate.standard_error == pytest.approx(inflation * np.sqrt(within / 3), rel=1e-10)
+        assert estimate.standard_error == pytest.approx(inflation * np.sqrt(within / 4), rel=1e-10)
         reach = stats.norm.ppf(0.975) * estimate.standard_error
         assert (estimate.low, estimate.high) == pytest.approx((value - reach, value + reach))
     covariance = found.covariance

@@ -134,3 +134,11 @@ def test_sessions_print_what_is_shown(page, tmp_path, monkeypatch):
             r"^\$ rocscope (.*)$", "\n".join(blocks(page, "console")).replace("\\\n", ""), re.MULTILINE
         ):
             assert cli.run(shlex.split(command)) == 0, command
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "tutorials" and page.stem != "index"])
+def test_a_tutorial_takes_ten_lines_and_five_minutes(page):
+    """From file to decision, which follows the block that makes the file; 200 words a minute are slow."""
+    _, to_decision, *_ = blocks(page, "pycon")
+    assert len(re.findall(r"^(>>>|\.\.\.) ", to_decision, re.MULTILINE)) <= 10
+    assert len(page.read_text(encoding="utf-8").split()) <= 5 * 200

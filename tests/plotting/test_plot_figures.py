@@ -306,3 +306,9 @@ def test_a_legend_of_another_place_is_refused():
     with pytest.raises(InputError, match="one of 'inside', 'beside', 'below', 'none'"):
         rs.plotting.plot_roc(PREDICTIONS, legend="outside")
     assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("name", sorted(set(rs.plotting.__all__)))
+def test_what_cannot_be_drawn_is_refused_in_words(name):
+    with pytest.raises(InputError, match=r"expected .*, got an int"):
+        getattr(rs.plotting, name)(1)

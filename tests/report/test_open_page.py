@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("open_page")  # one browser for all
 
 AXE = Path(__file__).parents[2] / "client" / "node_modules" / "axe-core" / "axe.min.js"
 LAYOUT = {"decimal": ".", "delimiter": None, "encoding": "utf-8"}
-MENDED = (163,)  # an empty block of LZ4
+MENDED = (163, 756)  # an empty block of LZ4, a decimal that is missing
 
 
 def roles(*scores, label="y", positive=None, weight=None, segment=None, fold=None):
@@ -54,9 +54,10 @@ def difference(page, case):
     if case.kinds[-1] != "fractions" or "levels" not in found:
         return "" if found["provenance"]["hash"] == fingerprint(counts) or "levels" not in found else "other counts"
     for model, levels in zip(found["levels"], counts.values(), strict=True):
-        if [
-            int(score) if isinstance(score, str) else score for score in model["threshold"]
-        ] != levels.threshold.tolist():
+        exact = type(
+            levels.threshold[0].item()
+        )  # a whole float comes as its shortest digits, which Python takes for others
+        if [exact(score) for score in model["threshold"]] != levels.threshold.tolist():
             return "other thresholds"
         hull = rs.roc(levels).hull().counts
         for mine, own, vertices in ((model["tp"], levels.tp, hull.tp), (model["fp"], levels.fp, hull.fp)):
@@ -72,6 +73,7 @@ def search(page, numbers, folder):
     for number in numbers:
         case = make_case(number, folder)
         if said := difference(page, case):
+            print(f"case {number}, {case.path.name}, {case.kinds}: {said}", flush=True)
             found[f"case {number}, {case.path.name}, {case.kinds}"] = said
         case.path.unlink()
     return found
@@ -82,18 +84,21 @@ def test_a_hundred_files_of_all_kinds_are_counted_as_python_counts_them(page, tm
 
 
 @pytest.mark.slow
-def test_ten_thousand_files_are_counted_as_python_counts_them(page, tmp_path):
+@pytest.mark.parametrize("browser", ["page", "firefox"])
+def test_ten_thousand_files_are_counted_as_python_counts_them(browser, request, tmp_path):
+    page = request.getfixturevalue(browser)
+    if browser == "firefox":
+        page.goto(write_page(tmp_path).as_uri())
     began, found = time.monotonic(), {}
     for first in range(100, 10_100, 500):
-        found |= search(page.page, range(first, first + 500), tmp_path)
+        found |= search(getattr(page, "page", page), range(first, first + 500), tmp_path)
         print(f"{first + 400} files, {len(found)} differences, {time.monotonic() - began:.0f} s", flush=True)
     assert found == {}
 
 
 def test_a_hundred_files_are_counted_so_in_firefox_too(firefox, tmp_path):
-    page = firefox.new_page()
-    page.goto(write_page(tmp_path).as_uri())
-    assert search(page, range(100), tmp_path) == {}
+    firefox.goto(write_page(tmp_path).as_uri())
+    assert search(firefox, (*range(100), *MENDED), tmp_path) == {}
 
 
 def write(path, columns):

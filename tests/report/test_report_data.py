@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import rocscope as rs
 from report_browser import predictions
 from rocscope.errors import InputError, OneClassError
+from rocscope.plotting import theme
 from rocscope.report.html import MOST_BYTES, render
 from rocscope.report.model import report_data
 from rocscope.report.pack import counts_column, payload, scores_column
@@ -96,6 +97,12 @@ def test_the_client_is_at_most_110_kb():
     bundles |= {"worker.js", "widget.js"}
     assert {path.name for path in DIST.iterdir()} == {*bundles, "THIRD_PARTY.txt", "bom.cdx.json"}
     assert sum((DIST / name).stat().st_size for name in ("report.js", "report.css")) <= 110_000
+
+
+def test_the_page_has_the_hues_that_are_tested_for_the_colour_blind():
+    script = (DIST / "report.js").read_text(encoding="utf-8")
+    for colours in (theme.LIGHT, theme.DARK):
+        assert ",".join(f'"{hue}"' for hue in colours.hues) in script
 
 
 @pytest.mark.parametrize(("models", "rows"), [(2, 300), (20, 20_000), (3, 300_000)])

@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals-core";
 
 import { button, card, download, h, s, scroller, setText, table } from "../dom";
 import { number } from "../format";
-import { palette } from "../palette";
+import { type Palette, palette } from "../palette";
 import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
 import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
 import { directLabels } from "./labels";
@@ -48,6 +48,11 @@ function schedule(job: () => void): void {
   jobs.add(job);
 }
 
+/** What axes are drawn from: they stay while curves move. */
+function axesKey({ x, y }: Scene, { width, height }: Size, colours: Palette): unknown[] {
+  return [x.label, ...x.domain, x.format, x.ticks?.length, y.label, ...y.domain, width, height, colours];
+}
+
 export function chart(options: ChartOptions): HTMLElement {
   const margin = { ...MARGIN, ...options.margin };
   const canvas = h("canvas", { "aria-hidden": "true" });
@@ -73,6 +78,7 @@ export function chart(options: ChartOptions): HTMLElement {
   const awake = computed(() => visible.value && size.value.width > 0);
 
   let timer = 0;
+  let drawn: readonly unknown[] = [];
   const label = (): void => {
     const pen = canvas.getContext("2d");
     if (pen) pen.font = `600 12px ${FONT}`;
@@ -82,8 +88,12 @@ export function chart(options: ChartOptions): HTMLElement {
   };
   const drawScene = (): void => {
     paint(canvas, size.peek(), scene.peek(), frame.peek(), palette.peek());
-    svg.setAttribute("viewBox", `0 0 ${size.peek().width} ${size.peek().height}`);
-    axes.replaceChildren(axesAsSvg(scene.peek(), frame.peek(), palette.peek()));
+    const now = axesKey(scene.peek(), size.peek(), palette.peek());
+    if (now.some((part, i) => part !== drawn[i])) {
+      drawn = now;
+      svg.setAttribute("viewBox", `0 0 ${size.peek().width} ${size.peek().height}`);
+      axes.replaceChildren(axesAsSvg(scene.peek(), frame.peek(), palette.peek()));
+    }
     clearTimeout(timer);
     timer = window.setTimeout(label, labels.hasChildNodes() ? 250 : 0);
   };

@@ -12,10 +12,12 @@ type Pen = CanvasRenderingContext2D;
 /** Draw the path of a series: by a plain loop, as every frame of a drag has thousands of points. */
 function draw(series: Series, frame: Frame, pen: Pen): void {
   const { x, y } = series.base ? outline(series, series.base) : series;
-  const [toX, toY] = [straight(frame.x), straight(frame.y)];
+  const [right, across] = straight(frame.x);
+  const [bottom, up] = straight(frame.y);
   let down = false;
   for (let i = 0; i < x.length; i++) {
-    const [left, top] = [toX(x[i]!), toY(y[i]!)];
+    const left = right + across * x[i]!;
+    const top = bottom + up * y[i]!;
     if (!Number.isFinite(left + top)) down = false;
     else if (down) pen.lineTo(left, top);
     else {
@@ -28,10 +30,11 @@ function draw(series: Series, frame: Frame, pen: Pen): void {
 /** The same as text. */
 function pathOf(series: Series, frame: Frame): string | null {
   const { x, y } = series.base ? outline(series, series.base) : series;
-  const [toX, toY] = [straight(frame.x), straight(frame.y)];
+  const [right, across] = straight(frame.x);
+  const [bottom, up] = straight(frame.y);
   const shape = line<number>()
-    .x((i) => toX(x[i] ?? NaN))
-    .y((i) => toY(y[i] ?? NaN))
+    .x((i) => right + across * (x[i] ?? NaN))
+    .y((i) => bottom + up * (y[i] ?? NaN))
     .defined((i) => Number.isFinite(x[i]) && Number.isFinite(y[i]));
   return shape(upTo(x.length));
 }
@@ -42,11 +45,11 @@ function outline({ x, y }: Series, base: Column): { x: Column; y: Column } {
   return { x: round(x, x), y: round(y, base) };
 }
 
-/** A scale as one multiplication: a frame draws thousands of points. */
-function straight(scale: Scale): (value: number) => number {
+/** A scale as a sum and a product, where 0 comes to lie and how far apart wholes: a frame draws thousands of points. */
+function straight(scale: Scale): [number, number] {
   const [[from = 0, to = 1], [start = 0, end = 1]] = [scale.domain(), scale.range()];
   const slope = (end - start) / (to - from);
-  return (value) => start + (value - from) * slope;
+  return [start - from * slope, slope];
 }
 
 const ranges = new Map<number, readonly number[]>();

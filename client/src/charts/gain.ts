@@ -7,7 +7,7 @@ import { across, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
 import { choices } from "../dom";
 import { number, percent, tick } from "../format";
-import { prevalenceOf, probabilityThreshold } from "../math/context";
+import { probabilityThreshold } from "../math/context";
 import { nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { type GainView, setLevel, type State } from "../state";
@@ -90,8 +90,9 @@ function place(state: State, model: Model, level: number): Point {
 function columnsOf(state: State, model: Model, which?: readonly number[]): { x: Float64Array; y: Float64Array } {
   const { tp, fp, tpr, fpr, nPos, nNeg } = model.levels;
   const n = nPos + nNeg;
-  const ofSample = state.prevalence.value === null;
-  const share = prevalenceOf(state.context.value, samplePrevalence(model.levels));
+  const wanted = state.prevalence.value; // not the context, so that costs redraw nothing
+  const ofSample = wanted === null;
+  const share = wanted ?? samplePrevalence(model.levels);
   const kind = state.gainView.value;
   const size = (which ?? tp).length;
   const [x, y] = [new Float64Array(size), new Float64Array(size)];

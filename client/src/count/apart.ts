@@ -1,9 +1,9 @@
-/** Ranking of millions of rows: each class sorted by itself, as plain values, and both merged. */
+/** Ranking of rows of one weight: each class sorted by itself, as plain values, and both merged. */
 
 import { isBig, type Numbers, type Values } from "./numbers";
 import type { Ranked } from "./ranked";
 
-/** Counts by distinct score of rows of weight 1; which row has which level is not told. */
+/** Counts by distinct score of rows of weight 1. */
 export function rankApart({ type, values }: Pick<Numbers, "type" | "values">, positive: Uint8Array): Ranked {
   const narrow = values instanceof Float32Array;
   const sides = apart(narrow ? ordered(values) : values, positive) as [Float64Array, Float64Array]; // or of another type, which are compared alike
@@ -12,7 +12,7 @@ export function rankApart({ type, values }: Pick<Numbers, "type" | "values">, po
   const merged = merge(pos, neg);
   const threshold: Values = narrow ? asFloats(merged.threshold as unknown as Uint32Array) : merged.threshold;
   if (!narrow && !isBig(threshold)) for (let i = 0; i < threshold.length; i++) if (threshold[i] === 0) threshold[i] = 0; // of 0 and -0 the former
-  return { ...merged, type, threshold, nPos: pos.length, nNeg: neg.length, weighted: false, exact: null, level: null };
+  return { ...merged, type, threshold, nPos: pos.length, nNeg: neg.length, weighted: false, exact: null };
 }
 
 /** The values of negative and of positive rows. */

@@ -146,14 +146,10 @@ export interface AreaInterval {
 export function areaInterval(sample: AreaSample, model: number): AreaInterval {
   const size = effectiveSize(sample, model);
   const [low, high] = intervalAt(size, studentQuantile(size.df, 0.025));
-  const trials = Number(size.trials.toPrecision(3));
-  const method = `Wilson for ${trials >= 1000 ? exponent(trials) : trials} trials, t with ${size.df.toFixed(0)} df`;
+  const digits = size.trials >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
+  const trials = size.trials.toLocaleString("en", digits);
+  const method = `Wilson for ${trials} trials, t with ${size.df.toFixed(0)} df`;
   return { value: size.auc, low, high, method };
-}
-
-/** Three digits as Python's ".3g" writes them from 1000 on. */
-function exponent(value: number): string {
-  return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }
 
 export interface AreaComparison {

@@ -210,7 +210,7 @@ class Builder {
 
   /** Whole decimals as whole numbers; others as floats where these keep their order, by a quotient of exact numbers. */
   private decimals(scale: number, subject: string): Numbers {
-    const exact = (this.values as unknown[]).map((value) => (value === undefined ? 0n : value instanceof Uint8Array ? signed(value) : BigInt(value as number)));
+    const exact = Array.from(this.values as unknown[], (value) => (value === undefined ? 0n : value instanceof Uint8Array ? signed(value) : BigInt(value as number)));
     if (scale <= 0) {
       const within = (low: bigint, high: bigint): boolean => exact.every((value) => value >= low && value < high);
       if (within(-(2n ** 63n), 2n ** 63n)) return { type: "int64", values: BigInt64Array.from(exact), missing: this.missing };

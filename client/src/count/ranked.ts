@@ -16,8 +16,6 @@ export interface Ranked {
   /** Whether weights are no whole numbers; then what follows has the exact sums, in a common unit. */
   readonly weighted: boolean;
   readonly exact: readonly [tp: readonly bigint[], fp: readonly bigint[]] | null;
-  /** Of each row the level of its score, -1 where it weighs nothing; null where nobody asked. */
-  readonly level: Int32Array | null;
 }
 
 export interface Weights {
@@ -26,14 +24,14 @@ export interface Weights {
   readonly whole: boolean;
 }
 
-export function rank({ type, values }: Pick<Numbers, "type" | "values">, positive: Uint8Array, weights: Weights | null, withLevels: boolean): Ranked {
+/** Counts of rows that weigh differently. Without weights `rankApart` finds the same sooner. */
+export function rank({ type, values }: Pick<Numbers, "type" | "values">, positive: Uint8Array, weights: Weights | null): Ranked {
   const order = increasing(values);
   const used = weights ? order.filter((row) => weights.values[row]! > 0) : order; // rows of no weight change nothing
   const first = new Uint32Array(used.length); // row of each level
   const [pos, neg] = [new Float64Array(used.length), new Float64Array(used.length)];
   const units = weights && !weights.whole ? unitsOf(weights.values) : null;
   const [up, right]: [bigint[], bigint[]] = [[], []];
-  const level = withLevels ? new Int32Array(order.length).fill(-1) : null;
   let size = 0;
   let before: number | bigint | undefined;
   for (let i = used.length - 1; i >= 0; i--) {
@@ -42,7 +40,6 @@ export function rank({ type, values }: Pick<Numbers, "type" | "values">, positiv
     if (score !== before) first[size++] = row;
     before = score;
     const weight = weights ? weights.values[row]! : 1;
-    if (level) level[row] = size - 1;
     if (positive[row]) pos[size - 1]! += weight;
     else neg[size - 1]! += weight;
     if (units) {
@@ -57,7 +54,24 @@ export function rank({ type, values }: Pick<Numbers, "type" | "values">, positiv
   const [posOf, negOf] = [pos.slice(0, size), neg.slice(0, size)];
   const [tp, fp] = [cumulative(posOf), cumulative(negOf)];
   const exact = units ? ([runningSums(up), runningSums(right)] as const) : null;
-  return { type, threshold, pos: posOf, neg: negOf, tp, fp, nPos: tp[size - 1] ?? 0, nNeg: fp[size - 1] ?? 0, weighted: exact !== null, exact, level };
+  return { type, threshold, pos: posOf, neg: negOf, tp, fp, nPos: tp[size - 1] ?? 0, nNeg: fp[size - 1] ?? 0, weighted: exact !== null, exact };
+}
+
+/** Of each row the level of its score, -1 where it weighs nothing. */
+export function levelsOf({ threshold }: Ranked, values: Values, weights: Weights | null): Int32Array {
+  const level = new Int32Array(values.length);
+  const last = threshold.length - 1;
+  for (let row = 0; row < level.length; row++) {
+    const score = values[row]!;
+    let [low, high] = [0, last];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (threshold[middle]! > score) low = middle + 1;
+      else high = middle;
+    }
+    level[row] = weights && !weights.values[row] ? -1 : low;
+  }
+  return level;
 }
 
 function cumulative(column: Float64Array): Float64Array {

@@ -10,13 +10,15 @@ import { rankApart } from "./apart";
 import { Refused } from "./errors";
 import { positives, shownLabel } from "./labels";
 import { floats, isBig, keep, type Numbers } from "./numbers";
-import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, rank, type Ranked, thin, type Weights } from "./ranked";
+import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, rank, type Ranked, thin, type Weights } from "./ranked";
 import type { Names } from "./sinks";
 import type { Table } from "./table";
 
 /** More rows than these are not compared in pairs, which takes their ranks row by row. */
 export const MOST_COMPARED = 1_000_000;
 const MOST_MODELS_COMPARED = 20;
+/** Of more levels than these all but the bins of calibration is told later, with how sure areas are. */
+const MOST_AT_ONCE = 50_000;
 const [MOST_POINTS, POINTS] = [225, 60];
 const [MOST_SEGMENTS, MOST_VALUES, MOST_FOLDS] = [40, 1000, 50];
 const SMALL = 10;
@@ -41,6 +43,7 @@ export class CountedRows {
   private readonly groups: Group[] = [];
   private readonly ranked = new Map<number, Map<string, Ranked>>();
   private readonly figures = new Map<number, Figures[]>();
+  private readonly slices = new Map<number, Slice>();
 
   private constructor(
     readonly read: number,
@@ -136,7 +139,7 @@ export class CountedRows {
 
   private rankedOf({ type, values }: Numbers, rows: Uint32Array | null, positive: Uint8Array, weights: Weights | null): Ranked {
     const kept = { type, values: rows ? keep(values, rows) : values };
-    return positive.length > MOST_COMPARED && !weights ? rankApart(kept, positive) : rank(kept, positive, weights, positive.length <= MOST_COMPARED);
+    return weights ? rank(kept, positive, weights) : rankApart(kept, positive);
   }
 
   /** Of very many rows all that is asked for later, a model after the other, so that no two are ranked at a time. */
@@ -165,10 +168,15 @@ export class CountedRows {
   }
 
   slice(part: number): Slice {
+    const known = this.slices.get(part);
+    if (known) return known;
     const { kind, name } = this.parts[part]!;
-    if (this.large) return { kind, name, models: this.figuresOf(part).map(({ model }) => model), comparisons: NO_COMPARISONS };
-    const models = [...this.ofPart(part)].map(([model, ranked], index) => modelOf(model, index, ranked, part ? POINTS : MOST_POINTS));
-    return { kind, name, models, comparisons: NO_COMPARISONS };
+    const models = this.large
+      ? this.figuresOf(part).map(({ model }) => model)
+      : [...this.ofPart(part)].map(([model, ranked], index) => modelOf(model, index, ranked, part ? POINTS : MOST_POINTS));
+    const found = { kind, name, models, comparisons: NO_COMPARISONS };
+    this.slices.set(part, found);
+    return found;
   }
 
   /** How sure the areas are, and whether they differ. Weights that are no whole numbers do not tell. */
@@ -178,15 +186,17 @@ export class CountedRows {
     if (this.large) return { auc: this.figuresOf(part).map(({ auc }) => interval(auc)), comparisons: NO_COMPARISONS };
     const ranked = [...this.ofPart(part).values()];
     const areas = ranked.map(area);
-    if (ranked.some(({ weighted }) => weighted)) return { auc: areas.map((value) => ({ value })), comparisons: NO_COMPARISONS };
-    if (ranked.length < 2 || ranked.length > MOST_MODELS_COMPARED) return { auc: ranked.map((one) => interval(ofLevels(one))), comparisons: NO_COMPARISONS };
-    return this.compared(part, ranked, areas, interval, note);
+    const calibration = ranked.map((one) => (one.threshold.length > MOST_AT_ONCE ? calibrationOf(one) : null));
+    if (ranked.some(({ weighted }) => weighted)) return { auc: areas.map((value) => ({ value })), comparisons: NO_COMPARISONS, calibration };
+    if (ranked.length < 2 || ranked.length > MOST_MODELS_COMPARED) return { auc: ranked.map((one) => interval(ofLevels(one))), comparisons: NO_COMPARISONS, calibration };
+    return { ...this.compared(part, ranked, areas, interval, note), calibration };
   }
 
   private compared(part: number, ranked: readonly Ranked[], areas: readonly number[], interval: (found: Interval) => Interval, note: string): Sureness {
     const rows = part ? this.groups[part - 1]!.rows : null;
     const at = (i: number): number => (rows ? rows[i]! : i);
-    const levels = ranked.map(({ level }) => level!);
+    const weights = this.weights && rows ? { ...this.weights, values: keep(this.weights.values, rows) } : this.weights;
+    const levels = [...this.scores.values()].map(({ values }, m) => levelsOf(ranked[m]!, rows ? keep(values, rows) : values, weights));
     const sides: [number[], number[]] = [[], []];
     for (let i = 0; i < levels[0]!.length; i++) if (levels[0]![i]! >= 0) sides[this.positive[at(i)] ? 0 : 1].push(i);
     const placed = ranked.map((one, m) => placements(one, levels[m]!, sides));
@@ -208,11 +218,6 @@ export class CountedRows {
     return { ...sizes, hash: await fingerprint(ranked, !this.weights || this.weights.whole) };
   }
 
-  private thinned(): Pick<Ranked, "tp" | "fp" | "nPos" | "nNeg"> & { index: readonly number[] } {
-    const ranked = [...this.counts().values()][0]!;
-    return { ...ranked, index: ranked.nPos && ranked.nNeg ? thin(ranked, MOST_POINTS).index : [] };
-  }
-
   /** What is to be known besides the numbers. */
   remarks(): string[] {
     const known = this.large ? this.figuresOf(0).map(({ model, weighted }) => ({ name: model.name, auc: model.auc.value, weighted })) : [...this.counts()].map(([name, one]) => ({ name, auc: area(one), weighted: one.weighted }));
@@ -225,8 +230,11 @@ export class CountedRows {
   }
 
   private small(): string[] {
-    const { tp, fp, nPos, nNeg, index } = this.large ? { ...this.figuresOf(0)[0]!.model.levels, index: null } : this.thinned();
-    const depth = index ? index.map((i) => (i ? tp[i - 1]! + fp[i - 1]! : 0)) : Array.from(tp, (hits, i) => hits + fp[i]!);
+    const ranked = this.large ? null : [...this.counts().values()][0]!;
+    const alone = ranked && !(ranked.nPos && ranked.nNeg); // of one class nothing is drawn
+    const { nPos, nNeg } = alone ? ranked : this.slice(0).models[0]!.levels;
+    const { tp, fp } = alone ? NOTHING : this.slice(0).models[0]!.levels;
+    const depth = Array.from(tp, (hits, i) => hits + fp[i]!);
     const steps = depth.slice(1).map((cases, i) => cases - depth[i]!).sort((a, b) => a - b);
     const few: string[] = [];
     const note = (where: string, pos: number, neg: number): void => {
@@ -246,6 +254,7 @@ export class CountedRows {
   }
 }
 
+const NOTHING = { tp: new Float64Array(0), fp: new Float64Array(0) };
 const NO_COMPARISONS: Comparisons = { method: "", rows: [] };
 
 /** Rows in which nothing is missing. */
@@ -295,7 +304,7 @@ function modelOf(name: string, index: number, ranked: Ranked, most: number): Mod
     auc: { value: area(ranked) },
     averagePrecision: averagePrecision(ranked),
     ks: ks(ranked),
-    calibration: areProbabilities(ranked) ? calibrationOf(ranked, threshold.length > MOST_COMPARED) : null,
+    calibration: areProbabilities(ranked) ? calibrationOf(ranked, threshold.length > MOST_AT_ONCE) : null,
   };
 }
 

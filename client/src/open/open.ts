@@ -89,7 +89,7 @@ async function attempt(job: () => Promise<void>): Promise<void> {
   }
 }
 
-const USES: readonly (readonly [Use, string])[] = [["", "not used"], ["label", "label"], ["score", "score of a model"], ["weight", "weight"], ["segment", "segment"], ["fold", "fold"]];
+const USES: readonly (readonly [Use, string])[] = [["", "not used"], ["label", "label"], ["score", "score"], ["weight", "weight"], ["segment", "segment"], ["fold", "fold"]];
 
 function columnsCard(files: readonly File[], look: Look): HTMLElement {
   const uses = guess(look);
@@ -187,7 +187,10 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
   return {
     report,
     counts: ({ part }) => worker.ask({ ask: "slice", part }),
-    sureness: ({ part }) => worker.ask({ ask: "sureness", part }),
+    sureness: async ({ part }) => {
+      await new Promise((done) => setTimeout(done, 150)); // until the charts are drawn, for which the worker would leave one core less
+      return worker.ask({ ask: "sureness", part });
+    },
   };
 }
 

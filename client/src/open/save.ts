@@ -4,7 +4,7 @@ import { download, h, table } from "../dom";
 import { fileName } from "../chart/export";
 import { fixed } from "../format";
 import type { Slice } from "../data";
-import type { Source } from "../source";
+import { type Source, surer } from "../source";
 import type { State } from "../state";
 import { payloadOf } from "./pack";
 
@@ -22,7 +22,7 @@ export async function saveReport(state: State, source: Source, parts: Parts): Pr
   for (const part of state.report.parts.keys()) {
     const slice = await source.counts({ part }, signal);
     const sure = await source.sureness?.({ part }, signal);
-    slices.push(sure ? { ...slice, models: slice.models.map((model, i) => ({ ...model, auc: sure.auc[i] ?? model.auc })), comparisons: sure.comparisons } : slice);
+    slices.push(sure ? { ...slice, models: slice.models.map((model, i) => surer(model, sure, i)), comparisons: sure.comparisons } : slice);
   }
   const payload = JSON.stringify(payloadOf(state.report, state.context.value, slices));
   const safe = payload.replace(/</g, "\\u003c").replace(/\u2028/g, "\\u2028").replace(/\u2029/g, "\\u2029");

@@ -22,7 +22,7 @@ async function answer(question: Question, progress: (share: number) => void): Pr
       return samples.length === 1 ? samples[0]!.slice(question.part) : together(samples.map((sample) => sample.slice(0)));
     case "sureness": {
       const found = samples.map((sample) => sample.sureness(question.part));
-      return found.length === 1 ? found[0]! : { auc: found.flatMap(({ auc }) => auc), comparisons: { method: "", rows: [] } };
+      return found.length === 1 ? found[0]! : { auc: found.flatMap(({ auc }) => auc), comparisons: { method: "", rows: [] }, calibration: found.flatMap(({ auc, calibration }) => calibration ?? auc.map(() => null)) };
     }
   }
 }

@@ -69,10 +69,14 @@ export function modelsTable(state: State): HTMLElement {
     if (!visible.value) return;
     for (const { model, update } of rows.value) update(model);
   });
-  const order = computed(() => ordered(state).map((model) => model.index).join(" "));
   effect(() => {
     const all = rows.value;
-    body.replaceChildren(...order.value.split(" ").flatMap((index) => all[Number(index)]?.element ?? []));
+    if (all[0]?.element.parentElement !== body) body.replaceChildren(...all.map(({ element }) => element));
+    if (!visible.value) return;
+    ordered(state).forEach(({ index }, place) => {
+      const { element } = all[index]!;
+      if (body.children[place] !== element) body.insertBefore(element, body.children[place]!);
+    });
   });
   const csv = button("CSV", () => download(`${fileName(state.report.title, "models")}.csv`, modelsCsv(state)), {
     class: "quiet-button",

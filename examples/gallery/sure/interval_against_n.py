@@ -17,10 +17,11 @@ score = rng.normal(1.3 * y, 1)
 found = [rs.auc_interval(y[:n], score[:n]) for n in sizes]
 
 figure, ax = plt.subplots()
-ax.vlines(sizes, [each.low for each in found], [each.high for each in found], lw=3)
-ax.plot(sizes, [each.value for each in found], "o")
+ax.vlines(sizes, [each.low for each in found], [each.high for each in found], color="#0b5fad", lw=3)
+ax.plot(sizes, [each.value for each in found], "o", color="#0b5fad")
 ax.set(xscale="log", xlabel="cases", ylabel="AUC, 95 % interval")
 ax.set_xticks(sizes, [str(n) for n in sizes])
 ax.minorticks_off()
+ax.grid(color="#eceef1")
 widths = [each.high - each.low for each in found]
 print(f"From 100 to 1,600 cases the interval shrinks from {widths[1]:.2f} to {widths[-1]:.2f}.")

@@ -179,6 +179,13 @@ class CalibrationIndex(Result):
     convention: str
 
 
+def distances(sample: Outcomes, convention: Convention = "val.prob", span: float | None = None) -> Array:
+    """Return how far each probability is from the LOESS calibration curve."""
+    degree = _DEGREES[convention]
+    fit = loess_fit(sample, DEFAULT_SPAN[degree] if span is None else span, degree)
+    return np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)
+
+
 def calibration_index(
     y_true: Any,
     y_score: Any = None,
@@ -228,8 +235,6 @@ def calibration_index(
     check.check_choice("convention", convention, tuple(_DEGREES))
     sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample = sample.at(target_prevalence)
-    degree = _DEGREES[convention]
-    fit = loess_fit(sample, DEFAULT_SPAN[degree] if span is None else span, degree)
-    distance = np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)
+    distance = distances(sample, convention, span)
     e50, e90 = quantiles(distance, sample.total, (0.5, 0.9)).tolist()
     return CalibrationIndex(sample.mean(distance), e50, e90, float(distance.max()), convention)

@@ -3,19 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope.calibration.discrepancy import calibration_error, calibration_index, smooth_calibration_error
+from rocscope.calibration.cox import cox_calibration
+from rocscope.calibration.discrepancy import calibration_error, calibration_index, distances, smooth_calibration_error
 from rocscope.calibration.goodness import CalibrationTest, hosmer_lemeshow_test, miscalibration_test, spiegelhalter_test
 from rocscope.calibration.intervals.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.intervals.distances import DRAWS, INDEX, Distances, grouped, miscalibration
 from rocscope.calibration.intervals.evidence import Evidence, evidence
 from rocscope.calibration.outcomes import Outcomes, Shift
-from rocscope.calibration.scores import decompose
+from rocscope.calibration.scores import brier, decompose
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result, html_table, number
 from rocscope.core.rows import refuse_repeats
 from rocscope.errors import ColumnError
@@ -137,6 +139,18 @@ def calibration_report(
     return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), known.counts.n)
 
 
+def four_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
+    """Return observed over expected, slope, ICI and Brier score, as the report has them, without what makes it sure."""
+    sample = Outcomes.of(counts).at(target_prevalence)
+    expected = sample.mean(sample.score)
+    return {
+        "O/E": sample.prevalence / expected if expected > 0 else nan,
+        "slope": cox_calibration(sample).slope if 0 < sample.prevalence < 1 else nan,
+        "ICI": min(sample.mean(distances(sample)), _farthest(sample)),
+        "Brier": brier(sample),
+    }
+
+
 def distance_estimates(
     known: Evidence, forms: ClosedForms, *, bins: int = 10, draws: int = DRAWS, random_state: Any = 0
 ) -> tuple[dict[str, Estimate], float]:
@@ -153,7 +167,7 @@ def distance_estimates(
         "ece_equal_mass": calibration_error(sample, bins=bins, strategy="quantile"),
         "mce": calibration_error(sample, bins=bins, norm="max"),
     }
-    farthest = float(np.maximum(sample.score, 1 - sample.score).max())  # LOESS may go farther than chances can be
+    farthest = _farthest(sample)
     values = {name: min(value, farthest) for name, value in values.items()}
     if not draws:
         return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, float("nan")
@@ -171,6 +185,11 @@ def distance_estimates(
         method = f"inverted test, {draws} draws" + _facts(known.outcomes)
         estimates[name] = forms.of(value, low, high, method, float("nan"))
     return estimates, float(limits.p_value["miscalibration"])
+
+
+def _farthest(sample: Outcomes) -> float:
+    """Return how far from a probability the truth can be; LOESS may go farther."""
+    return float(np.maximum(sample.score, 1 - sample.score).max())
 
 
 def _one_class(known: Evidence, draws: int) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownCommandError, UnusedCliTokensError
 from cyclopts.config import Dict, Env
 
 from rocscope import __version__
@@ -71,13 +71,15 @@ def completed(arguments: Sequence[str]) -> Sequence[str]:
             app.register_install_completion_command(_COMPLETION, help="Have the shell complete commands and options.")
         for name in COMMANDS:
             _ = app[name].help  # an overview says what each is for
-    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).is_file())
+    is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).exists())
     return ["summary", first, "--guess", *arguments[1:]] if is_file else arguments
 
 
 def usage(error: CycloptsError) -> str:
     """Return what is wrong with a command as it was typed, and where to look."""
     words = str(error).partition(" Available commands:")[0].rstrip(".")
+    if isinstance(error, UnknownCommandError):
+        words = words.replace("Unknown command", "Neither a command nor a file:")
     if isinstance(error, UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
         words = f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"

@@ -1,11 +1,11 @@
 """rocscope calibrate: learn probabilities from scores, and give them to the scores of another file."""
 
-import math
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from rocscope._numerals import known
 from rocscope._output import write_file
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows, write
@@ -100,13 +100,9 @@ def _fit(
         print_json("calibrate", {"method": method, "file": str(written), "figures": figures})
         return
     title = f"{predictions.n_pos:,g} positives, {predictions.n_neg:,g} negatives"
-    numbers = {name: [_number(report[key].value) for key in _SHOWN.values()] for name, report in reports.items()}
+    numbers = {name: [known(report[key].value, ".4f") for key in _SHOWN.values()] for name, report in reports.items()}
     print_rows(title, ["probabilities", *_SHOWN], [[name, *row] for name, row in numbers.items()])
     note(f"Recalibrator: {written} ({method}, fitted to all rows)")
-
-
-def _number(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.4f}"
 
 
 def _apply(

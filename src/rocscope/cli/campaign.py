@@ -177,5 +177,8 @@ def _step(row: Any) -> list[str]:
 
 
 def _draw(ax: Any, plan: Any) -> None:
+    from rocscope.plotting.legends import legend_below
+
     for (model, _), curve in plan.curves.items():
         curve.plot(ax, label=model)
+    legend_below(ax)

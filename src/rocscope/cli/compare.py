@@ -1,20 +1,18 @@
 """rocscope compare: which model is better, and how sure that is."""
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from rocscope._numerals import p_value
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.gates import Gate, parse_gate
 from rocscope.errors import ColumnError, InputError, heard
 
 FAILED = 1
-_LEAST_P = 0.0001
-"""Smaller ones say more of the tail of a normal curve than of the rows."""
 
 if TYPE_CHECKING:
     from rocscope.inference.estimate import Comparison, Comparisons, Estimate
@@ -136,14 +134,10 @@ def _cells(pair: "Comparison") -> list[str]:
         f"{pair.second} − {pair.first}",
         f"{pair.difference.value:+.4f}",
         _ends(pair.difference),
-        _chance(pair.p_value),
-        _chance(pair.adjusted_p_value),
+        p_value(pair.p_value),
+        p_value(pair.adjusted_p_value),
         test,
     ]
-
-
-def _chance(p: float) -> str:
-    return f"{p:.3g}" if p >= _LEAST_P or math.isnan(p) else f"<{_LEAST_P:g}"
 
 
 def _ends(estimate: "Estimate") -> str:

@@ -41,7 +41,6 @@ def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: 
     from matplotlib.figure import Figure
 
     from rocscope.plotting import svg
-    from rocscope.plotting.legends import legend_below
 
     suffix, inches = Path(path).suffix[1:].lower(), width / 25.4
     style: dict[Any, Any] = {"font.size": 8 if width < _NARROW else 10, "pdf.fonttype": 42}
@@ -49,10 +48,7 @@ def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: 
         style |= {"pgf.texsystem": _latex(), "pgf.rcfonts": False}  # the fonts of the text around it
     with rc_context(style):
         figure = Figure(figsize=(inches, inches * 6 / 7), layout="constrained")
-        ax = figure.subplots()
-        draw(ax)
-        if ax.get_legend() is not None:
-            legend_below(ax)
+        draw(figure.subplots())
         if suffix == "svg":
             return write_file(path, svg(figure, title=title), force=force)
         stream = io.BytesIO()

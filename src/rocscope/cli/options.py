@@ -32,7 +32,7 @@ File = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel; a pattern such as 'part-*.parquet'; - for stdin.",
+        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel; a folder, or a pattern, as 'part-*.parquet'; - for stdin.",
     ),
 ]
 SavedDecision = Annotated[
@@ -182,6 +182,8 @@ class ClassOptions(CountOptions):
     proba: Annotated[list[str] | None, Parameter(help=_PROBA)] = None
     predicted: list[str] | None = None
     """For more than two classes: column of a model's predicted classes; repeat it for several models."""
+    normalize: Flag = False
+    """For more than two classes: divide each row of probabilities by its sum, which rounding moves away from 1."""
 
     @property
     def has_classes(self) -> bool:
@@ -206,6 +208,7 @@ class ClassOptions(CountOptions):
         with attended(f"Reading {file}"):
             found = guess(file, self.layout, where=self.where, **known)
         settled = {"label": found.label, "score": found.scores, "weight": found.weight, "pos_label": found.pos_label}
+        settled |= {"decimal": found.decimal}
         new = {name: value for name, value in settled.items() if value and not getattr(self, name)}
         words = [
             f"--{name.replace('_', '-')} {shlex.quote(each)}"
@@ -221,7 +224,14 @@ class ClassOptions(CountOptions):
         from rocscope.engines import read
 
         with attended(f"Reading {file}"):
-            found = read(file, proba=self._patterns(), predicted=self.predicted, **self.arguments, **columns)
+            found = read(
+                file,
+                proba=self._patterns(),
+                predicted=self.predicted,
+                normalize=self.normalize,
+                **self.arguments,
+                **columns,
+            )
         return self._told(found)
 
     def _patterns(self) -> dict[str, str] | str | None:

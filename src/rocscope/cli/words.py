@@ -27,7 +27,7 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
         if name not in options:
             return found[0]
         value = next((value for value in values if value is not None), None)
-        return options[name] if value is None else f"{options[name]} {shlex.quote(value)}"
+        return options[name] if value in (None, "True") else f"{options[name]} {shlex.quote(value)}"
 
     message = _FORCED.sub(r"(\1)", _BOTH.sub(r"\1", message))
     subject, colon, rest = message.partition(": ")

@@ -2,7 +2,7 @@
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from rocscope._output import write_file
 from rocscope._progress import Progress
 from rocscope.core.context import Context
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.decisions import decision_file
 from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
+from rocscope.decisions.certainty.grounds import as_given
 from rocscope.decisions.certainty.honest_range import AsGiven, Grounds, PricedGrounds
 from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.lots.reviewing import Reviewing
@@ -345,11 +347,13 @@ class Decision(Result):
     def __repr__(self) -> str:
         shown = {"expected_cost": self.expected_cost}
         shown |= {"depth": self.point.depth} if self.context.columns else {"accuracy": self.per_thousand.accuracy}
-        if self.criterion not in ("min_cost", "accuracy"):
-            shown = {self.criterion: self.criterion_value} | shown
+        by = "" if self.criterion in ("min_cost", "accuracy") else self.criterion
+        if by and not math.isnan(self.criterion_value):
+            by += f"={self.criterion_value:.6g}"
         rule = f"model={self.model!r}, threshold={self.threshold:.6g}"
         return (
             f"Decision({self.trivial or rule}, "
+            + f"{by}, " * bool(by)
             + ", ".join(f"{name}={value:.6g}" for name, value in shown.items())
             + "".join(f", {note}" for note in (*self._lot_notes, *self.notes))
             + ")"
@@ -369,3 +373,21 @@ class Decision(Result):
     def _repr_html_(self) -> str:
         regrets = [(f"cost beyond {name.replace('_', ' ')}", f"{cost:.6g}") for name, cost in self.regrets.items()]
         return super()._repr_html_() + self.point._repr_html_() + html_table(regrets)
+
+
+def at_threshold(
+    decision: Decision, counts: CumulativeCounts, threshold: float, criterion: str, notes: tuple[str, ...] = ()
+) -> Decision:
+    """Return what the decision would be at a threshold that was not chosen as the best, and how it was found."""
+    point = counts.at(threshold)
+    return replace(
+        decision,
+        point=point,
+        expected_cost=float(decision.context.exact_cost(point)),
+        criterion=criterion,
+        criterion_value=math.nan,
+        slope_interval=None,
+        tied=(),
+        notes=notes,
+        grounds=as_given(decision.context, point, None, "the threshold is"),
+    )

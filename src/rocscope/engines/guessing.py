@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rocscope.engines.description import ColumnFacts, facts_of
 from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
 from rocscope.engines.sources.naming import given
 from rocscope.engines.sources.opening import open_source
+from rocscope.errors import RocscopeError
 
 LABELS = re.compile(
     r"^(y|y_?true|labels?|target|class|outcome|response|truth|actual|event|status|churn(ed)?|default(ed)?|bought|"
@@ -32,12 +34,13 @@ _FEW_SEGMENTS, _FEW_ROWS = 12, 20
 
 @dataclass(frozen=True)
 class Guess:
-    """Columns of a sample of two classes, and the positive label where labels alone do not tell it."""
+    """Columns of a sample of two classes, the positive label where labels do not tell it, and the decimal mark."""
 
     label: str
     scores: list[str]
     weight: str | None
     pos_label: str | None
+    decimal: str | None = None
 
 
 def guess(
@@ -56,6 +59,7 @@ def guess(
     ----------
     source, where : see `rocscope.read`
     layout : FileLayout
+        Where it does not name the decimal mark and no score is found with a point, a comma is tried.
     label, scores, weight, pos_label
         What is known.
 
@@ -67,7 +71,7 @@ def guess(
     Examples
     --------
     >>> guess({"id": [7, 8, 9], "bought": ["yes", "no", "no"], "model a": [0.9, 0.4, 0.2]})
-    Guess(label='bought', scores=['model a'], weight=None, pos_label='yes')
+    Guess(label='bought', scores=['model a'], weight=None, pos_label='yes', decimal=None)
     """
     with open_source(source, layout) as opened:
         names = [name for name in opened.columns if list(opened.columns).count(name) == 1]
@@ -78,11 +82,17 @@ def guess(
         uses = uses_of(facts, rows, known={name: use for name, use in known.items() if name is not None})
         by_use = {use: [name for name in names if uses[name] == use] for use in ("label", "weight", "score")}
         label = given(opened, "label", next(iter(by_use["label"]), None))
-        found = list(scores) or by_use["score"] or [given(opened, "scores", None)]
+        found = list(scores) or by_use["score"]
+        if not found and opened.decimal == "." and layout.decimal is None:
+            with suppress(RocscopeError):
+                return guess(
+                    source, replace(layout, decimal=","), label=label, weight=weight, pos_label=pos_label, where=where
+                )
+        found = found or [given(opened, "scores", None)]
     of_label = next((column for column in facts if column.name == label), None)
     if pos_label is None and of_label is not None and of_label.is_binary and not tells_positive(of_label):
         pos_label = _likely_positive(of_label)
-    return Guess(label, found, next(iter(by_use["weight"]), None), pos_label)
+    return Guess(label, found, next(iter(by_use["weight"]), None), pos_label, layout.decimal)
 
 
 def uses_of(columns: Sequence[ColumnFacts], rows: int, *, known: dict[str, str] | None = None) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
@@ -16,6 +17,7 @@ from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict
 from rocscope.decisions.uncertain import UncertainContext
 from rocscope.errors import InfeasibleError, OneClassError
+from rocscope.estimators.shrinking import shrunk
 from rocscope.estimators.wrapping import (
     TwoClasses,
     WrappingClassifier,
@@ -45,6 +47,9 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     pos_label : label, optional
         The positive class. If left out it is 1 of labels 0/1 or −1/1, True of False/True; where the choice
         treats both classes alike, as accuracy does, the second of any two labels.
+    shrinkage : float
+        How many rows of the rarer class the Bayes rule counts for beside the search, where a context with the same
+        costs in every row is all that is asked for; 0 takes the threshold of the search.
     random_state : int, Generator, RandomState or None
         Of the folds; None draws new ones at every fit.
     n_jobs : int, optional
@@ -55,7 +60,8 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     threshold_ : float
         Positive iff ``score >= threshold_``; infinite where nobody, or everybody, is best predicted positive.
     decision_ : Decision
-        How the threshold was chosen, with its counts and costs out of fold.
+        How the threshold was chosen, with its counts and costs out of fold; where it was moved towards the Bayes rule
+        a note says from where.
     predictions_ : Predictions
         The merged out-of-fold scores it was chosen from, with their folds; in the order of the training rows.
     fold_thresholds_ : array of one threshold a fold
@@ -81,6 +87,12 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     class mix of the training rows, and the model is fitted once more to all of them. It never sees rows twice: the
     threshold comes from scores of models that were fitted without the rows that they scored.
 
+    With costs the best of all thresholds is where a few expensive rows say, the more so the further the costs are
+    apart. The log-odds of the threshold are therefore taken between those of the search and those where recalibrated
+    scores (Platt's sigmoid, out of fold) reach the probability from which acting pays: r/(r + `shrinkage`) of the way
+    to the search, where the rarer class has r rows. So with many rows the search decides. What it saved:
+    docs/guide/estimators.md. Other decisions, accuracy among them, are those of the search.
+
     A number of folds means shuffled, stratified ones. A class with fewer members than folds is tested in some folds
     only, which the merged analysis does not mind, and there are no more folds than the largest class has members.
 
@@ -100,7 +112,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     >>> y = np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
     >>> model = ThresholdClassifier(LogisticRegression(), context=Context(cost_fn=9), cv=5).fit(X, y)
     >>> model.decision_.point.fn, model.predict([[10.0], [18.0]]), LogisticRegression().fit(X, y).predict([[18.0]])
-    (0, array([0, 1]), array([0]))
+    (0, array([1, 1]), array([0]))
     >>> ThresholdClassifier(LogisticRegression(), subject_to="fpr <= 0.05").fit(X, y).decision_.point.fp
     0
     """
@@ -115,6 +127,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         cv: Any = 10,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
         pos_label: Any = None,
+        shrinkage: float = 100.0,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -125,6 +138,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         self.cv = cv
         self.response_method = response_method
         self.pos_label = pos_label
+        self.shrinkage = shrinkage
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -144,6 +158,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         """
         X, y, weight = check_rows(X, y, sample_weight)
         alike = check_aim(self.context, self.criterion, self.subject_to)
+        check.check_number(self.shrinkage, "shrinkage", "a number of at least 0", least=0)
         self.classes_, self.pos_label_ = check_two_classes(y, self.pos_label, symmetric=alike)
         self._method = check_response(self.estimator, self.response_method)
         self.predictions_, fitted = self._out_of_fold(
@@ -174,7 +189,11 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         return math.inf if np.isinf(own).any() else float(own.std(ddof=1))
 
     def _choose(self, predictions: Predictions) -> Decision:
-        return choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
+        best = choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
+        of_costs = isinstance(self.context, Context) and not self.context.columns
+        if not (self.shrinkage and of_costs) or self.criterion is not None or best.subject_to:
+            return best
+        return shrunk(best, predictions, self.shrinkage, self._method == "predict_proba")
 
     def _threshold_of(self, fold: Predictions) -> float:
         try:

@@ -6,7 +6,6 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
 
 from rocscope import _validation as check
 from rocscope._progress import Progress
@@ -271,4 +270,6 @@ def _ks_band(curve: Curve, x: Array, level: float) -> Band:
 
 @lru_cache(maxsize=256)
 def _ks_distance(level: float, n: int) -> float:
+    from scipy import stats  # half a second, for this band alone
+
     return float(stats.kstwo.ppf(level, n))

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from math import sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -140,10 +140,12 @@ def _discordance(only_second: int, only_first: int, method: McNemar, alternative
         return 1.0
     if method == "asymptotic":
         return Hypothesis(alternative).p_value((only_second - only_first) / sqrt(total))
-    law: Any = stats.binom(total, 0.5)
-    half = 0.5 if method == "mid-p" else 0.0
-    upper = law.sf(only_second - 1) - half * law.pmf(only_second)
-    lower = law.cdf(only_second) - half * law.pmf(only_second)
+    also = 1 if method == "mid-p" else 0  # half of what is seen counts: the mean of the tails with and without it
+
+    def tail(seen: int) -> float:
+        return float(special.bdtrc([seen - 1, seen - 1 + also], total, 0.5).mean())
+
+    upper, lower = tail(only_second), tail(only_first)
     if alternative == "two-sided":
         return float(min(2 * min(upper, lower), 1.0))
     return float(upper if alternative == "greater" else lower)

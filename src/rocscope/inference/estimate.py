@@ -9,6 +9,7 @@ from typing import ClassVar, overload
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._numerals import p_value
 from rocscope._types import Array
 from rocscope.core.result import Result, html_table
 from rocscope.errors import ColumnError
@@ -263,8 +264,8 @@ class Comparisons(Sequence[Comparison], Result):
             (
                 f"{pair.second} − {pair.first}",
                 *pair.difference.cells,
-                f"{pair.p_value:.3g}",
-                f"{pair.adjusted_p_value:.3g}",
+                p_value(pair.p_value),
+                p_value(pair.adjusted_p_value),
                 pair.difference.reason or "yes",
             )
             for pair in self.pairs

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf, isinf, nan
 from typing import Literal
 
-from scipy import stats
+from scipy import special
 
 from rocscope import _validation as check
 from rocscope.errors import InputError
@@ -84,21 +84,17 @@ class Hypothesis:
 
     def p_value(self, statistic: float, df: float = inf) -> float:
         """Return the p-value of a statistic that is normal, or Student's t with `df` degrees of freedom."""
-        law = stats.norm if isinf(df) else stats.t(df)
-        return self.judge(lambda _: float(law.sf(statistic)), lambda _: float(law.cdf(statistic)))
+        return self.judge(lambda _: _below(-statistic, df), lambda _: _below(statistic, df))
 
     def compare(self, first: str, second: str, difference: Estimate, *, df: float = inf, method: str) -> Comparison:
         """Test a difference by its standard error."""
-        law = stats.norm if isinf(df) else stats.t(df)
 
         def standardised(null: float) -> float:
             # Where nothing varies a difference of nothing shows nothing, and any other cannot be judged.
             excess = difference.value - null
             return excess / (difference.standard_error or nan) if excess else 0.0
 
-        p_value = self.judge(
-            lambda null: float(law.sf(standardised(null))), lambda null: float(law.cdf(standardised(null)))
-        )
+        p_value = self.judge(lambda null: _below(-standardised(null), df), lambda null: _below(standardised(null), df))
         statistic = min((standardised(null) for null in self.nulls if null is not None), key=abs)
         return self.comparison(first, second, difference, statistic, p_value, method, df)
 
@@ -121,7 +117,12 @@ class Hypothesis:
         self, value: float, standard_error: float, n: float, method: str, *, df: float = inf, bound: float = inf
     ) -> Estimate:
         """Return value ± quantile·se, cut at ±`bound`."""
-        law = stats.norm if isinf(df) else stats.t(df)
-        reach = float(law.ppf((1 + self.level) / 2)) * standard_error
+        share = (1 + self.level) / 2
+        reach = float(special.ndtri(share) if isinf(df) else special.stdtrit(df, share)) * standard_error
         low, high = max(value - reach, -bound), min(value + reach, bound)
         return Estimate(value, low, high, self.level, method, n, standard_error)
+
+
+def _below(value: float, df: float) -> float:
+    """Return the chance of less in a normal distribution, or in Student's t with `df` degrees of freedom."""
+    return float(special.ndtr(value) if isinf(df) else special.stdtr(df, value))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -56,13 +56,14 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     p = np.asarray(check.check_column(p_values, "p_values"), dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise InputError("p_values", expected="numbers from 0 to 1", got=repr(p[~((p >= 0) & (p <= 1))][0].item()))
-    if method == "bh":
-        return stats.false_discovery_control(p)
     if method == "none":
         return p
     order = np.argsort(p)
     adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)).clip(max=1)
+    if method == "bh":
+        adjusted[order] = np.minimum.accumulate((p[order] * p.size / np.arange(1, p.size + 1))[::-1])[::-1]
+    else:
+        adjusted[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)).clip(max=1)
     return adjusted
 
 

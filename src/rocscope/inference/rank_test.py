@@ -4,7 +4,7 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -134,6 +134,6 @@ def _asymptotic(counts: ThresholdCounts, alternative: Alternative) -> float:
     if spread == 0:
         return 1.0
     if alternative == "two-sided":
-        return float(min(2 * stats.norm.sf((abs(excess) - 0.5) / spread), 1.0))
+        return float(min(2 * special.ndtr((0.5 - abs(excess)) / spread), 1.0))
     towards = excess if alternative == "greater" else -excess
-    return float(stats.norm.sf((towards - 0.5) / spread))
+    return float(special.ndtr((0.5 - towards) / spread))

@@ -50,6 +50,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     >>> ax.get_xlabel()
     'False-positive rate (1 − specificity)'
     """
+    theme.require("curve", curve, Curve, made_by="rocscope.roc and those like it make one")
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)
     if "label" not in line and (label := style_of(curve).label(curve)):

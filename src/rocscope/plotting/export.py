@@ -7,6 +7,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import FigureBase
+
+from rocscope.plotting import theme
 
 _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
@@ -41,6 +45,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     >>> picture[:4], "<title>a &lt; b</title>" in picture
     ('<svg', True)
     """
+    theme.require("figure", figure, FigureBase, Axes, made_by="pass what a plot_… function returned")
     stream = io.StringIO()
     with rc_context(_AS_TEXT):
         figure.get_figure().canvas.figure.savefig(stream, format="svg", metadata=_NO_METADATA)

@@ -7,7 +7,7 @@ from rocscope import _validation as check
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.loess import Degree
 from rocscope.calibration.methods import Method, calibration_curve
-from rocscope.calibration.report import calibration_report
+from rocscope.calibration.report import four_numbers
 from rocscope.calibration.results import CalibrationCurve
 from rocscope.core.band import Band
 from rocscope.core.context import Context
@@ -207,13 +207,16 @@ def plot_calibration(
     >>> ax.lines[-1].get_xydata().tolist()
     [[0.2, 0.5], [0.7, 0.5]]
     """
-    chosen = _rows_or_counts(predictions, list(_select(predictions, models)))
+    counted = _select(predictions, models)
     low, high = limits
     if not 0 <= low < high <= 1:
         raise InputError("limits", expected="two increasing numbers from 0 to 1", got=repr(limits))
     methods: Sequence[Method] = [method] if isinstance(method, str) else method
     if not isinstance(methods, list | tuple) or not methods:
         raise InputError("method", expected="a name, or several", got=check.shown(method))
+    kind = band or ("confidence" if len(counted) * len(methods) <= _MOST_BANDS else "none")
+    check.check_choice("band", kind, ("confidence", "consistency", "none"))
+    chosen = counted if kind == "none" else _rows_or_counts(predictions, list(counted))  # only a band asks for rows
     options: dict[str, Any] = {"bins": bins, "strategy": strategy, "edges": edges, "span": span, "degree": degree}
     options |= {"knots": knots, "target_prevalence": target_prevalence}
     curves = [curve for data in chosen.values() for curve in _curves(data, methods, options)]
@@ -221,11 +224,11 @@ def plot_calibration(
     if len(methods) > 1:
         ways = [curve.method for curve in curves[: len(methods)]]
         labels = [f"{name}, {way}" for name in names for way in ways] if len(chosen) > 1 else ways
-    bands = [_band(curve, band, simultaneous, level, len(curves)) for curve in curves]
+    bands = [_band(curve, kind, simultaneous, level) for curve in curves]
     facts = []
     if statistics and len(chosen) <= _MOST_FACTS:
-        named = zip(names if len(chosen) > 1 else [""], chosen.values(), strict=True)
-        facts = [_facts(name, data, target_prevalence) for name, data in named]
+        named = zip(names if len(counted) > 1 else [""], counted.values(), strict=True)
+        facts = [_facts(name, counts, target_prevalence) for name, counts in named]
     return _on_axes(
         ax, lambda axes: draw_calibration(axes, curves, labels, bands, limits=limits, statistics=facts), legend
     )
@@ -245,18 +248,14 @@ def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: samples[name].counts if samples[name].rows is None else samples[name].rows for name in names}
 
 
-def _facts(name: str, data: Any, target_prevalence: float | None) -> str:
+def _facts(name: str, counts: ThresholdCounts, target_prevalence: float | None) -> str:
     """Return the numbers of a model that stand on the figure."""
-    report = calibration_report(data, draws=0, target_prevalence=target_prevalence)
-    shown = {"O/E": "observed_over_expected", "slope": "slope", "ICI": "ici", "Brier": "brier"}
-    numbers = [f"{heading} {theme.number(report[key].value)}" for heading, key in shown.items()]
+    numbers = [f"{key} {theme.number(value)}" for key, value in four_numbers(counts, target_prevalence).items()]
     return "  ".join([name, *numbers] if name else numbers)
 
 
-def _band(curve: CalibrationCurve, kind: str | None, simultaneous: bool, level: float, among: int) -> Band | None:
-    if kind is None:
-        kind = "confidence" if among <= _MOST_BANDS else "none"
-    if check.check_choice("band", kind, ("confidence", "consistency", "none")) == "none":
+def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) -> Band | None:
+    if kind == "none":
         return None
     make = curve.consistency_band if kind == "consistency" else curve.confidence_band
     return make(simultaneous=simultaneous, level=level)

@@ -40,6 +40,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     >>> ax.lines[0].get_xydata().round(2).tolist()
     [[10.0, 0.65], [20.0, 0.75], [40.0, 0.85]]
     """
+    theme.require("curve", curve, LearningCurve, made_by="rocscope.evaluation.learning_curve makes one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     if curve.logarithmic:

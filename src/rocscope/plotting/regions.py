@@ -56,6 +56,7 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['nobody positive', 'a', 'everybody positive']
     """
+    theme.require("regions", regions, Hull, RegionMap, made_by="rocscope.hull makes one")
     if review is not None and not isinstance(regions, Hull):
         hint = "give it to region_map"
         raise InputError("review", expected="none with a map that is made", got=repr(review), hint=hint)

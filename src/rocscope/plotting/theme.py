@@ -11,6 +11,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter
 
+from rocscope.errors import InputError
+from rocscope.sample import kind_of
+
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
 """With the colours these make 25 lines of which no two look the same, and the first five differ without colour."""
 
@@ -127,6 +130,12 @@ def number(value: float, digits: int = 3) -> str:
     if 1 - smallest / 2 < value < 1:
         return f">{1 - smallest:.{digits}f}"
     return f"{value:,.{digits}f}"
+
+
+def require(name: str, value: Any, *kinds: type, made_by: str) -> None:
+    """Raise InputError for what cannot be drawn so, naming what makes it."""
+    if not isinstance(value, kinds):
+        raise InputError(name, expected=" or ".join(kind.__name__ for kind in kinds), got=kind_of(value), hint=made_by)
 
 
 def new_figure(width: float, height: float) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rocscope.core.context import Context
 from rocscope.decisions.choosing import choose
-from rocscope.decisions.decision import Decision
+from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.html import client
 from rocscope.report.pack import as_json, packed_context
@@ -113,11 +113,7 @@ class Widget(anywidget.AnyWidget):
             best = replace(best, hull_cost=choose(counts, self.context).expected_cost)
         if self.threshold is None:
             return best
-        context, own = self.context, counts[best.model]
-        point = own.at(self.threshold)
-        cost = context.expected_cost(point.tpr, point.fpr, own.prevalence)
-        by_hand: dict[str, Any] = {"criterion": "chosen by hand", "criterion_value": math.nan, "slope_interval": None}
-        return replace(best, point=point, expected_cost=cost, tied=(), notes=(), grounds=None, **by_hand)
+        return at_threshold(best, counts[best.model], self.threshold, "chosen by hand")
 
     @decision.setter
     def decision(self, decision: Decision) -> None:

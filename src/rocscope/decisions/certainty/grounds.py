@@ -40,13 +40,13 @@ def limit_of(constraints: tuple[Constraint, ...], cases: Fraction) -> tuple[floa
     return (float(min(shares)) if shares else None), ()
 
 
-def as_given(context: Context, acted: OperatingPoint, review: Reviewing | None) -> AsGiven:
-    """Return what a rule of lots or of three actions does to the cases of each class, and what that costs."""
+def as_given(context: Context, acted: OperatingPoint, review: Reviewing | None, what: str = "lots are") -> AsGiven:
+    """Return what a rule, of lots or of three actions, does to the cases of each class, and what that costs."""
     of = context.costs
     if review is None:
         positives = (acted.tp, acted.fn), (of["tp"], of["fn"])
         negatives = (acted.fp, acted.tn), (of["fp"], of["tn"])
-        return AsGiven((positives, negatives), context.target_prevalence, "lots are taken as given, not as chosen")
+        return AsGiven((positives, negatives), context.target_prevalence, f"{what} taken as given, not as chosen")
     looked, look = review.point, review.review.cost
     positives = (acted.tp, max(looked.tp - acted.tp, 0), looked.fn), (of["tp"], of["tp"] + look, of["fn"])
     negatives = (acted.fp, max(looked.fp - acted.fp, 0), looked.tn), (of["fp"], of["tn"] + look, of["tn"])

@@ -65,8 +65,9 @@ class Alarm(Result):
     wealth: float
 
     def __str__(self) -> str:
-        began = f"after {self.since_n:,} rows" if self.since is None else f"{self.since}"
-        return f"{self.limit} since about {began}: {self.value:.4g} (alarm at {self.n:,} rows)"
+        after = f"row {self.since_n + 1:,}" if self.since is None else str(self.since)
+        began = "from the first row on" if self.since is None and not self.since_n else f"since about {after}"
+        return f"{self.limit} {began}: {self.value:.4g} (alarm at {self.n:,} rows)"
 
 
 class Monitor:

@@ -271,8 +271,9 @@ class _Claims:
         elif decision.criterion != _BY_HAND:
             self._best(allowed)
         if decision.slope_interval is not None:
-            for said, slope in zip(decision.slope_interval, self._slopes(allowed), strict=True):
-                found.equal("slope_interval", said, slope)
+            ends = zip(("lowest", "highest"), decision.slope_interval, self._slopes(allowed), strict=True)
+            for end, said, slope in ends:
+                found.equal(f"slope_interval: {end}", said, slope)
         if decision.lot_cost is not None and decision.criterion == "min_cost":
             least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
             found.equal("lot_cost", decision.lot_cost, least)

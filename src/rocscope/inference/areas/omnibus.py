@@ -4,7 +4,7 @@ from itertools import combinations
 from math import isnan
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from rocscope._types import Array
 from rocscope.inference.areas.auc import ENOUGH
@@ -41,7 +41,7 @@ def all_equal(sample: AucSample) -> Omnibus | None:
     left = df_error - q + 1
     method = "DeLong's covariance, F"
     f = statistic * left / (df_error * q) if q else 0.0
-    p_value = float(stats.f.sf(f, q, left)) if q and left > 0 else np.nan
+    p_value = float(special.fdtrc(q, left, f)) if q and left > 0 else np.nan
     if min(size.informative for size in sizes) < ENOUGH or isnan(p_value):
         p = np.array([2 * min(pair.p_above(0.0), pair.p_below(0.0), 0.5) for pair in pairs])
         most_different = float(max_t(p, sample.covariance, one_sided=False).min())

@@ -1,0 +1,40 @@
+"""What the papers' learners share: columns of names and of numbers, either of which may be missing."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+Array = NDArray[Any]
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier with a parameter `nominal`, which says what columns hold codes of names, and `predict_proba`."""
+
+    nominal: Any
+
+    def _training(self, X: Any, y: Any, classes: Any = None) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the checked rows, the place of their class in `classes_`, and which columns are named."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y if classes is None else classes)
+        named = np.zeros(X.shape[1], bool) if self.nominal is None else np.asarray(self.nominal, bool)
+        return X, np.searchsorted(self.classes_, y), named
+
+    def _asked(self, X: Any) -> Array:
+        """Return the checked rows of a fitted model."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of each row."""
+        proba = self.predict_proba(X)
+        return self.classes_[proba.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,113 @@
+"""Thresholds of costs, moved towards the Bayes rule of recalibrated scores."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+import rocscope as rs
+from rocscope.errors import InputError
+
+Tuned = rs.estimators.ThresholdClassifier
+
+
+def sample(n=150, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return rng.normal(size=(n, 3)) + y[:, None], y
+
+
+def platt(z, y, weight):
+    """Slope and intercept of Platt's sigmoid, by a search that knows nothing of how ours are found."""
+    n_pos, n_neg = weight[y == 1].sum(), weight[y == 0].sum()
+    target = np.where(y == 1, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
+
+    def surprise(line):
+        eta = line[0] * z + line[1]
+        return (weight * (np.logaddexp(0, eta) - target * eta)).sum()
+
+    return minimize(surprise, [1.0, 0.0], method="BFGS", options={"gtol": 1e-10}).x
+
+
+@pytest.mark.parametrize("target_prevalence", [None, 0.05])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()], ids=["probabilities", "distances"])
+def test_the_threshold_lies_between_search_and_bayes_rule(model, weighted, target_prevalence):
+    X, y = sample()
+    weight = np.random.default_rng(1).uniform(0.5, 2, y.size) if weighted else np.ones(y.size)
+    given_weight = weight if weighted else None
+    context = rs.Context(target_prevalence, cost_fn=7, cost_fp=2, cost_tp=1)
+    tuned = Tuned(model, context=context, shrinkage=40).fit(X, y, sample_weight=given_weight)
+    (score,) = tuned.predictions_.scores.values()
+    search = rs.choose(tuned.predictions_, context)
+    scale, back = (logit, expit) if isinstance(model, LogisticRegression) else (np.asarray, float)
+    slope, intercept = platt(scale(score), y, weight)
+    share = weight[y == 1].sum() / weight.sum()
+    # Odds of acting, (fp − tn)/(fn − tp), carried from the class mix it is chosen for to that of the rows.
+    wanted = logit(context.probability_threshold)
+    if target_prevalence is not None:
+        wanted += logit(share) - logit(target_prevalence)
+    bayes = (wanted - intercept) / slope
+    part = (y == 1).sum() / ((y == 1).sum() + 40)
+    expected = back(part * scale(search.threshold) + (1 - part) * bayes)
+    assert tuned.threshold_ == pytest.approx(expected, rel=1e-4)
+    assert tuned.decision_.threshold == tuned.threshold_
+    assert min(search.threshold, back(bayes)) - 1e-6 <= tuned.threshold_ <= max(search.threshold, back(bayes)) + 1e-6
+    counts = tuned.predictions_.counts()
+    assert tuned.decision_.point == counts.at(tuned.threshold_)
+    assert tuned.decision_.regret >= 0
+    assert f"moved from {search.threshold:.6g}" in tuned.decision_.notes[0]
+
+
+def test_such_a_decision_can_be_verified_saved_and_asked_how_sure_it_is(tmp_path):
+    X, y = sample()
+    tuned = Tuned(LogisticRegression(), context=rs.Context(cost_fn=9)).fit(X, y)
+    found = tuned.decision_.verify(tuned.predictions_)
+    assert found.holds
+    assert found.left_open == ("that it is best by shrunk min_cost",)
+    estimate = tuned.decision_.interval()
+    assert estimate.low < tuned.decision_.expected_cost < estimate.high
+    assert "the threshold is taken as given" in estimate.reason
+    assert rs.Decision.load(tuned.decision_.save(tmp_path / "d.json")).threshold == tuned.threshold_
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.05, 0.3, 0.9]), st.sampled_from([2, 50]))
+def test_the_more_rows_the_nearer_to_the_search(seed, share, cost):
+    X, y = sample(60, seed, share)
+    if min(np.bincount(y, minlength=2)) < 2:
+        return
+    context = rs.Context(cost_fn=cost)
+    thresholds = [
+        Tuned(LogisticRegression(), context=context, shrinkage=s, cv=3).fit(X, y).threshold_ for s in (0, 1e-9, 1, 1e9)
+    ]
+    assert thresholds[1] == pytest.approx(thresholds[0])
+    if math.isfinite(thresholds[0]):
+        inner = sorted((thresholds[0], thresholds[3]))
+        assert inner[0] - 1e-9 <= thresholds[2] <= inner[1] + 1e-9
+    else:
+        assert set(thresholds) == {thresholds[0]}
+
+
+def test_what_is_not_of_costs_alone_is_the_search():
+    X, y = sample()
+    for options in ({}, {"criterion": "f1"}, {"context": rs.Context(cost_fn=3), "subject_to": "tpr >= .9"}):
+        assert Tuned(LogisticRegression(), **options).fit(X, y).decision_.notes == ()
+    wrong = Tuned(LogisticRegression(), context=rs.Context(cost_fn=3), shrinkage=-1)
+    with pytest.raises(InputError, match="shrinkage: expected a number of at least 0, got -1"):
+        wrong.fit(X, y)
+
+
+def test_scores_that_rank_the_wrong_way_keep_the_threshold_of_the_search():
+    class Backwards(LogisticRegression):
+        def predict_proba(self, X):
+            return super().predict_proba(X)[:, ::-1]
+
+    X, y = sample(share=0.5)
+    tuned, search = (Tuned(Backwards(), context=rs.Context(cost_fn=1.5), shrinkage=s).fit(X, y) for s in (100, 0))
+    assert tuned.threshold_ == search.threshold_
