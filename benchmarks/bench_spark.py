@@ -2,6 +2,8 @@
 
 ``python benchmarks/bench_spark.py`` writes 10⁷ rows to a temporary folder and reads them in ``local[2]``; ``--check``
 exits with 1 unless rocscope is at least 6 times faster than MLlib without bins and its AUC is the exact fraction.
+``--groups 100000`` has rows in so many groups counted instead, beside scikit-learn's area by ``applyInPandas``, which
+should take 5 times as long.
 """
 
 import argparse
@@ -24,7 +26,7 @@ from timing import took  # noqa: E402
 
 import rocscope as rs  # noqa: E402
 
-TIMES_FASTER = 6
+TIMES_FASTER, TIMES_FASTER_BY_GROUP = 6, 5
 FILES = 8
 MODELS = 3
 
@@ -91,14 +93,49 @@ def measure(frame: DataFrame, table: pa.Table, bins: list[int]) -> tuple[float, 
     return slowest.seconds / first, set(areas) == {"equal"}
 
 
+def by_group(frame: DataFrame, rows: pa.Table) -> bool:
+    """Print how long areas by group take, and tell whether they are right and at least 5 times faster."""
+
+    def area(part: Any) -> Any:
+        import pandas as pd
+        from sklearn.metrics import roc_auc_score
+
+        found = roc_auc_score(part["label"], part["m0"]) if 0 < part["label"].sum() < len(part) else np.nan
+        return pd.DataFrame({"user": part["user"].iloc[:1], "auc": [found]})
+
+    def theirs() -> Any:
+        return frame.groupBy("user").applyInPandas(area, "user int, auc double").toPandas().sort_values("user")["auc"]
+
+    found = took(lambda: rs.read_counts(frame, label="label", scores="m0", segment="user").auc())
+    beside = took(theirs)
+    local = rs.read_counts(rows, label="label", scores="m0", segment="user").auc()
+    times = beside.seconds / found.seconds
+    alike = np.array_equal(found.answer, local, equal_nan=True) and np.allclose(
+        found.answer, beside.answer, equal_nan=True
+    )
+    print(
+        f"{found.answer.size:,} groups: {found.seconds:.1f} s, applyInPandas {beside.seconds:.1f} s, {times:.1f} times"
+    )
+    return alike and times >= TIMES_FASTER_BY_GROUP
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10**7)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--bins", type=int, nargs="*", default=[1000], help="also MLlib with so many bins")
     parser.add_argument("--check", action="store_true", help="exit with 1 unless the targets are met")
+    parser.add_argument("--groups", type=int, help="rows in so many groups instead")
     options = parser.parse_args()
     spark = spark_session(options.cores)
+    if options.groups:
+        with tempfile.TemporaryDirectory() as folder:
+            user = np.random.default_rng(0).integers(0, options.groups, options.rows, dtype=np.int32)
+            rows = draw(options.rows).select(["label", "m0"]).append_column("user", pa.array(user))
+            write(rows, Path(folder))
+            met = by_group(spark.read.parquet(folder), rows)
+        spark.stop()
+        return int(options.check and not met)
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder, "small"), Path(folder, "large")
         for path, rows in ((small, 200_000), (large, options.rows)):

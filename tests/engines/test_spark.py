@@ -114,6 +114,23 @@ def test_weights_segments_and_named_labels(frame, table):
             assert counts == counts_of(table, model, rows, sample_weight=table["weight"][rows])
 
 
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_more_segments_than_the_cluster_bins_come_to_the_driver(frame, table, monkeypatch, weight):
+    asked = {"label": "name", "pos_label": "yes", "scores": ["ties", "short"], "segment": "long", "weight": weight}
+    where = "segment != 'west' AND weight > 0"
+    monkeypatch.setattr(engine, "MOST_GROUPS", 3)
+    found = rs.read_counts(frame, where=where, **asked)
+    here = (table["segment"] != "west") & (table["weight"] > 0)
+    local = {name: column[here] for name, column in table.items()}
+    expected = rs.read_counts(local, **asked)
+    for model in asked["scores"]:
+        assert list(found[model]) == list(expected[model])
+        assert dict(found[model]) == dict(expected[model])
+        np.testing.assert_array_equal(found[model].auc(), expected[model].auc())
+    assert (found.source.name, found.source.where) == ("Spark DataFrame", where)
+    assert found.source.rows_read == here.sum()
+
+
 def test_rows_are_filtered_by_sparks_sql_and_incomplete_ones_left_out(frame, table):
     found = rs.read_counts(frame, label="y", scores="holes", where="segment = 'west'", missing="drop")
     here = table["segment"] == "west"

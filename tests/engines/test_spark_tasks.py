@@ -153,11 +153,6 @@ def test_bad_rows_are_refused_in_one_line(columns, error, words):
     assert "\n" not in str(raised.value)
 
 
-def test_too_many_segments_are_refused():
-    with mock.patch.object(spark, "MOST_GROUPS", 2), pytest.raises(InputError, match="group them more coarsely"):
-        counted({"label": [0, 1, 1], "score0": [1, 2, 3], "segment": ["a", "b", "c"]}, segment=pa.string())
-
-
 def test_a_score_of_half_the_rows_is_one_entry_of_each_run():
     score = np.where(np.arange(4_000) % 2, 0.5, np.arange(4_000) / 4_000)
     label = np.arange(4_000) % 3 == 0

@@ -23,6 +23,7 @@ from rocscope.engines.sources.written import Written, declared
 from rocscope.errors import EngineError
 
 _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
+_SAMPLE = 10_000
 _CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
 _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 _AS_WRITTEN = "hive_partitioning = false"  # no folder named like a column is set over it
@@ -41,16 +42,22 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
     )
     if end == "\r\n" and any("\n" in column for column in columns):
         dialect += ", new_line = '\\r\\n'"  # where a name holds a line break, that would be taken for the end of rows
-    types = [
-        _csv_types(connection, path, name, dialect, len(columns)) for path, name in zip(paths, origin, strict=True)
-    ]
-    widest = {column: max((found[column] for found in types), key=_CSV_TYPES.index) for column in types[0]}
+
+    def widest(sample: int) -> dict[str, str]:
+        types = [
+            _csv_types(connection, path, name, dialect, len(columns), sample)
+            for path, name in zip(paths, origin, strict=True)
+        ]
+        return {column: max((found[column] for found in types), key=_CSV_TYPES.index) for column in types[0]}
+
+    guess = widest(_SAMPLE)
     with one_line_errors(origin[0]):
         return Written(
             origin,
             connection,
             lambda types: f"FROM read_csv({_files(paths)}, {types}, {dialect})",
-            widest,
+            guess,
+            types=lambda: widest(-1),
             columns=columns,
             decimal=layout.decimal_mark,
         )
@@ -74,10 +81,12 @@ def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]
     return found
 
 
-def _csv_types(connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int) -> dict[str, str]:
-    """Return the type of each column, by the name that DuckDB gives it."""
+def _csv_types(
+    connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int, sample: int
+) -> dict[str, str]:
+    """Return the type of each column, by the name that DuckDB gives it, as so many rows tell it (-1: all)."""
     candidates = ", ".join(map(text, _CSV_TYPES))
-    options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = -1"
+    options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = {sample}"
     with one_line_errors(name):
         try:
             rows = connection.sql(f"SELECT Columns FROM sniff_csv({text(glob.escape(path))}, {options})").fetchall()

@@ -28,6 +28,7 @@ from rocscope.engines.spark import tasks
 from rocscope.engines.spark.frame import (
     ORIGIN,
     Input,
+    fetched,
     map_arrow,
     one_line_errors,
     open_input,
@@ -35,7 +36,8 @@ from rocscope.engines.spark.frame import (
     setting,
 )
 from rocscope.engines.spark.tasks import Facts, Group
-from rocscope.errors import InputError, WeightError
+from rocscope.engines.stream import streaming
+from rocscope.errors import WeightError
 from rocscope.evaluation.groups.counted import GroupedCounts
 from rocscope.evaluation.groups.counting import of_segments
 from rocscope.ranges.binned import BinnedCounts
@@ -45,7 +47,7 @@ MOST_LEVELS = 100_000
 MOST_BINS = 2_000
 """About how many, besides those that end at a vertex of the hull."""
 MOST_GROUPS = 10_000
-"""Models times segments."""
+"""Models times segments: of more, the columns come to the driver, where one sort finds all groups."""
 
 _LEVELS_PER_RANGE = 2**20
 _MOST_LEVELS_IN_ALL = 10**7
@@ -59,7 +61,18 @@ def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     question.refuse(ORIGIN, memory="Spark's own settings say what a worker may use", context=BY_ROWS)
     with one_line_errors():
         require_running(source)
-        return answer(open_input(source, question), question, source.sparkSession)
+        data = open_input(source, question)
+        if data.layout.segment is None or _segments(data) * len(data.models) <= MOST_GROUPS:
+            return answer(data, question, source.sparkSession)
+        rows = fetched(data)
+    return streaming.count(rows, question)
+
+
+def _segments(data: Input) -> int:
+    """Return about how many segments there are."""
+    from pyspark.sql import functions
+
+    return data.frame.agg(functions.approx_count_distinct("segment")).collect()[0][0]
 
 
 def answer(data: Input, question: Question, session: Any) -> CountedModels | GroupedCounts:
@@ -149,9 +162,6 @@ def _check_labels(seen: list[Any], pos_label: Any, subject: str) -> None:
 
 def _count_groups(runs: Any, found: Sequence[_Found], session: Any) -> list[list[BinnedCounts]]:
     """Return the bins of the ranges of each group."""
-    if len(found) > MOST_GROUPS:
-        got = f"{len(found):,} segments and models"
-        raise InputError("segment", expected=f"at most {MOST_GROUPS:,}", got=got, hint="group them more coarsely")
     groups = _shared_out(found)
     by_segment: dict[Any, dict[int, Group]] = {}
     for group, facts in zip(groups, found, strict=True):

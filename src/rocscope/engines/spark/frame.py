@@ -4,7 +4,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from rocscope.engines.question import Question
+from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.naming import given, models_of, require_columns
-from rocscope.engines.sources.source import condense
+from rocscope.engines.sources.source import Stream, condense
 from rocscope.engines.spark.tasks import Layout
 from rocscope.errors import EngineError, InputError, LabelError, MissingDependencyError, ScoreError, WeightError
 
@@ -154,6 +155,24 @@ def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return frame.mapInArrow(function, schema)
+
+
+class Fetched(ArrowColumns):
+    """Columns that came to the driver, and only the rows that were asked for."""
+
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:  # noqa: ARG002 (Spark knew it)
+        """Return the columns named in batches."""
+        return super().stream(names)
+
+
+def fetched(data: Input) -> Fetched:
+    """Bring the columns to the driver."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        to_arrow = getattr(data.frame, "toArrow", None)  # since Spark 4
+        table = to_arrow() if to_arrow else pa.Table.from_batches(data.frame._collect_as_arrow())
+    found = {column: table.column(name) for name, column in data.columns.items()}
+    return Fetched((ORIGIN,), list(found), lambda names: pa.table({name: found[name] for name in names}))
 
 
 @contextmanager

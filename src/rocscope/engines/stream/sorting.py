@@ -1,6 +1,6 @@
 """Sorting whole numbers on all cores, in place, however many arrays they came in.
 
-Each array, or piece of a large one, is brought into the same two thousand buckets, by one thread or another. Buckets
+Each array, or piece of a large one, is brought into the same thousands of buckets, by one thread or another. Buckets
 that follow each other are then put together from all arrays into a part that a cache holds, sorted there by digits, and
 written back. That reads and writes memory twice, whatever the size, asks nothing of the processor, and takes no more
 room than a part a thread.
@@ -19,8 +19,8 @@ SortedPart = tuple[Array, ...]
 
 _FEW = 1 << 17  # numbers that are no parts
 _FEW_IN_PART = 1 << 14  # numbers that NumPy sorts as fast
-_BUCKET_BITS = 11
-_PARTS = 128
+_BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores, and no bucket is to be parted again
+_PARTS = 512
 _SLICES = 256
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
 _JOINED = 1 << 22  # numbers of arrays that are put together

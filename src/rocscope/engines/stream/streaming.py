@@ -1,7 +1,7 @@
 """Counts of columns that come in batches, of which none is kept but as what will be sorted."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -18,13 +18,14 @@ from rocscope.engines.sources import columns
 from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
-from rocscope.engines.sources.source import Source, Stream
+from rocscope.engines.sources.source import Source, Stream, WrongGuess
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.grouping import Kept, grouped
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.spill import Spill
+from rocscope.errors import RocscopeError
 from rocscope.evaluation.groups.counted import GroupedCounts
 from rocscope.evaluation.groups.counting import array_of, of_models, of_segments
 
@@ -34,10 +35,27 @@ _SORTED_APART = 2  # as much memory as rows of segments take while they are sort
 
 def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     """Answer a question about any source that `read` takes."""
+    with open_source(source, question.layout) as opened:
+        guessed = _guessed(opened, question)
+        if guessed is not None:
+            with suppress(WrongGuess, RocscopeError):  # another look at all rows tells what is wrong, if anything is
+                return _count(guessed, question)
+        return _count(opened, question)
+
+
+def _guessed(opened: Source, question: Question) -> Source | None:
+    """Return columns of text by types that are sure only when all is read, if that is worth a try."""
+    guessed: Callable[[list[str]], Source | None] | None = getattr(opened, "guessed", None)
+    if guessed is None or question.where is not None or question.context is not None:
+        return None
+    return guessed([role.column for role in _roles(opened, question)])
+
+
+def _count(opened: Source, question: Question) -> CountedModels | GroupedCounts:
     limit = memory_limit(question.memory)
-    with reading(source, question) as (reader, stream):
-        tally, piles = _read(reader, stream, limit, question.progress)
-        tally.check(question.where)
+    reader, stream = _taken(opened, question)
+    tally, piles = _read(reader, stream, limit, question.progress)
+    tally.check(question.where)
     provenance = tally.provenance(question.where)
     models = models_of_reader(reader)
     if piles.apart:
@@ -56,19 +74,28 @@ def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
 def reading(source: Any, question: Question) -> Iterator[tuple[Reader, Stream]]:
     """Open a source, and yield how its batches are to be taken, and the batches."""
     with open_source(source, question.layout) as opened:
-        others = {name: getattr(question, name) for name in ("weight", "segment")}
-        roles = roles_of_columns(opened, question.label, **others) + roles_of_scores(opened, question.scores)
-        roles += roles_of_numbers(question.context and question.context.columns)
-        for role in roles:
-            require_columns(opened, [role.column], role.argument)
-        names = list(dict.fromkeys(role.column for role in roles))
+        yield _taken(opened, question)
+
+
+def _roles(opened: Source, question: Question) -> list[Role]:
+    others = {name: getattr(question, name) for name in ("weight", "segment")}
+    roles = roles_of_columns(opened, question.label, **others) + roles_of_scores(opened, question.scores)
+    return roles + roles_of_numbers(question.context and question.context.columns)
+
+
+def _taken(opened: Source, question: Question) -> tuple[Reader, Stream]:
+    """Return how the batches of a source are to be taken, and the batches."""
+    roles = _roles(opened, question)
+    for role in roles:
+        require_columns(opened, [role.column], role.argument)
+    names = list(dict.fromkeys(role.column for role in roles))
+    stream = opened.stream(names, question.where)
+    kinds = _kinds(opened, roles, stream.schema, partial(opened.stream, names, question.where))
+    reader = Reader(opened, roles, kinds, question.pos_label, question.missing == "drop", question.context)
+    if reader.weighs_classes:
+        reader = _weighed(reader, stream, question)
         stream = opened.stream(names, question.where)
-        kinds = _kinds(opened, roles, stream.schema, partial(opened.stream, names, question.where))
-        reader = Reader(opened, roles, kinds, question.pos_label, question.missing == "drop", question.context)
-        if reader.weighs_classes:
-            reader = _weighed(reader, stream, question)
-            stream = opened.stream(names, question.where)
-        yield reader, stream
+    return reader, stream
 
 
 def _weighed(reader: Reader, stream: Stream, question: Question) -> Reader:

@@ -15,7 +15,6 @@ from rocscope._types import Array, Ties
 from rocscope.core.context import Context, HasContext
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import least_from
 from rocscope.core.provenance import Provenance
 from rocscope.core.result import Result, number
 from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
@@ -224,14 +223,7 @@ class GroupedCounts(Named[CumulativeCounts], Result):
             points = [counts.at(threshold) for counts in self.values()]
             names: tuple[Literal["tp", "fp", "fn", "tn"], ...] = ("tp", "fp", "fn", "tn")
             return {name: np.array([getattr(point, name) for point in points]) for name in names}
-        dtype = self._rows.dtype
-        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-        if threshold > limits.max:
-            tp, fp = np.zeros_like(self.n_pos), np.zeros_like(self.n_neg)
-        elif threshold <= limits.min:
-            tp, fp = self.n_pos, self.n_neg
-        else:
-            tp, fp = self._rows.at_least(least_from(threshold, dtype))
+        tp, fp = self._rows.at_least(threshold)
         return {"tp": tp, "fp": fp, "fn": self.n_pos - tp, "tn": self.n_neg - fp}
 
     def best(self, context: Context | HasContext | None = None) -> dict[str, Array]:

@@ -16,7 +16,7 @@ from rocscope._parts import deal
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import Levels, collapse, decode, encode
+from rocscope.core.levels import Levels, collapse, decode, encode, least_from
 from rocscope.core.result import number
 from rocscope.errors import ScoreError
 from rocscope.evaluation.groups.slots import sorted_by_slot
@@ -178,9 +178,13 @@ class SortedGroups:
         found = np.where(tp == 0, codes[1], np.where(fp == 0, codes[0], np.minimum(*codes)))
         return decode(found, self.dtype)
 
-    def at_least(self, cut: Any) -> tuple[Array, Array]:
-        """Return the positives and the negatives of each group whose score is at least one of the scores' own type."""
-        code = encode(np.array([cut], self.dtype))[0]
+    def at_least(self, cut: float) -> tuple[Array, Array]:
+        """Return the positives and the negatives of each group whose score is at least `cut`."""
+        limits = np.finfo(self.dtype) if self.dtype.kind == "f" else np.iinfo(self.dtype)
+        if cut > limits.max or cut <= limits.min:
+            n_pos, n_neg = self.totals
+            return (0 * n_pos, 0 * n_neg) if cut > limits.max else (n_pos, n_neg)
+        code = encode(np.array([least_from(cut, self.dtype)], self.dtype))[0]
         above = np.concatenate([[0], np.cumsum(self.codes >= code)])[self.bounds]
         return np.diff(above)[::2], np.diff(above)[1::2]
 
