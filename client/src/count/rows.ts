@@ -110,8 +110,13 @@ export class CountedRows {
     const place = new Int32Array(classes.length).fill(large.size);
     const shown = named.filter((one) => large.has(one));
     shown.forEach(({ code }, i) => (place[code] = i));
-    const members: number[][] = Array.from({ length: large.size + 1 }, () => []);
-    codes.forEach((code, row) => members[place[code]!]!.push(row));
+    const [room, filled] = [new Uint32Array(large.size + 1), new Uint32Array(large.size + 1)];
+    for (const code of codes) room[place[code]!]!++;
+    const members = Array.from(room, (size) => new Uint32Array(size));
+    for (let row = 0; row < codes.length; row++) {
+      const at = place[codes[row]!]!;
+      members[at]![filled[at]!++] = row;
+    }
     const rest = named.length - large.size;
     if (rest) this.warnings.push(`The ${large.size} largest segments are shown apart, all others as one (${rest} others)`);
     const names = [...shown.map(({ label }) => (typeof label === "string" ? label : shownLabel(label, type))), `others (${rest} segments)`];
@@ -121,7 +126,7 @@ export class CountedRows {
       const hits = rows.reduce((sum, row) => sum + (this.weights && !this.weights.values[row] ? 0 : this.positive[row]!), 0);
       if (hits === 0 || hits === rows.length) return void alone.push(`${kind} ${names[i]} (no ${hits ? "negatives" : "positives"})`);
       this.parts.push({ kind, name: names[i]! });
-      this.groups.push({ kind, name: names[i]!, rows: Uint32Array.from(rows) });
+      this.groups.push({ kind, name: names[i]!, rows });
     });
     if (alone.length) this.warnings.push(`Left out, as one class is missing: ${alone.slice(0, 8).join(", ")}${alone.length > 8 ? ` and ${alone.length - 8} more` : ""}.`);
   }
