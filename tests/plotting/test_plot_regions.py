@@ -40,7 +40,10 @@ def test_borders_are_where_neighbours_cost_the_same():
     hull = rs.hull(MODELS)
     drawn = hull.region_map(np.logspace(-1, 1, 9), np.linspace(0.1, 0.9, 9))
     ax = rs.plotting.plot_regions(drawn, ax=Figure().subplots())
-    for i, line in enumerate(each for each in ax.lines if str(each.get_gid()).startswith("border")):
+    borders = [each for each in ax.lines if str(each.get_gid()).startswith("border")]
+    assert borders
+    for line in borders:
+        i = int(line.get_gid().partition("-")[2])
         for ratio, prevalence in zip(*line.get_data(), strict=True):
             if np.ma.is_masked(prevalence):
                 continue
@@ -50,6 +53,16 @@ def test_borders_are_where_neighbours_cost_the_same():
             ]
             assert costs[0] == pytest.approx(costs[1])
     assert (ax.get_xlim(), ax.get_ylim()) == (pytest.approx((0.1, 10)), pytest.approx((0.1, 0.9)))
+
+
+def test_lines_stay_out_where_thresholds_are_too_many_to_be_told_apart():
+    levels = np.arange(400)
+    pos, neg = np.exp(-levels / 60) * 1e6, np.exp((levels - 400) / 60) * 1e6
+    hull = rs.hull({"fine": ThresholdCounts(400 - levels, pos.astype(int) + 1, neg.astype(int) + 1)})
+    ax = rs.plotting.plot_regions(hull, ax=Figure().subplots())
+    assert len(hull.vertices) > 300
+    assert len([each for each in ax.collections if each.get_gid().startswith("region")]) == 3  # nobody, fine, everybody
+    assert len(ax.lines) < 10
 
 
 def test_hostile_names_and_a_new_figure():

@@ -214,7 +214,7 @@ def report_of(page, path):
     page.page.set_input_files("#files", path)
     page.page.click("#show")
     page.page.wait_for_selector("#models tbody tr")
-    page.page.wait_for_function("document.querySelector('#comparisons tbody td')")
+    page.page.wait_for_selector("#comparisons tbody td", state="attached")
     return page.settle()
 
 

@@ -127,6 +127,13 @@ def test_a_report_over_the_limit_is_refused_and_says_what_to_drop(monkeypatch, s
         _ = report.html
 
 
+def test_200_000_segments_are_refused_before_any_of_them_is_made():
+    rows = np.arange(400_000)
+    preds = rs.Predictions(rows % 2, rows / 400_000, segment=rows // 2)
+    with pytest.raises(InputError, match="at most 1,000 segments, got 200,000"):
+        rs.Report(preds)
+
+
 def test_200_models_work():
     rng = np.random.default_rng(3)
     y = rng.random(500) < 0.5

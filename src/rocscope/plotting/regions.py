@@ -1,5 +1,6 @@
 """The map of contexts: which model is best, over cost ratio and prevalence."""
 
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from rocscope.plotting.legends import place_legend
 _TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
 _ALPHA = 0.55
 _WIDE = 0.035  # of all that is shown: narrower fields have no room for their threshold
+_SEEN = 0.006  # of all that is shown: around narrower ones, borders would be all that is seen
 _MANY = 0.1
 _HATCHES = {"look closer at some": "..", "at more than 10 %": "...."}
 
@@ -34,7 +36,8 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     Returns
     -------
     Axes
-        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Hatched
+        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Where
+        no lines are, thresholds are too many to be told apart: the first and the last are named. Hatched
         is where some cases, between two thresholds, are worth a closer look; the hatching is closer where those are
         more than a tenth of all.
 
@@ -68,17 +71,23 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     labels = [_label(vertex) for vertex in drawn.vertices]
     colours = _colours(labels)
     ratio, (lowest, highest) = drawn.cost_ratio, (drawn.prevalence.min(), drawn.prevalence.max())
-    for i, label in enumerate(labels):
-        slope_low, slope_high = drawn.vertices[i].slope_low, drawn.vertices[i].slope_high
-        low, high = (np.clip(ratio / (ratio + slope), lowest, highest) for slope in (slope_high, slope_low))
-        named = label if label not in labels[:i] else "_"
-        axes.fill_between(
-            ratio, low, high, color=colours[label], alpha=_ALPHA, linewidth=0, label=named, gid=f"region-{i}"
-        )
-        if slope_low:
-            border = np.ma.masked_outside(ratio / (ratio + slope_low), lowest, highest)
-            axes.plot(ratio, border, color="white", linewidth=1, gid=f"border-{i}")
-        _name_field(axes, drawn.vertices[i], ratio, (lowest, highest))
+    for label, run in groupby(range(len(labels)), key=labels.__getitem__):
+        first, *rest = run
+        last = rest[-1] if rest else first
+        ends = (drawn.vertices[first].slope_high, drawn.vertices[last].slope_low)
+        low, high = (np.clip(ratio / (ratio + slope), lowest, highest) for slope in ends)
+        look = {"color": colours[label], "alpha": _ALPHA, "linewidth": 0, "gid": f"region-{first}"}
+        axes.fill_between(ratio, low, high, label=label if label not in labels[:first] else "_", **look)
+    shown = (ratio, (lowest, highest))
+    widths = [high - low for low, high in (_stripe(vertex, vertex, *shown) for vertex in drawn.vertices)]
+    for i, beside in enumerate(pairwise(widths)):
+        if max(beside) >= _SEEN:
+            border = ratio / (ratio + drawn.vertices[i].slope_low)
+            within = np.ma.masked_outside(border, lowest, highest)
+            axes.plot(ratio, within, color="white", linewidth=1, gid=f"border-{i}")
+    for _, run in groupby(range(len(labels)), key=lambda i: (labels[i], i if widths[i] >= _SEEN else None)):
+        fields = [drawn.vertices[i] for i in run]
+        _name_field(axes, fields[0], fields[-1], *shown)
     if drawn.looked is not None:
         _hatch(axes, drawn)
     axes.set(xlim=(ratio.min(), ratio.max()), ylim=(lowest, highest))
@@ -89,21 +98,34 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     return axes
 
 
-def _name_field(ax: Any, vertex: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
-    """Write the threshold of a field in its middle, where that is wide enough for it.
+def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
+    """Return where the stripe of neighbouring fields begins and ends, in shares of all that is shown.
 
     With logarithms of ratio and odds on the axes a field is a stripe from corner to corner, as wide as the logarithms
     of its slopes are apart.
     """
-    ends = [np.log10(ratio.min() / prevalence[1] * (1 - prevalence[1])), np.log10(ratio.max() / prevalence[0])]
+    start, end = _corners(ratio, prevalence)
     with np.errstate(divide="ignore"):
-        low, high = np.clip(np.log10([vertex.slope_low, vertex.slope_high]), *ends)
-    if high - low < _WIDE * (ends[1] - ends[0]):
+        low, high = np.clip(np.log10([last.slope_low, first.slope_high]), start, end)
+    return (low - start) / (end - start), (high - start) / (end - start)
+
+
+def _corners(ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
+    """Return the logarithms of the least and of the greatest slope that is shown."""
+    return np.log10(ratio.min() / prevalence[1] * (1 - prevalence[1])), np.log10(ratio.max() / prevalence[0])
+
+
+def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
+    """Write the threshold of a field, or those of many, in the middle, where that is wide enough for it."""
+    low, high = _stripe(first, last, ratio, prevalence)
+    if high - low < _WIDE:
         return
-    middle = (low + high) / 2
+    start, end = _corners(ratio, prevalence)
+    middle = start + (low + high) / 2 * (end - start)
     x, odds = 10 ** (middle / 2), 10 ** (-middle / 2)
-    cut = vertex.point.threshold
-    words = f"score {'<' if vertex.negated else '≥'} {cut:.3g}" if np.isfinite(cut) else _label(vertex)
+    cuts = dict.fromkeys(f"{vertex.point.threshold:.3g}" for vertex in (first, last))
+    finite = np.isfinite(first.point.threshold)
+    words = f"score {'<' if first.negated else '≥'} {' … '.join(cuts)}" if finite else _label(first)
     look = {"ha": "center", "va": "center", "rotation": 45, "fontsize": "x-small", "color": theme.palette().ink}
     ax.text(x, odds / (1 + odds), words, gid="field", clip_on=True, **look)
 

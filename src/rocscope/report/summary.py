@@ -122,7 +122,8 @@ def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins
     kept = thin(counts, most, hull=hull)
     gained = before = 0.0
     for block in counts.ranking.blocks():
-        gained += (np.diff(block.tp, prepend=before) * (block.tp / (block.tp + block.fp))).sum()
+        precision = block.tp / (block.tp + block.fp)
+        gained += (block.tp[0] - before) * precision[0] + np.dot(block.tp[1:] - block.tp[:-1], precision[1:])
         before = block.tp[-1]
     return ModelOutline(
         name=name,
