@@ -40,27 +40,19 @@ def test_as_numpy_sorts(dtype, shape, threads, arrays):
     assert all(before < after for before, after in zip(last[:-1], first[1:], strict=True))  # no score is in two
 
 
-def test_very_many_arrays_are_put_together_as_they_come(monkeypatch):
-    monkeypatch.setattr(sorting, "_JOINED", 1_000)
+def test_arrays_are_put_together():
     keys, gathered = np.arange(50_060, dtype=np.uint32), sorting.Keys()
     assert not gathered
-    for piece in np.array_split(keys, 500):
+    for number, piece in enumerate(np.array_split(keys, 500), 1):
         gathered.add(piece)
+        if number % 10 == 0:
+            gathered.put_together()
     assert gathered.nbytes == keys.nbytes
     arrays = gathered.take()
-    assert len(arrays) < 60
+    assert len(arrays) == 50
     assert np.array_equal(np.concatenate(arrays), keys)
     assert not gathered
     assert gathered.take() == []
-
-
-def test_a_few_keys_do_not_keep_the_memory_of_others():
-    gathered, batch = sorting.Keys(), np.arange(1_000, dtype=np.uint32)
-    gathered.add(batch[:10])
-    gathered.add(batch[10:])
-    few, many = gathered.take()
-    assert few.base is None
-    assert many.base is batch
 
 
 def test_nothing_to_sort():

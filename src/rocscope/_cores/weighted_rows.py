@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._cores.digits import by_digits
 from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 
@@ -51,10 +52,4 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
 def _sort(codes: Array, signed: Array) -> None:
     """Sort rows in place."""
-    keys, weights = np.empty_like(codes), np.empty_like(signed)
-    layout = (np.uint64(number) for number in kernels.weights.pack_rows(codes, keys))
-    keys.sort()
-    if not kernels.weights.unpack_rows(keys, codes, signed, *layout, weights):
-        order = np.argsort(codes, kind="stable")
-        keys, weights = codes[order], signed[order]
-    codes[:], signed[:] = keys, weights
+    codes[:], signed[:] = by_digits(codes, signed)

@@ -249,10 +249,13 @@ def sort_digits(keys, spare, lowest, bits):
 
 
 @Kernel
-def sort_rows(keys, values, spare, spare_values, lowest, bits):
-    """Do what `sort_digits` does, with a value beside each key; returns the arrays that hold both then."""
+def sort_rows(keys, values, spare, spare_values, lowest, first, bits):
+    """Do what `sort_digits` does from the `first` bit on, with a value beside each key.
+
+    Returns the arrays that hold both then.
+    """
     begin = np.empty(2048, np.int64)
-    for done in range(0, bits, 11):
+    for done in range(first, bits, 11):
         shift = keys.dtype.type(done)
         if not begin_digits(keys, lowest, shift, begin):
             continue
@@ -265,3 +268,24 @@ def sort_rows(keys, values, spare, spare_values, lowest, bits):
         keys, spare = spare, keys
         values, spare_values = spare_values, values
     return keys, values
+
+
+@Kernel
+def insert_rows(keys, values):
+    """Sort rows that nearly are sorted; returns whether that took no more moves than there are rows, or is not done."""
+    moves = 0
+    for i in range(1, keys.size):
+        key = keys[i]
+        if keys[i - 1] > key:
+            w = values[i]
+            k = i
+            while k > 0 and keys[k - 1] > key:
+                keys[k] = keys[k - 1]
+                values[k] = values[k - 1]
+                k -= 1
+            keys[k] = key
+            values[k] = w
+            moves += i - k
+            if moves > keys.size:
+                return False
+    return True

@@ -46,49 +46,6 @@ def part_rows(bits, positive, weight, kind, lowest, shift, filled, codes, signed
 
 
 @Kernel
-def pack_rows(codes, keys):
-    """Write the leading bits of each code and its row in one number, so that one sort ranks rows.
-
-    Returns the lowest code, how many bits the row takes, and how many of a code's are left out.
-    """
-    one = np.uint64(1)
-    lowest, spread = codes.min(), codes.max() - codes.min()
-    below = np.uint64(0)
-    while np.uint64(codes.size) >> below:
-        below += one
-    cut = np.uint64(0)
-    while spread >> cut >> (np.uint64(64) - below):
-        cut += one
-    for i in range(codes.size):
-        keys[i] = ((codes[i] - lowest) >> cut << below) | np.uint64(i)
-    return lowest, below, cut
-
-
-@Kernel
-def unpack_rows(keys, codes, signed, lowest, below, cut, weights):
-    """Replace sorted keys by the codes of their rows, and write their weights.
-
-    Codes that differ only in bits that the keys do not hold are sorted by insertion. Returns whether that took no
-    more moves than there are rows; otherwise they are not sorted yet.
-    """
-    rows = (np.uint64(1) << below) - np.uint64(1)
-    moves = 0
-    for j in range(keys.size):
-        row = keys[j] & rows
-        w = signed[row]
-        code = codes[row] if cut else (keys[j] >> below) + lowest
-        k = j
-        while k > 0 and keys[k - 1] > code and moves <= keys.size:
-            keys[k] = keys[k - 1]
-            weights[k] = weights[k - 1]
-            k -= 1
-            moves += 1
-        keys[k] = code
-        weights[k] = w
-    return moves <= keys.size
-
-
-@Kernel
 def two_sum(a, b):
     """Return a + b and what rounding left of it, which is exact (Knuth); 0 for whole numbers."""
     total = a + b

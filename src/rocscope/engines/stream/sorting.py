@@ -23,11 +23,10 @@ _BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores
 _PARTS = 512
 _SLICES = 256
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
-_JOINED = 1 << 22  # numbers of arrays that are put together
 
 
 class Keys:
-    """Arrays that will be sorted, put together when they are many, so that their memory serves those that follow.
+    """Arrays that will be sorted, put together now and then, so that their memory serves those that follow.
 
     Each array has a piece in every part: the fewer they are, the longer the pieces.
     """
@@ -35,22 +34,20 @@ class Keys:
     def __init__(self) -> None:
         self._joined: list[Array] = []
         self._new: list[Array] = []
-        self._waiting = 0
         self.nbytes = 0
 
     def __bool__(self) -> bool:
         return self.nbytes > 0
 
     def add(self, array: Array) -> None:
-        """Take an array, or a copy of it where it would keep much other memory."""
-        if array.base is not None and 2 * array.nbytes < array.base.nbytes:
-            array = array.copy()
+        """Take an array."""
         self.nbytes += array.nbytes
-        self._waiting += array.size
         self._new.append(array)
-        if self._waiting >= _JOINED:
-            self._joined.append(np.concatenate(self._new))
-            self._new, self._waiting = [], 0
+
+    def put_together(self) -> None:
+        """Put the arrays together that came since the last time."""
+        self._joined.append(np.concatenate(self._new))
+        self._new = []
 
     def take(self) -> list[Array]:
         """Give all away."""
