@@ -7,6 +7,7 @@ import { number } from "../format";
 import { type Palette, palette } from "../palette";
 import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
 import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
+import { schedule } from "./frames";
 import { directLabels } from "./labels";
 import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene, type Size } from "./scene";
 import { inSight, printing } from "./visible";
@@ -34,20 +35,6 @@ export interface ChartOptions {
 }
 
 const MARGIN: Margin = { left: 46, right: 14, top: 30, bottom: 42 };
-const jobs = new Set<() => void>();
-
-/** Run once before the next frame is shown, however often it is asked for. */
-function schedule(job: () => void): void {
-  if (jobs.size === 0) {
-    requestAnimationFrame(() => {
-      const due = [...jobs];
-      jobs.clear();
-      due.forEach((run) => run());
-    });
-  }
-  jobs.add(job);
-}
-
 /** What axes are drawn from: they stay while curves move. */
 function axesKey({ x, y }: Scene, { width, height }: Size, colours: Palette): unknown[] {
   return [x.label, ...x.domain, x.format, x.ticks?.length, y.label, ...y.domain, width, height, colours];

@@ -2,6 +2,8 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 
+import { schedule } from "./frames";
+
 export const printing = signal(false);
 addEventListener("beforeprint", () => (printing.value = true));
 addEventListener("afterprint", () => (printing.value = false));
@@ -9,9 +11,11 @@ addEventListener("afterprint", () => (printing.value = false));
 /** Whether an element is in sight, or nearly. */
 export function inSight(element: Element): ReadonlySignal<boolean> {
   const near = signal(false);
-  const watch = new IntersectionObserver((entries) => (near.value = entries.some((entry) => entry.isIntersecting)), {
-    rootMargin: "80px",
-  });
+  const look = (entries: readonly IntersectionObserverEntry[]): void => {
+    const now = entries.some((entry) => entry.isIntersecting);
+    schedule(() => (near.value = now)); // which draws: not all that come into sight at once
+  };
+  const watch = new IntersectionObserver(look, { rootMargin: "80px" });
   watch.observe(element);
   return computed(() => near.value || printing.value);
 }
