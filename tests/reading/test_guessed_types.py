@@ -60,3 +60,11 @@ def test_a_column_that_begins_empty_is_not_guessed(tmp_path):
     found = rs.read_counts(path, label="y", scores="a", missing="drop")
     assert found["a"].threshold.dtype == "float64"
     assert found["a"].n == 1
+
+
+def test_a_name_that_two_columns_have_is_refused_as_ever(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,a,b,a\n1,1,2,3\n0,2,3,4\n")
+    assert told(rs.read_counts, path) == told(rs.read, path)
+    with pytest.raises(RocscopeError, match="expected one column named 'a', got 2"):
+        rs.read_counts(path, label="y", scores=["a", "b"])

@@ -61,7 +61,8 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     order = np.argsort(p)
     adjusted = np.empty_like(p)
     if method == "bh":
-        adjusted[order] = np.minimum.accumulate((p[order] * p.size / np.arange(1, p.size + 1))[::-1])[::-1]
+        times = p.size / np.arange(1, p.size + 1)  # at least 1, so that no product is rounded below its p-value
+        adjusted[order] = np.minimum.accumulate((p[order] * times)[::-1])[::-1]
     else:
         adjusted[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)).clip(max=1)
     return adjusted

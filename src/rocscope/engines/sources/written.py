@@ -95,7 +95,8 @@ class Written(Relation):
     def guessed(self, names: Sequence[str]) -> Guessed | None:
         """Return the columns named by the types that the first rows tell, if they are all numbers."""
         kinds = {name: self._guess[self._sql_name[name]] for name in names if name in self._sql_name}
-        if self._types_of_all is None or not set(kinds.values()) <= {"BIGINT", "DOUBLE"}:
+        one_each = len(self._sql_name) == len(self.columns)
+        if self._types_of_all is None or not (one_each and set(kinds.values()) <= {"BIGINT", "DOUBLE"}):
             return None
         relation = self._declare({name: "VARCHAR" if kind == "BIGINT" else kind for name, kind in self._guess.items()})
         projected = (f"{_checked(self._sql_name[name], kind)} AS {identifier(name)}" for name, kind in kinds.items())

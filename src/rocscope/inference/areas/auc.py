@@ -6,6 +6,7 @@ from typing import Any, Literal
 from scipy import optimize
 
 from rocscope import _validation as check
+from rocscope._numerals import about
 from rocscope.errors import warn
 from rocscope.inference.areas.effective_size import EffectiveSize
 from rocscope.inference.areas.fold_scales import warn_where_folds_differ
@@ -138,7 +139,7 @@ def estimate(sample: AucSample, index: int, method: Method, level: float) -> Est
         ends, error, name = newcombe(auc, sample.n_pos, sample.n_neg, level), nan, _NAMES[method]
     elif method == "auto" or not variance > 0:
         ends = size.interval(level)
-        name = f"Wilson for {size.trials:.3g} trials, t with {size.df:.0f} df"
+        name = f"Wilson for {about(size.trials)} trials, t with {size.df:.0f} df"
         error = sqrt(size.variance) if method == "auto" else nan
         if method != "auto":
             name += f" ({_NAMES[method]}: no variance)"
