@@ -59,9 +59,12 @@ def request(serving, path, body=None, method="GET", **headers):
         connection.putheader("Content-Length", str(len(data)))
     connection.endheaders(data)
     answer = connection.getresponse()
-    found = answer.status, answer.read().decode(), answer.headers
+    try:
+        text = answer.read().decode()
+    except ConnectionResetError:  # refused before what was sent had been read, and the rest of the answer is lost
+        text = ""
     connection.close()
-    return found
+    return answer.status, text, answer.headers
 
 
 def ask(serving, what, **more):
