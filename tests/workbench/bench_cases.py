@@ -62,6 +62,8 @@ def request(serving, path, body=None, method="GET", **headers):
     try:
         text = answer.read().decode()
     except ConnectionResetError:  # refused before what was sent had been read, and the rest of the answer is lost
+        if answer.status < 400:
+            raise
         text = ""
     connection.close()
     return answer.status, text, answer.headers

@@ -35,6 +35,7 @@ export interface ChartOptions {
 }
 
 const MARGIN: Margin = { left: 46, right: 14, top: 30, bottom: 42 };
+
 /** What axes are drawn from: they stay while curves move. */
 function axesKey({ x, y }: Scene, { width, height }: Size, colours: Palette): unknown[] {
   return [x.label, ...x.domain, x.format, x.ticks?.length, y.label, ...y.domain, width, height, colours];

@@ -45,8 +45,9 @@ def shrunk(decision: Decision, predictions: Predictions, rows: float, of_probabi
     odds = slope * counts.n_pos / counts.n_neg
     bayes = (math.log(odds) - platt.intercept_) / platt.slope_
     bayes = min(max(bayes, -_FARTHEST), _FARTHEST) if of_probabilities else bayes
-    rarer = np.unique(y, return_counts=True)[1].min()
-    share = float(rarer / (rarer + rows))
+    positives = int(np.count_nonzero(y))
+    rarer = min(positives, y.size - positives)
+    share = rarer / (rarer + rows)
     found = float(_scaled(np.float64(decision.threshold), of_probabilities))
     moved = share * found + (1 - share) * bayes
     moved, bayes = (float(special.expit(each)) if of_probabilities else each for each in (moved, bayes))

@@ -57,7 +57,7 @@ def stream_table(table: pa.Table) -> Stream:
     return Stream(table.schema, pieces, table.num_rows)
 
 
-class WrongGuess(Exception):  # noqa: N818 (nobody is told)
+class WrongGuessError(Exception):
     """A later row does not have the type that the first ones told."""
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from rocscope._unrounded import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope.engines.sources.database import Relation, identifier, text
-from rocscope.engines.sources.source import Stream, WrongGuess, one_line_errors
+from rocscope.engines.sources.source import Stream, WrongGuessError, one_line_errors
 from rocscope.errors import EngineError
 
 
@@ -22,7 +22,7 @@ def declared(types: Mapping[str, str]) -> str:
 
 
 class Guessed(Relation):
-    """Columns by the types that the first rows tell; where a later row is of another, WrongGuess is raised.
+    """Columns by the types that the first rows tell; where a later row is of another, WrongGuessError is raised.
 
     No whole number may have been written otherwise than this one is, nor be one that float64 rounds.
     """
@@ -36,10 +36,10 @@ class Guessed(Relation):
                 with closing(piece()) as tables:
                     for table in tables:
                         if any(map(_has_large, table.columns)):
-                            raise WrongGuess
+                            raise WrongGuessError
                         yield table
             except EngineError:
-                raise WrongGuess from None
+                raise WrongGuessError from None
 
         return replace(found, pieces=[partial(checked, piece) for piece in found.pieces])
 

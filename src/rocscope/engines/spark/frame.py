@@ -160,7 +160,7 @@ def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> 
 class Fetched(ArrowColumns):
     """Columns that came to the driver, and only the rows that were asked for."""
 
-    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:  # noqa: ARG002 (Spark knew it)
+    def stream(self, names: Sequence[str], where: str | None = None) -> Stream:  # noqa: ARG002 (Spark left only these)
         """Return the columns named in batches."""
         return super().stream(names)
 

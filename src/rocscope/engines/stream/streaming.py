@@ -18,7 +18,7 @@ from rocscope.engines.sources import columns
 from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
-from rocscope.engines.sources.source import Source, Stream, WrongGuess
+from rocscope.engines.sources.source import Source, Stream, WrongGuessError
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.grouping import Kept, grouped
 from rocscope.engines.stream.memory import memory_limit
@@ -38,7 +38,9 @@ def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     with open_source(source, question.layout) as opened:
         guessed = _guessed(opened, question)
         if guessed is not None:
-            with suppress(WrongGuess, RocscopeError):  # another look at all rows tells what is wrong, if anything is
+            with suppress(
+                WrongGuessError, RocscopeError
+            ):  # another look at all rows tells what is wrong, if anything is
                 return _count(guessed, question)
         return _count(opened, question)
 
