@@ -1,7 +1,8 @@
 /** State as text: the hash of the page's address, and the history behind undo. */
 
-import { batch, effect, type Signal } from "@preact/signals-core";
+import { batch, effect, type Signal, untracked } from "@preact/signals-core";
 
+import { pause } from "./chart/frames";
 import { type Look, MOST_AMOUNT, type State } from "./state";
 
 interface Field {
@@ -112,8 +113,6 @@ export interface Address {
   readonly link: () => string;
 }
 
-const PAUSE = 400;
-
 /** Keep the page's address and the history of states in step with the state. */
 export function bindAddress(state: State, onHistory: (canUndo: boolean) => void, gone: AbortSignal): Address {
   const all = fields(state);
@@ -131,9 +130,8 @@ export function bindAddress(state: State, onHistory: (canUndo: boolean) => void,
   };
   const past: string[] = [];
   let settled = "";
-  let latest = "";
-  let timer = 0;
   const settle = (): void => {
+    const latest = read();
     if (latest === settled) return;
     past.push(settled);
     settled = latest;
@@ -143,14 +141,12 @@ export function bindAddress(state: State, onHistory: (canUndo: boolean) => void,
   write(location.hash);
   settled = read();
   const forget = effect(() => {
-    latest = read();
-    clearTimeout(timer);
-    timer = window.setTimeout(settle, PAUSE);
+    void pause.value;
+    untracked(settle);
   });
   addEventListener("hashchange", () => write(location.hash), { signal: gone });
   gone.addEventListener("abort", () => {
     forget();
-    clearTimeout(timer);
     show("");
   });
   return {

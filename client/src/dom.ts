@@ -28,6 +28,66 @@ export function s<K extends keyof SVGElementTagNameMap>(
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/** What an element is to be, before it is one. */
+export interface Sketch {
+  readonly tag: string;
+  readonly attributes: Attributes;
+  readonly inner: readonly (Sketch | string)[];
+}
+
+export function sketch(tag: string, attributes: Attributes = {}, ...inner: readonly (Sketch | string)[]): Sketch {
+  return { tag, attributes, inner };
+}
+
+/** Make the children of an element what they are to be by as few changes as that takes: a drag asks for it at every step. */
+export function become(parent: Element, wanted: readonly (Sketch | string)[]): void {
+  let child = parent.firstChild;
+  for (const one of wanted) {
+    let now: ChildNode;
+    if (typeof one === "string") {
+      now = child instanceof Text ? child : document.createTextNode(one);
+      if ((now as Text).data !== one) (now as Text).data = one;
+    } else {
+      const same = child instanceof Element && child.localName === one.tag;
+      const element = same ? (child as Element) : document.createElementNS(parent.namespaceURI, one.tag);
+      dress(element, one.attributes);
+      become(element, one.inner);
+      now = element;
+    }
+    if (now !== child) {
+      if (child) child.replaceWith(now);
+      else parent.append(now);
+    }
+    child = now.nextSibling;
+  }
+  while (child) {
+    const next: ChildNode | null = child.nextSibling;
+    child.remove();
+    child = next;
+  }
+}
+
+const worn = new WeakMap<Element, Attributes>();
+
+/** Give an element attributes, or properties of its style, and take those that it was given before; what stays is not touched. */
+export function dress(element: Element, attributes: Attributes): void {
+  const before = worn.get(element) ?? {};
+  worn.set(element, attributes);
+  for (const name in attributes) if (attributes[name] !== before[name]) put(element, name, attributes[name]!);
+  for (const name in before) if (!(name in attributes)) put(element, name, null);
+}
+
+function put(element: Element, name: string, value: Attributes[string]): void {
+  if (name.startsWith("--")) (element as HTMLElement).style.setProperty(name, value === null ? null : String(value));
+  else if (value === null || value === false) element.removeAttribute(name);
+  else element.setAttribute(name, value === true ? "" : String(value));
+}
+
+/** Terms and what they are, for a list of such. */
+export function terms(rows: readonly (readonly [string, string])[]): Sketch[] {
+  return rows.map(([term, value]) => sketch("div", {}, sketch("dt", {}, term), sketch("dd", {}, value)));
+}
+
 /** Text that comes from outside, kept apart from the direction of the text around it. */
 export function name(text: string): HTMLElement {
   return h("bdi", {}, text);

@@ -2,14 +2,16 @@
 
 import { batch, computed, effect, type ReadonlySignal, signal, type Signal } from "@preact/signals-core";
 
+import { stir } from "./chart/frames";
 import type { Model, Report, Slice } from "./data";
+import { number, percent } from "./format";
 import { type Source, surer } from "./source";
 import { type Context, prevalenceOf, rewardsErrors } from "./math/context";
 import { bestLevel, bestWithin, cheapest, type Choice } from "./math/hull";
 import { levelAt, type Rates, rates, ratesAt, samplePrevalence } from "./math/levels";
 import type { Campaign } from "./math/profit";
 import { type Region, regions } from "./math/regions";
-import { strokeOf } from "./palette";
+import { type Palette, palette, strokeOf } from "./palette";
 
 export type Look = "show" | "ghost" | "hide";
 export type ThresholdBy = "score" | "depth" | "tpr" | "fpr";
@@ -90,6 +92,10 @@ export interface State {
   readonly rates: ReadonlySignal<Rates>;
   readonly invalid: ReadonlySignal<boolean>;
   readonly styles: ReadonlySignal<readonly Style[]>;
+  /** The models that are drawn: grey ones first, the current one last. */
+  readonly drawing: ReadonlySignal<readonly Model[]>;
+  /** What a screen reader says of the threshold. */
+  readonly spoken: ReadonlySignal<string>;
 }
 
 export function createState(source: Source, first: Slice): State {
@@ -154,14 +160,22 @@ export function createState(source: Source, first: Slice): State {
   });
   const model = computed(() => models.value[current.value.model]!);
   const share = computed(() => prevalenceOf(context.value, samplePrevalence(model.value.levels)));
+  const styles = computed(() => stylesOf(models.value, onHull.value, inputs.looks.value, inputs.chosen.value, model.value.index, palette.value));
+  const found = computed(() => rates(...ratesAt(model.value.levels, current.value.level), share.value));
   const onHull = computed(() => regions(models.value.map((m) => (hidden(m) ? null : m.levels))));
+  const folds = foldsOf(source, inputs.foldsView, inputs.where);
+  effect(() => {
+    for (const input of Object.values(inputs)) void input.value;
+    void [rows.value, folds.value, palette.value];
+    stir();
+  });
   return {
     report,
     filters: source.filters ?? false,
     ...inputs,
     rows,
     waiting,
-    folds: foldsOf(source, inputs.foldsView, inputs.where),
+    folds,
     models,
     context,
     campaign,
@@ -173,12 +187,13 @@ export function createState(source: Source, first: Slice): State {
     model,
     share,
     regions: onHull,
-    styles: computed(() => stylesOf(models.value, onHull.value, inputs.looks.value, inputs.chosen.value)),
-    rates: computed(() => {
-      const { levels } = model.value;
-      const { level } = current.value;
-      return rates(...ratesAt(levels, level), share.value);
+    styles,
+    drawing: computed(() => {
+      const rank = ({ index }: Model): number => (index === model.value.index ? 2 : styles.value[index]!.place === null ? 0 : 1);
+      return models.value.filter(({ index }) => styles.value[index]!.look !== "hide").sort((a, b) => rank(a) - rank(b));
     }),
+    rates: found,
+    spoken: computed(() => spoken(model.value, current.value.level, found.value)),
     invalid: computed(() => rewardsErrors(context.value)),
   };
 }
@@ -233,7 +248,8 @@ export interface Style {
   readonly look: Look;
   readonly place: number | null;
   readonly dash: readonly number[];
-  readonly hue: number;
+  readonly stroke: string;
+  readonly width: number;
 }
 
 function stylesOf(
@@ -241,6 +257,8 @@ function stylesOf(
   all: readonly Region[],
   looks: ReadonlyMap<string, Look>,
   chosen: string | null,
+  current: number,
+  { hues, ghost, quiet }: Palette,
 ): Style[] {
   const onHull = new Set(all.map((region) => region.model));
   const many = models.length > MOST_COLOURED;
@@ -249,8 +267,16 @@ function stylesOf(
     const byDefault: Look = !many || onHull.has(model.index) || chosen === model.name ? "show" : "ghost";
     const look = looks.get(model.name) ?? byDefault;
     const slot = many ? (look === "show" ? place++ : 0) : model.index;
-    return { look, place: look === "show" ? slot : null, ...strokeOf(slot) };
+    const { hue, dash } = strokeOf(slot);
+    const now = model.index === current;
+    if (look !== "show") return { look, place: null, dash, stroke: now ? quiet : ghost, width: now ? 2.6 : 1 };
+    return { look, place: slot, dash, stroke: hues[hue] ?? quiet, width: now ? 2.6 : 1.7 };
   });
+}
+
+function spoken({ name, levels }: Model, level: number, { tpr, fpr, depth }: Rates): string {
+  const threshold = number(levels.threshold[level] ?? Infinity);
+  return `${name}, threshold ${threshold}: ${percent(depth)} predicted positive, true positive rate ${percent(tpr)}, false positive rate ${percent(fpr)}`;
 }
 
 /** Turn to other rows; another class has probabilities, and a prevalence, of its own. */

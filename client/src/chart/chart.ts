@@ -1,16 +1,16 @@
 /** A card with one chart: canvas for curves, SVG for axes and marks, a handle for the keyboard, its data as a table. */
 
-import { computed, effect, signal } from "@preact/signals-core";
+import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
-import { button, card, download, h, s, scroller, setText, table } from "../dom";
+import { become, button, card, download, dress, h, s, scroller, setText, table } from "../dom";
 import { number } from "../format";
-import { type Palette, palette } from "../palette";
+import { palette } from "../palette";
 import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
 import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
-import { schedule } from "./frames";
+import { moving, pause, schedule, stir } from "./frames";
 import { directLabels } from "./labels";
 import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene, type Size } from "./scene";
-import { inSight, printing } from "./visible";
+import { follow, inSight, printing } from "./visible";
 
 export interface Handle {
   readonly label: string;
@@ -37,8 +37,8 @@ export interface ChartOptions {
 const MARGIN: Margin = { left: 46, right: 14, top: 30, bottom: 42 };
 
 /** What axes are drawn from: they stay while curves move. */
-function axesKey({ x, y }: Scene, { width, height }: Size, colours: Palette): unknown[] {
-  return [x.label, ...x.domain, x.format, x.ticks?.length, y.label, ...y.domain, width, height, colours];
+function axesKey({ x, y }: Scene, { width, height }: Size): string {
+  return JSON.stringify([x.label, x.domain, x.ticks?.length, y.label, y.domain, width, height]);
 }
 
 export function chart(options: ChartOptions): HTMLElement {
@@ -57,55 +57,59 @@ export function chart(options: ChartOptions): HTMLElement {
   new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 15;
+    stir();
     size.value = { width: Math.round(width / unit), height: Math.round(height / unit), unit };
   }).observe(plot);
 
   const scene = computed(options.scene);
   const shown = computed(options.marks);
-  const frame = computed<Frame>(() => makeFrame(scene.value, size.value, margin));
+  const key = computed(() => axesKey(scene.value, size.value));
+  const frame = computed<Frame>(() => {
+    void key.value;
+    return untracked(() => makeFrame(scene.value, size.value, margin));
+  });
   const awake = computed(() => visible.value && size.value.width > 0);
 
-  let timer = 0;
-  let drawn: readonly unknown[] = [];
+  let stale = true;
   const label = (): void => {
+    stale = false;
     const pen = canvas.getContext("2d");
     if (pen) pen.font = `600 12px ${FONT}`;
     const found = directLabels(scene.peek(), shown.peek(), frame.peek(), (word) => pen?.measureText(word).width ?? word.length * 7);
     labels.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
-    labels.replaceChildren(...marksAsSvg(found, frame.peek(), palette.peek()));
+    become(labels, marksAsSvg(found, frame.peek(), palette.peek()));
+  };
+  const drawAxes = (): void => {
+    svg.setAttribute("viewBox", `0 0 ${size.peek().width} ${size.peek().height}`);
+    become(axes, [axesAsSvg(scene.peek(), frame.peek(), palette.peek())]);
   };
   const drawScene = (): void => {
     paint(canvas, size.peek(), scene.peek(), frame.peek(), palette.peek());
-    const now = axesKey(scene.peek(), size.peek(), palette.peek());
-    if (now.some((part, i) => part !== drawn[i])) {
-      drawn = now;
-      svg.setAttribute("viewBox", `0 0 ${size.peek().width} ${size.peek().height}`);
-      axes.replaceChildren(axesAsSvg(scene.peek(), frame.peek(), palette.peek()));
-    }
-    clearTimeout(timer);
-    timer = window.setTimeout(label, labels.hasChildNodes() ? 250 : 0);
+    stale = true;
+    if (printing.peek()) label();
+    else if (!moving() || !labels.hasChildNodes()) schedule(label);
   };
-  effect(() => {
-    if (!awake.value) return;
-    void [scene.value, frame.value, palette.value];
-    if (printing.peek()) {
-      drawScene();
-      label();
-    } else schedule(drawScene);
-  });
-
   const drawMarks = (): void => {
     marks.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
-    marks.replaceChildren(...marksAsSvg(shown.peek(), frame.peek(), palette.peek()));
+    become(marks, marksAsSvg(shown.peek(), frame.peek(), palette.peek()));
   };
-  effect(() => {
-    if (!awake.value) return;
-    void [shown.value, frame.value, palette.value];
-    if (printing.peek()) drawMarks();
-    else schedule(drawMarks);
-  });
+  const keep = (draw: () => void, of: () => unknown): void => {
+    effect(() => {
+      if (!awake.value) return;
+      of();
+      if (printing.peek()) draw();
+      else schedule(draw);
+    });
+  };
+  keep(drawAxes, () => [frame.value, palette.value]);
+  keep(drawScene, () => [scene.value, frame.value, palette.value]);
+  keep(drawMarks, () => [shown.value, frame.value, palette.value]);
+  keep(
+    () => stale && label(), // names wait for a pause: where they hide least takes as long as all else
+    () => pause.value,
+  );
   effect(() => setText(title, options.title()));
-  effect(() => setText(text, options.describe()));
+  follow(visible, () => setText(text, options.describe()));
 
   if (options.handle) plot.append(handle(options.handle, frame, size, awake, margin));
   if (options.drag) drag(plot, options.drag, () => frame.peek(), size, margin);
@@ -151,34 +155,34 @@ export function chart(options: ChartOptions): HTMLElement {
 
 function handle(
   options: Handle,
-  frame: { value: Frame },
-  size: { value: Size },
-  awake: { value: boolean },
+  frame: ReadonlySignal<Frame>,
+  size: ReadonlySignal<Size>,
+  awake: ReadonlySignal<boolean>,
   margin: Margin,
 ): HTMLElement {
   const knob = h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": options.label });
-  const say = ({ now, min, max, text }: Omit<ReturnType<Handle["state"]>, "at">): void => {
-    knob.setAttribute("aria-valuemin", String(min));
-    knob.setAttribute("aria-valuemax", String(max));
-    knob.setAttribute("aria-valuenow", String(now));
-    knob.setAttribute("aria-valuetext", text);
+  const state = computed(options.state);
+  const say = (): void => {
+    const { now, min, max, text } = state.peek();
+    dress(knob, { "aria-valuemin": min, "aria-valuemax": max, "aria-valuenow": now, "aria-valuetext": text });
   };
-  say(options.state());
+  say();
   knob.addEventListener("keydown", (event) => {
     if (options.key(event)) event.preventDefault();
   });
+  const place = (): void => {
+    const { at } = state.peek();
+    const { unit } = size.peek();
+    const [x, y] = [unit * (frame.peek().x(at[0]) + margin.left), unit * (frame.peek().y(at[1]) + margin.top)];
+    const inside = Number.isFinite(x) && Number.isFinite(y);
+    knob.hidden = !inside;
+    if (inside) knob.style.transform = `translate(${x}px, ${y}px)`;
+    say();
+  };
   effect(() => {
     if (!awake.value) return;
-    const said = options.state();
-    const { at } = said;
-    const { unit } = size.value;
-    const [x, y] = [unit * (frame.value.x(at[0]) + margin.left), unit * (frame.value.y(at[1]) + margin.top)];
-    schedule(() => {
-      const inside = Number.isFinite(x) && Number.isFinite(y);
-      knob.hidden = !inside;
-      if (inside) knob.style.transform = `translate(${x}px, ${y}px)`;
-      say(said);
-    });
+    void [state.value, size.value, frame.value];
+    schedule(place);
   });
   return knob;
 }

@@ -2,18 +2,17 @@
 
 import { line } from "d3-shape";
 
-import { s } from "../dom";
+import { s, type Sketch, sketch } from "../dom";
 import { shorten } from "../format";
 import type { Palette } from "../palette";
-import { type Column, type Frame, type Mark, type Scale, type Scene, type Series, type Size, ticksOf } from "./scene";
+import { type Column, columnsOf, type Frame, type Mark, type Scene, type Series, type Size, type Through } from "./scene";
 
 type Pen = CanvasRenderingContext2D;
 
 /** Draw the path of a series: by a plain loop, as every frame of a drag has thousands of points. */
-function draw(series: Series, frame: Frame, pen: Pen): void {
+function draw(series: Series, { straight }: Frame, pen: Pen): void {
   const { x, y } = series.base ? outline(series, series.base) : series;
-  const [right, across] = straight(frame.x);
-  const [bottom, up] = straight(frame.y);
+  const [[right, across], [bottom, up]] = [straight.x, straight.y];
   let down = false;
   for (let i = 0; i < x.length; i++) {
     const left = right + across * x[i]!;
@@ -27,11 +26,26 @@ function draw(series: Series, frame: Frame, pen: Pen): void {
   }
 }
 
+const shapes = new WeakMap<Column, Path2D>();
+
+/** The path of columns that are drawn through something: walked once, and turned by the browser at every step of a drag. */
+function turned(series: Series, { a, b, c, d, f }: Through, { straight }: Frame): Path2D {
+  let shape = shapes.get(series.x);
+  if (!shape) {
+    shape = new Path2D();
+    for (let i = 0; i < series.x.length; i++) shape.lineTo(series.x[i]!, series.y[i]!);
+    shapes.set(series.x, shape);
+  }
+  const [[right, across], [bottom, up]] = [straight.x, straight.y];
+  const path = new Path2D();
+  path.addPath(shape, { a: across * a, b: up * b, c: across * c, d: up * d, e: right, f: bottom + up * f });
+  return path;
+}
+
 /** The same as text. */
-function pathOf(series: Series, frame: Frame): string | null {
-  const { x, y } = series.base ? outline(series, series.base) : series;
-  const [right, across] = straight(frame.x);
-  const [bottom, up] = straight(frame.y);
+function pathOf(series: Series, { straight }: Frame): string | null {
+  const { x, y } = series.base ? outline(series, series.base) : columnsOf(series);
+  const [[right, across], [bottom, up]] = [straight.x, straight.y];
   const shape = line<number>()
     .x((i) => right + across * (x[i] ?? NaN))
     .y((i) => bottom + up * (y[i] ?? NaN))
@@ -43,13 +57,6 @@ function pathOf(series: Series, frame: Frame): string | null {
 function outline({ x, y }: Series, base: Column): { x: Column; y: Column } {
   const round = (there: Column, back: Column): number[] => [...Array.from(there), ...Array.from(back).reverse()];
   return { x: round(x, x), y: round(y, base) };
-}
-
-/** A scale as a sum and a product, where 0 comes to lie and how far apart wholes: a frame draws thousands of points. */
-function straight(scale: Scale): [number, number] {
-  const [[from = 0, to = 1], [start = 0, end = 1]] = [scale.domain(), scale.range()];
-  const slope = (end - start) / (to - from);
-  return [start - from * slope, slope];
 }
 
 const ranges = new Map<number, readonly number[]>();
@@ -69,7 +76,7 @@ export function paint(canvas: HTMLCanvasElement, size: Size, scene: Scene, frame
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, size.width, size.height);
   pen.translate(frame.left, frame.top);
-  grid(pen, scene, frame, palette);
+  grid(pen, frame, palette);
   pen.save();
   pen.beginPath();
   pen.rect(-2, -2, frame.width + 4, frame.height + 4);
@@ -79,26 +86,26 @@ export function paint(canvas: HTMLCanvasElement, size: Size, scene: Scene, frame
   pen.restore();
 }
 
-function grid(pen: Pen, scene: Scene, frame: Frame, palette: Palette): void {
+function grid(pen: Pen, frame: Frame, palette: Palette): void {
   pen.strokeStyle = palette.grid;
   pen.lineWidth = 1;
   pen.setLineDash([]);
   pen.beginPath();
-  for (const [from, to] of gridLines(scene, frame)) {
+  for (const [from, to] of gridLines(frame)) {
     pen.moveTo(...from);
     pen.lineTo(...to);
   }
   pen.stroke();
 }
 
-function gridLines(scene: Scene, frame: Frame): [[number, number], [number, number]][] {
+function gridLines(frame: Frame): [[number, number], [number, number]][] {
   const half = (value: number): number => Math.round(value) + 0.5;
   return [
-    ...ticksOf(scene.x, frame.x, frame.width).map((value): [[number, number], [number, number]] => {
+    ...frame.ticks.x.map((value): [[number, number], [number, number]] => {
       const x = half(frame.x(value));
       return [[x, 0], [x, frame.height]];
     }),
-    ...ticksOf(scene.y, frame.y, frame.height).map((value): [[number, number], [number, number]] => {
+    ...frame.ticks.y.map((value): [[number, number], [number, number]] => {
       const y = half(frame.y(value));
       return [[0, y], [frame.width, y]];
     }),
@@ -107,16 +114,20 @@ function gridLines(scene: Scene, frame: Frame): [[number, number], [number, numb
 
 function stroke(pen: Pen, series: Series, frame: Frame): void {
   pen.globalAlpha = series.alpha ?? 1;
-  pen.beginPath();
-  draw(series, frame, pen);
+  const path = series.through && turned(series, series.through, frame);
+  if (!path) {
+    pen.beginPath();
+    draw(series, frame, pen);
+  }
   if (series.base) {
     pen.fillStyle = series.stroke;
     pen.fill();
   } else {
     pen.strokeStyle = series.stroke;
     pen.lineWidth = series.width ?? 1.75;
-    pen.setLineDash([...(series.dash ?? [])]);
-    pen.stroke();
+    pen.setLineDash((series.dash ?? []) as number[]);
+    if (path) pen.stroke(path);
+    else pen.stroke();
   }
   pen.globalAlpha = 1;
 }
@@ -124,7 +135,7 @@ function stroke(pen: Pen, series: Series, frame: Frame): void {
 /** The series and the grid as SVG, for a file that opens alone. */
 export function seriesAsSvg(scene: Scene, frame: Frame, palette: Palette): SVGGElement {
   const group = s("g", { transform: `translate(${frame.left} ${frame.top})`, fill: "none" });
-  for (const [[x1, y1], [x2, y2]] of gridLines(scene, frame)) group.append(s("line", { x1, y1, x2, y2, stroke: palette.grid }));
+  for (const [[x1, y1], [x2, y2]] of gridLines(frame)) group.append(s("line", { x1, y1, x2, y2, stroke: palette.grid }));
   const clipped = s("svg", { width: frame.width, height: frame.height, overflow: "hidden" });
   for (const series of scene.series) {
     const d = pathOf(series, frame) ?? "";
@@ -142,38 +153,36 @@ export function seriesAsSvg(scene: Scene, frame: Frame, palette: Palette): SVGGE
   return group;
 }
 
-export function axesAsSvg(scene: Scene, frame: Frame, palette: Palette): SVGGElement {
-  const { left, top, width, height } = frame;
-  const group = s("g", { transform: `translate(${left} ${top})`, fill: palette.quiet, "font-size": 11.5 });
-  group.append(s("path", { d: `M0,0V${height}H${width}`, fill: "none", stroke: palette.axis }));
-  const xs = ticksOf(scene.x, frame.x, width);
-  xs.forEach((value, i) => {
+export function axesAsSvg(scene: Scene, frame: Frame, palette: Palette): Sketch {
+  const { left, top, width, height, ticks } = frame;
+  const across = ticks.x.map((value, i) => {
     const x = frame.x(value);
-    const anchor = i === xs.length - 1 && x > width - 12 ? "end" : i === 0 && x < 4 ? "start" : "middle";
-    group.append(s("text", { x: x + (anchor === "end" ? 4 : anchor === "start" ? -3 : 0), y: height + 16, "text-anchor": anchor }, scene.x.format(value)));
+    const anchor = i === ticks.x.length - 1 && x > width - 12 ? "end" : i === 0 && x < 4 ? "start" : "middle";
+    return sketch("text", { x: x + (anchor === "end" ? 4 : anchor === "start" ? -3 : 0), y: height + 16, "text-anchor": anchor }, scene.x.format(value));
   });
-  for (const value of ticksOf(scene.y, frame.y, height)) {
-    group.append(s("text", { x: -7, y: frame.y(value) + 4, "text-anchor": "end" }, scene.y.format(value)));
-  }
-  group.append(
-    s("text", { x: width, y: height + 33, "text-anchor": "end", "font-weight": 500 }, scene.x.label),
-    s("text", { x: -left + 2, y: -12, "font-weight": 500 }, scene.y.label),
+  const up = ticks.y.map((value) => sketch("text", { x: -7, y: frame.y(value) + 4, "text-anchor": "end" }, scene.y.format(value)));
+  return sketch(
+    "g",
+    { transform: `translate(${left} ${top})`, fill: palette.quiet, "font-size": 11.5 },
+    sketch("path", { d: `M0,0V${height}H${width}`, fill: "none", stroke: palette.axis }),
+    sketch("text", { x: width, y: height + 33, "text-anchor": "end", "font-weight": 500 }, scene.x.label),
+    sketch("text", { x: -left + 2, y: -12, "text-anchor": null, "font-weight": 500 }, scene.y.label),
+    ...across,
+    ...up,
   );
-  return group;
 }
 
-export function marksAsSvg(marks: readonly Mark[], frame: Frame, palette: Palette): SVGElement[] {
-  const clipped = s("svg", { width: frame.width, height: frame.height, overflow: "hidden" });
-  const free = s("g");
-  for (const mark of marks) (mark.kind === "dot" || mark.kind === "text" ? free : clipped).append(...markAsSvg(mark, frame, palette));
-  return [clipped, free];
+export function marksAsSvg(marks: readonly Mark[], frame: Frame, palette: Palette): Sketch[] {
+  const [clipped, free]: [Sketch[], Sketch[]] = [[], []];
+  for (const mark of marks) (mark.kind === "dot" || mark.kind === "text" ? free : clipped).push(...markAsSvg(mark, frame, palette));
+  return [sketch("svg", { width: frame.width, height: frame.height, overflow: "hidden" }, ...clipped), sketch("g", {}, ...free)];
 }
 
-function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
+function markAsSvg(mark: Mark, frame: Frame, palette: Palette): Sketch[] {
   switch (mark.kind) {
     case "line":
       return [
-        s("line", {
+        sketch("line", {
           x1: frame.x(mark.from[0]),
           y1: frame.y(mark.from[1]),
           x2: frame.x(mark.to[0]),
@@ -188,7 +197,7 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
       ];
     case "dot":
       return [
-        s("circle", {
+        sketch("circle", {
           cx: frame.x(mark.at[0]),
           cy: frame.y(mark.at[1]),
           r: mark.r ?? 5,
@@ -203,17 +212,17 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
       const r = mark.r ?? 4;
       const [x, y] = [frame.x(mark.at[0]) - r, frame.y(mark.at[1]) - r];
       const looks = { fill: mark.fill, stroke: mark.stroke, "stroke-width": 1.5, "data-role": mark.role ?? null };
-      return [s("rect", { x, y, width: 2 * r, height: 2 * r, ...looks, "data-at": mark.at.join(" ") })];
+      return [sketch("rect", { x, y, width: 2 * r, height: 2 * r, ...looks, "data-at": mark.at.join(" ") })];
     }
     case "whisker": {
       const [x, low, high] = [frame.x(mark.at[0]), frame.y(mark.low), frame.y(mark.high)];
-      return [s("path", { d: `M${x},${low}V${high}M${x - 3},${low}h6M${x - 3},${high}h6`, stroke: mark.stroke, fill: "none" })];
+      return [sketch("path", { d: `M${x},${low}V${high}M${x - 3},${low}h6M${x - 3},${high}h6`, stroke: mark.stroke, fill: "none" })];
     }
     case "text": {
       const text = fitted(mark.text, mark.within && Math.abs(frame.x(mark.within[1]) - frame.x(mark.within[0])));
       if (!text) return [];
       return [
-        s(
+        sketch(
           "text",
           {
             x: frame.x(mark.at[0]) + (mark.dx ?? 0),
@@ -236,7 +245,7 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): SVGElement[] {
       const [x0, x1] = [frame.x(mark.from[0]), frame.x(mark.to[0])];
       const [y0, y1] = [frame.y(mark.from[1]), frame.y(mark.to[1])];
       const place = { x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) };
-      return [s("rect", { ...place, fill: mark.fill, opacity: mark.alpha ?? 1, "data-role": mark.role ?? null })];
+      return [sketch("rect", { ...place, fill: mark.fill, opacity: mark.alpha ?? 1, "data-role": mark.role ?? null })];
     }
   }
 }

@@ -1,4 +1,6 @@
-/** Work that waits for the next frame; what would keep a frame waiting goes on in the one after it. */
+/** Work that waits for the next frame, or for a pause; what would keep a frame waiting goes on in the one after it. */
+
+import { type ReadonlySignal, signal } from "@preact/signals-core";
 
 /** Milliseconds of a frame. A step of a drag takes a few, the first drawing of all charts many. */
 const LONGEST = 12;
@@ -22,4 +24,34 @@ function run(): void {
   } finally {
     if (jobs.size > 0) requestAnimationFrame(run);
   }
+}
+
+/** Milliseconds without a change that make a pause. */
+const PAUSE = 300;
+
+const pauses = signal(0);
+let stirred = 0;
+let watched = false;
+
+/** Changes at each pause: what need not follow every step of a drag follows this. */
+export const pause: ReadonlySignal<number> = pauses;
+
+/** Say that something changed. One timer looks after all that wait, however many steps a drag has. */
+export function stir(): void {
+  stirred = performance.now();
+  if (watched) return;
+  watched = true;
+  setTimeout(look, PAUSE);
+}
+
+/** Whether there was no pause since the last change. */
+export function moving(): boolean {
+  return watched;
+}
+
+function look(): void {
+  const rest = stirred + PAUSE - performance.now();
+  watched = rest > 1;
+  if (watched) setTimeout(look, rest);
+  else pauses.value++;
 }

@@ -1,7 +1,7 @@
 /** Names written beside their lines, where they hide least. */
 
 import { shorten } from "../format";
-import type { Frame, Mark, Scene, Series } from "./scene";
+import { columnsOf, type Frame, type Mark, type Scene, type Series } from "./scene";
 
 const HEIGHT = 14;
 const PLACES = 24;
@@ -62,8 +62,9 @@ function around(mark: Mark, frame: Frame): Dot[] {
 function sample(series: Series, frame: Frame): Dot[] {
   const dots: Dot[] = [];
   let last: Dot | null = null;
-  for (let i = 0; i < series.x.length; i++) {
-    const next = { x: frame.x(series.x[i] ?? NaN), y: frame.y(series.y[i] ?? NaN) };
+  const { x, y } = columnsOf(series);
+  for (let i = 0; i < x.length; i++) {
+    const next = { x: frame.x(x[i] ?? NaN), y: frame.y(y[i] ?? NaN) };
     if (!Number.isFinite(next.x) || !Number.isFinite(next.y)) continue;
     dots.push(...between(last ?? next, next));
     last = next;

@@ -25,6 +25,25 @@ export interface Series {
   readonly base?: Column;
   /** A name to write beside the line. */
   readonly name?: string;
+  /** Where its points are to be drawn, if not where the columns say. */
+  readonly through?: Through;
+}
+
+/** A point (x, y) is drawn at (a·x + c·y, b·x + d·y + f): one curve is many, in other units. */
+export interface Through {
+  readonly a: number;
+  readonly b: number;
+  readonly c: number;
+  readonly d: number;
+  readonly f: number;
+}
+
+/** The columns of a series as they are drawn. */
+export function columnsOf({ x, y, through }: Series): { readonly x: Column; readonly y: Column } {
+  if (!through) return { x, y };
+  const { a, b, c, d, f } = through;
+  const turn = (one: number, two: number, more: number): Float64Array => Float64Array.from(x, (value, i) => one * value + two * y[i]! + more);
+  return { x: turn(a, c, 0), y: turn(b, d, f) };
 }
 
 export interface Scene {
@@ -77,14 +96,22 @@ export interface Frame {
   readonly top: number;
   readonly width: number;
   readonly height: number;
+  /** The values that are marked. */
+  readonly ticks: { readonly x: readonly number[]; readonly y: readonly number[] };
+  /** The scales as sums and products, where 0 comes to lie and how far apart wholes: a drag draws thousands of points. */
+  readonly straight: { readonly x: readonly [number, number]; readonly y: readonly [number, number] };
 }
 
 export function makeFrame(scene: Scene, size: Size, margin: Margin): Frame {
   const width = Math.max(10, size.width - margin.left - margin.right);
   const height = Math.max(10, size.height - margin.top - margin.bottom);
+  const x = scaleLinear(scene.x.domain, [0, width]);
+  const y = scaleLinear(scene.y.domain, [height, 0]);
   return {
-    x: scaleLinear(scene.x.domain, [0, width]),
-    y: scaleLinear(scene.y.domain, [height, 0]),
+    x,
+    y,
+    ticks: { x: ticksOf(scene.x, x, width), y: ticksOf(scene.y, y, height) },
+    straight: { x: straight(scene.x.domain, 0, width), y: straight(scene.y.domain, height, 0) },
     left: margin.left,
     top: margin.top,
     width,
@@ -92,7 +119,12 @@ export function makeFrame(scene: Scene, size: Size, margin: Margin): Frame {
   };
 }
 
-export function ticksOf(axis: Axis, scale: Scale, room: number): readonly number[] {
+function straight([from, to]: readonly [number, number], start: number, end: number): [number, number] {
+  const slope = (end - start) / (to - from);
+  return [start - from * slope, slope];
+}
+
+function ticksOf(axis: Axis, scale: Scale, room: number): readonly number[] {
   if (axis.ticks) return axis.ticks;
   const ticks = scale.ticks(Math.max(2, Math.floor(room / 62)));
   return axis.powers ? ticks.filter(Number.isInteger) : ticks;

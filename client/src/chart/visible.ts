@@ -1,8 +1,8 @@
 /** What is out of sight is not redrawn, except for print. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
-import { schedule } from "./frames";
+import { pause, schedule } from "./frames";
 
 export const printing = signal(false);
 addEventListener("beforeprint", () => (printing.value = true));
@@ -18,4 +18,13 @@ export function inSight(element: Element): ReadonlySignal<boolean> {
   const watch = new IntersectionObserver(look, { rootMargin: "80px" });
   watch.observe(element);
   return computed(() => near.value || printing.value);
+}
+
+/** Keep what is in sight in step; what is not follows when there is a pause, as somebody may hear it read. */
+export function follow(visible: ReadonlySignal<boolean>, update: () => void): void {
+  effect(() => {
+    if (visible.value) return update();
+    void pause.value;
+    untracked(update);
+  });
 }

@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals-core";
 
 import { chart } from "../chart/chart";
-import { across, type Mark, type Point, type Series } from "../chart/scene";
+import { across, type Column, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
 import { choices } from "../dom";
 import { number, percent, tick } from "../format";
@@ -11,7 +11,7 @@ import { probabilityThreshold } from "../math/context";
 import { nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { type GainView, setLevel, type State } from "../state";
-import { highest, modelLines, pointMarks, thresholdHandle, UNIT } from "./shared";
+import { highest, modelLines, pointMarks, thresholdHandle, throughRates, UNIT } from "./shared";
 
 const NAMES: Record<GainView, string> = { gain: "Gain curve", count: "Lift chart in counts", lift: "Lift curve", pr: "Precision–recall curve" };
 const COLUMNS: Record<GainView, string[]> = {
@@ -44,7 +44,7 @@ export function gainChart(state: State): HTMLElement {
         lift: { x: [0, 1], y: [1, 1] },
         pr: { x: [0, 1], y: [share, share] },
       }[kind];
-      const series = modelLines(state, (model) => columnsOf(state, model));
+      const series = modelLines(state, (model) => drawn(state, model));
       const top = kind === "count" ? positives(state) : kind === "lift" ? Math.max(1.5, ...series.map((line) => highest(line.y))) * 1.05 : 1;
       return {
         x: { label: kind === "pr" ? "Recall (true positive rate)" : "Share predicted positive", domain: UNIT, format: tick },
@@ -78,6 +78,16 @@ export function gainChart(state: State): HTMLElement {
       setLevel(state, model, nearest((i) => column[i] ?? 0, column.length, x));
     },
   });
+}
+
+/** The curve as it is drawn: gain is the ROC curve in other units, lift and precision are not. */
+function drawn(state: State, model: Model): { x: Column; y: Column } {
+  const kind = state.gainView.value;
+  if (kind === "lift" || kind === "pr") return columnsOf(state, model);
+  const { levels } = model;
+  const share = state.prevalence.value ?? samplePrevalence(levels);
+  const found = kind === "gain" ? 1 : share * (levels.nPos + levels.nNeg);
+  return throughRates(model, { a: 1 - share, b: 0, c: share, d: found, f: 0 });
 }
 
 function place(state: State, model: Model, level: number): Point {

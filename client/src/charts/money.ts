@@ -3,16 +3,16 @@
 import { effect } from "@preact/signals-core";
 
 import { chart } from "../chart/chart";
-import type { Mark, Point, Scene, Series } from "../chart/scene";
+import type { Mark, Point, Scene, Series, Through } from "../chart/scene";
 import type { Model } from "../data";
 import { choices } from "../dom";
 import { count, number, percent, tick } from "../format";
-import { prevalenceOf, probabilityThreshold } from "../math/context";
+import { falseAlarmCost, missCost, probabilityThreshold } from "../math/context";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { netBenefit, perfectProfit, profit, profitOf, randomProfit } from "../math/profit";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
-import { colourOf, highest, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
+import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
 
@@ -53,7 +53,7 @@ export function moneyChart(state: State): HTMLElement {
 }
 
 function shareOf(state: State, model: Model): number {
-  return prevalenceOf(state.context.value, samplePrevalence(model.levels));
+  return state.prevalence.value ?? samplePrevalence(model.levels); // not the context, so that costs redraw no net benefit
 }
 
 function profitAt(state: State, model: Model, level: number): Point {
@@ -74,15 +74,34 @@ function profitColumns(state: State, model: Model): { x: Float64Array; y: Float6
   return { x, y };
 }
 
+/** Profit over depth is the ROC curve in other units. */
+function profitThrough(state: State, model: Model): Through {
+  const share = shareOf(state, model);
+  const { population, fixedCost } = state.campaign.value;
+  const [gain, loss] = [missCost(state.context.value), falseAlarmCost(state.context.value)];
+  return { a: 1 - share, b: -population * (1 - share) * loss, c: share, d: population * share * gain, f: -fixedCost };
+}
+
+/** A vertex of the hull has it, unless both errors are rewarded; then the other side of the curve has. */
+function highestProfit(state: State, model: Model): number {
+  const { levels } = model;
+  const money = profitOf(state.context.value, state.campaign.value, shareOf(state, model));
+  let top = -Infinity;
+  const see = (level: number): void => void (top = Math.max(top, money(levels.tpr[level]!, levels.fpr[level]!)));
+  if (state.invalid.value) levels.tpr.forEach((_, level) => see(level));
+  else levels.hull.forEach(see);
+  return top;
+}
+
 function profitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
   const share = state.share.value;
   const [context, campaign] = [state.context.value, state.campaign.value];
-  const lines = modelLines(state, (model) => profitColumns(state, model));
+  const lines = modelLines(state, (model) => throughRates(model, profitThrough(state, model)));
   const perfectX = [0, share, 1];
   const perfect = perfectX.map((depth) => perfectProfit(context, campaign, share, depth));
   const random = [0, 1].map((depth) => randomProfit(context, campaign, share, depth));
-  const high = Math.max(...perfect, ...lines.map(({ y }) => highest(y)), 0);
+  const high = Math.max(...perfect, ...state.drawing.value.map((model) => highestProfit(state, model)), 0);
   const low = Math.min(Math.max(Math.min(...perfect, ...random, 0), high - 3 * Math.max(high - Math.min(0, ...perfect.slice(0, 1)), 1e-9)), 0);
   const unit = state.currency.value ? ` (${state.currency.value})` : "";
   const references: Series[] = [

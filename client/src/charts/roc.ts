@@ -12,7 +12,9 @@ import { byThreshold, vertical } from "../math/folds";
 import { ratesAt, samplePrevalence, wilson } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state";
-import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, setRatio, thresholdHandle, UNIT } from "./shared";
+import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
+
+const AS_IT_IS = { a: 1, b: 0, c: 0, d: 1, f: 0 };
 
 export function rocChart(state: State): HTMLElement {
   const current = (): Point => {
@@ -33,7 +35,7 @@ export function rocChart(state: State): HTMLElement {
         hullOf(state),
         ...ownHulls(state),
         ...foldLines(state),
-        ...modelLines(state, ({ levels }) => ({ x: levels.fpr, y: levels.tpr })),
+        ...modelLines(state, (model) => throughRates(model, AS_IT_IS)),
       ],
     }),
     marks: () => [lineMark(state, current()), ...halfMarks(state), ...decidedMarks(state), ...pointMarks(state, place)],

@@ -3,49 +3,36 @@
 import { effect } from "@preact/signals-core";
 
 import type { Handle } from "../chart/chart";
-import type { Column, Mark, Point, Series } from "../chart/scene";
+import type { Column, Mark, Point, Series, Through } from "../chart/scene";
 import type { Model } from "../data";
 import { button, h } from "../dom";
-import { number, percent } from "../format";
 import { chooseModel, type FoldsView, setLevel, type State, stepModel, toBest } from "../state";
 import { palette } from "../palette";
 
 export const UNIT = [0, 1] as const;
 
 export function colourOf(state: State, model: number): string {
-  const style = state.styles.value[model];
-  const { hues, ghost, quiet } = palette.value;
-  if (!style || style.place === null) return model === state.model.value.index ? quiet : ghost;
-  return hues[style.hue] ?? quiet;
+  return state.styles.value[model]?.stroke ?? palette.value.ghost;
 }
 
 /** A line a model: grey ones first, the current one last and widest. */
 export function modelLines(
   state: State,
-  columns: (model: Model) => { x: Column; y: Column } | null,
+  columns: (model: Model) => { x: Column; y: Column; through?: Through } | null,
   extra: Partial<Series> = {},
 ): Series[] {
-  const looks = state.styles.value;
   const current = state.model.value.index;
-  const rank = (model: Model): number => (model.index === current ? 2 : looks[model.index]?.place === null ? 0 : 1);
-  return state.models.value
-    .filter((model) => looks[model.index]?.look !== "hide")
-    .sort((a, b) => rank(a) - rank(b))
-    .flatMap((model) => {
-      const data = columns(model);
-      if (!data) return [];
-      const grey = rank(model) === 0;
-      return [
-        {
-          ...data,
-          stroke: colourOf(state, model.index),
-          dash: looks[model.index]?.dash ?? [],
-          width: rank(model) === 2 ? 2.6 : grey ? 1 : 1.7,
-          ...(grey ? {} : { name: model.name }),
-          ...extra,
-        },
-      ];
-    });
+  return state.drawing.value.flatMap((model) => {
+    const data = columns(model);
+    const { stroke, dash, width, place } = state.styles.value[model.index]!;
+    const grey = place === null && model.index !== current;
+    return data ? [{ ...data, stroke, dash, width, ...(grey ? {} : { name: model.name }), ...extra }] : [];
+  });
+}
+
+/** The points of a model where another unit of both axes makes one view of another. */
+export function throughRates({ levels }: Model, through: Through): { x: Column; y: Column; through: Through } {
+  return { x: levels.fpr, y: levels.tpr, through };
 }
 
 /** The largest of a column that is a number. */
@@ -100,16 +87,10 @@ export function thresholdHandle(state: State, chartName: string, at: () => Point
       now: state.current.value.level,
       min: 0,
       max: state.model.value.levels.size - 1,
-      text: thresholdText(state),
+      text: state.spoken.value,
     }),
     key: thresholdKeys(state),
   };
-}
-
-export function thresholdText(state: State): string {
-  const { tpr, fpr, depth } = state.rates.value;
-  const threshold = number(state.model.value.levels.threshold[state.current.value.level] ?? Infinity);
-  return `${state.model.value.name}, threshold ${threshold}: ${percent(depth)} predicted positive, true positive rate ${percent(tpr)}, false positive rate ${percent(fpr)}`;
 }
 
 /** Whether bands are shown: one choice for all charts that have one. */

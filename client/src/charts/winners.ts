@@ -1,5 +1,7 @@
 /** Which model is cheapest at which ratio of costs. */
 
+import { computed } from "@preact/signals-core";
+
 import { chart } from "../chart/chart";
 import type { Mark } from "../chart/scene";
 import { number, tick } from "../format";
@@ -29,6 +31,8 @@ export function regionName(state: State, region: Region): string {
 
 export function winnersChart(state: State): HTMLElement {
   const at = (): number => powerOf(ratioOf(state));
+  const seen = computed(() => places(state));
+  const still = computed(() => boxes(seen.value));
   const move = (power: number): void => setRatio(state, 10 ** clamp(power));
   return chart({
     id: "winners",
@@ -40,7 +44,7 @@ export function winnersChart(state: State): HTMLElement {
       y: { label: "", domain: [0, 1], format: tick, ticks: [] },
       series: [],
     }),
-    marks: () => [...boxes(state), ruleAt(at()), ...names(state)],
+    marks: () => [...still.value, ruleAt(at()), ...names(state, seen.value)],
     margin: { left: 14, top: 8 },
     data: () => ({
       columns: ["model", "ratio_from", "ratio_to"],
@@ -79,17 +83,17 @@ function places(state: State): Place[] {
     .filter(({ low, high }) => high > low);
 }
 
-function boxes(state: State): Mark[] {
-  return places(state).flatMap(({ zone, low, high, colour }): Mark[] => [
+function boxes(places: readonly Place[]): Mark[] {
+  return places.flatMap(({ zone, low, high, colour }): Mark[] => [
     { kind: "box", from: [low, 0.08], to: [high, 0.92], fill: colour, alpha: zone.model < 0 ? 0.35 : 1, role: "zone" },
     { kind: "line", from: [high, 0.08], to: [high, 0.92], stroke: palette.value.halo, width: 1.5 },
   ]);
 }
 
-function names(state: State): Mark[] {
+function names(state: State, places: readonly Place[]): Mark[] {
   const { quiet, halo } = palette.value;
   const rule = powerOf(ratioOf(state));
-  return places(state).map(({ zone, low, high, colour }) => {
+  return places.map(({ zone, low, high, colour }) => {
     const looks = zone.model < 0 ? { fill: quiet, halo: "none" } : { fill: halo, halo: colour };
     const within = beside(rule, low, high);
     const at = [(within[0] + within[1]) / 2, 0.5] as const;

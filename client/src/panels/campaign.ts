@@ -3,8 +3,8 @@
 import { effect } from "@preact/signals-core";
 
 import { csvOf, fileName } from "../chart/export";
-import { inSight } from "../chart/visible";
-import { button, card, download, h, scroller, table } from "../dom";
+import { follow, inSight } from "../chart/visible";
+import { become, button, card, download, h, scroller, table, terms } from "../dom";
 import { count, fixed, number, percent } from "../format";
 import { falseAlarmCost, missCost } from "../math/context";
 import { depthAt } from "../math/levels";
@@ -68,7 +68,7 @@ export function campaignCard(state: State): HTMLElement {
     form.append(h("label", { for: id }, label), input);
   }
   const outcome = h("dl", { class: "rates" });
-  effect(() => outcome.replaceChildren(...outcomes(state).map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value)))));
+  follow(inSight(outcome), () => become(outcome, terms(outcomes(state))));
   return card("campaign", "", "Campaign", [], form, outcome);
 }
 

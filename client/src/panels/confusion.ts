@@ -2,7 +2,8 @@
 
 import { effect } from "@preact/signals-core";
 
-import { card, choices, h, setText } from "../dom";
+import { follow, inSight } from "../chart/visible";
+import { become, card, choices, dress, h, setText, terms } from "../dom";
 import { count, percent } from "../format";
 import { SMALL, wilson } from "../math/levels";
 import { type Cells, cellsAt } from "../math/point";
@@ -44,16 +45,15 @@ export function confusion(state: State): HTMLElement {
   );
   const rates = h("dl", { class: "rates" });
   const few = h("p", { class: "caption" });
-  effect(() => {
+  follow(inSight(matrix), () => {
     const values = cellsOf(state);
     setText(few, fewWords(state));
     const total = values.tp + values.fn + values.fp + values.tn;
     for (const key of CELLS) {
       setText(cells[key].number, count(values[key]));
-      cells[key].box.style.setProperty("--share", String(values[key] / total));
-      cells[key].box.dataset.value = String(values[key]);
+      dress(cells[key].box, { "--share": values[key] / total, "data-value": values[key] });
     }
-    rates.replaceChildren(...rateRows(state).flatMap(([term, value]) => [h("div", {}, h("dt", {}, term), h("dd", {}, value))]));
+    become(rates, terms(rateRows(state)));
   });
   return card("confusion", "", "Confusion matrix", [base.element], matrix, rates, few);
 }

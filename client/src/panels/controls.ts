@@ -2,8 +2,7 @@
 
 import { effect } from "@preact/signals-core";
 
-import { thresholdText } from "../charts/shared";
-import { button, h, setText } from "../dom";
+import { button, dress, h, setText } from "../dom";
 import { number, percent } from "../format";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { MOST_AMOUNT, setLevel, type State, type ThresholdBy, toBest } from "../state";
@@ -36,10 +35,9 @@ function control(options: ControlOptions): HTMLElement {
   entry.addEventListener("change", settle);
   entry.addEventListener("blur", settle);
   effect(() => {
-    range.max = String(slider.max());
-    range.value = String(options.position());
-    range.style.setProperty("--at", String((options.position() - slider.min) / (slider.max() - slider.min || 1)));
-    range.setAttribute("aria-valuetext", options.words());
+    const [at, max] = [options.position(), slider.max()];
+    dress(range, { max, "--at": (at - slider.min) / (max - slider.min || 1), "aria-valuetext": options.words() });
+    range.value = String(at);
     if (document.activeElement !== entry) entry.value = options.entry();
   });
   const label = h("label", { for: id }, options.label);
@@ -118,7 +116,7 @@ function thresholdControl(state: State): HTMLElement {
       const threshold = state.model.value.levels.threshold[level] ?? Infinity;
       return Number.isFinite(threshold) ? String(Number(threshold.toPrecision(5))) : "";
     },
-    words: () => thresholdText(state),
+    words: () => state.spoken.value,
     slide: (at) => setLevel(state, state.model.value, at),
     type: (value) => {
       const { levels } = state.model.value;

@@ -6,7 +6,7 @@ import { csvOf, fileName } from "../chart/export";
 import { inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import type { Model } from "../data";
-import { button, card, download, h, name, s, scroller, setText } from "../dom";
+import { button, card, download, dress, h, name, s, scroller, setText } from "../dom";
 import { fixed, number, percent } from "../format";
 import { thresholdAt } from "../math/levels";
 import { chooseModel, type Look, setLook, type State } from "../state";
@@ -124,16 +124,20 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
   const look = h("select", { "aria-label": `How to show ${model.name}` }, ...(["show", "ghost", "hide"] as const).map((value) => h("option", { value }, value)));
   look.addEventListener("change", () => setLook(state, model.name, look.value as Look));
   const cells = COLUMNS.map(() => h("td"));
+  const values = COLUMNS.map((): number | null => null);
   const element = h("tr", {}, h("td", {}, look), h("th", { scope: "row" }, pick), ...cells);
   const update = (): void => {
     const style = state.styles.value[model.index];
     const hidden = style?.look === "hide";
-    COLUMNS.forEach((column, i) => setText(cells[i]!, hidden ? "–" : column.text(column.value(state, model), state, model)));
+    COLUMNS.forEach((column, i) => {
+      const value = hidden ? null : column.value(state, model);
+      if (value !== values[i] || value === null) setText(cells[i]!, value === null ? "–" : column.text(value, state, model));
+      values[i] = value;
+    });
     look.value = style?.look ?? "show";
-    swatch.setAttribute("stroke", colourOf(state, model.index));
-    swatch.setAttribute("stroke-dasharray", style?.dash.join(" ") ?? "");
-    element.className = [model.index === state.bestModel.value ? "best" : "", style?.look ?? ""].join(" ").trim();
-    pick.setAttribute("aria-pressed", String(model.index === state.model.value.index));
+    dress(swatch, { stroke: colourOf(state, model.index), "stroke-dasharray": style?.dash.join(" ") ?? "" });
+    dress(element, { class: [model.index === state.bestModel.value ? "best" : "", style?.look ?? ""].join(" ").trim() });
+    dress(pick, { "aria-pressed": String(model.index === state.model.value.index) });
   };
   return { model, element, update };
 }

@@ -1,15 +1,19 @@
 /** The decision in words. */
 
-import { effect } from "@preact/signals-core";
+import { computed, effect } from "@preact/signals-core";
 
+import { pause } from "../chart/frames";
 import { ratiosOf } from "../charts/winners";
 import { colourOf } from "../charts/shared";
 import type { Comparison, Slice } from "../data";
-import { h, name } from "../dom";
+import { become, h, setText, type Sketch, sketch } from "../dom";
 import { number, percent } from "../format";
 import { trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
 import type { State } from "../state";
+
+/** Milliseconds after a pause until a verdict is read aloud: one that is left again is not. */
+const LONGER = 400;
 
 type Word = string | { readonly strong: string; readonly model?: number };
 
@@ -22,23 +26,20 @@ export function costOf(state: State, choice: Choice): number {
 export function verdict(state: State): HTMLElement {
   const line = h("p", { class: "verdict" });
   const live = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
-  let timer = 0;
-  let first = true;
+  const words = computed(() => wordsOf(state));
+  const said = (): string => words.peek().map((word) => (typeof word === "string" ? word : word.strong)).join("");
+  let last = said();
+  effect(() => become(line, words.value.map((word) => (typeof word === "string" ? word : strong(state, word)))));
   effect(() => {
-    const words = wordsOf(state);
-    line.replaceChildren(...words.map((word) => (typeof word === "string" ? word : strong(state, word))));
-    const text = words.map((word) => (typeof word === "string" ? word : word.strong)).join("");
-    clearTimeout(timer);
-    if (!first) timer = window.setTimeout(() => (live.textContent = text), 700);
-    first = false;
+    void pause.value;
+    const text = said();
+    if (text !== last) setTimeout(() => said() === text && setText(live, (last = text)), LONGER);
   });
   return h("div", { class: "verdict-box" }, line, live);
 }
 
-function strong(state: State, word: { strong: string; model?: number }): HTMLElement {
-  const element = h("strong", {}, name(word.strong));
-  if (word.model !== undefined) element.style.color = colourOf(state, word.model);
-  return element;
+function strong(state: State, { strong: text, model }: { strong: string; model?: number }): Sketch {
+  return sketch("strong", model === undefined ? {} : { "--colour": colourOf(state, model) }, sketch("bdi", {}, text));
 }
 
 function wordsOf(state: State): Word[] {
