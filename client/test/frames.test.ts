@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { schedule } from "../src/chart/frames";
+import { effect } from "@preact/signals-core";
+
+import { moving, pause, schedule, stir } from "../src/chart/frames";
 
 let asked: FrameRequestCallback[] = [];
 Object.assign(globalThis, { requestAnimationFrame: (run: FrameRequestCallback) => asked.push(run) });
@@ -54,4 +56,20 @@ test("a job that fails keeps none of the others", () => {
   assert.throws(frame, /no/);
   frame();
   assert.ok(ran);
+});
+
+test("a pause is one, however many steps come before it, and none comes between steps", async () => {
+  let pauses = -1;
+  const forget = effect(() => {
+    void pause.value;
+    pauses++;
+  });
+  for (let step = 0; step < 8; step++) {
+    stir();
+    await new Promise((done) => setTimeout(done, 60));
+  }
+  assert.deepEqual([pauses, moving()], [0, true]);
+  await new Promise((done) => setTimeout(done, 600));
+  assert.deepEqual([pauses, moving()], [1, false]);
+  forget();
 });
