@@ -28,7 +28,7 @@ def curve_of(svg, model):
     name = "{http://www.w3.org/2000/svg}"
     left, top = map(float, re.findall(r"[\d.]+", root.find(f"{name}g").get("transform")))
     curve = next(part for part in root.iter(f"{name}path") if part.get("data-name") == model)
-    points = np.array(re.findall(r"[ML](-?[\d.]+),(-?[\d.]+)", curve.get("d")), float) + (left, top)
+    points = np.array([left, top]) + np.array(re.findall(r"[ML](-?[\d.]+),(-?[\d.]+)", curve.get("d")), float)
     return points, [int(curve.get("stroke")[at : at + 2], 16) for at in (1, 3, 5)]
 
 
