@@ -72,10 +72,14 @@ class Sample:
             return None
         return self._source if len(self._source.models) == 1 else self._source.select(models=[self._model or self.name])
 
-    @cached_property
+    @property
     def points(self) -> CumulativeCounts:
         """What is known of the curve: every level, or the ends of ranges."""
-        return self._source.counts(self._model) if isinstance(self._source, Predictions) else self._source
+        known = vars(self)  # not `cached_property`: before Python 3.12 models that are ranked at once wait for its lock
+        if "_points" not in known:
+            ranked = isinstance(self._source, Predictions)
+            known["_points"] = self._source.counts(self._model) if ranked else self._source
+        return known["_points"]
 
     @property
     def counts(self) -> ThresholdCounts:

@@ -1,7 +1,7 @@
 """Thinning: the few points of a curve that are enough to draw it and to find its best point."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -11,8 +11,9 @@ import numpy as np
 
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.levels import after_infinity
+from rocscope.core.levels import Block, after_infinity
 from rocscope.geometry.hull import pool
+from rocscope.kernels.lines import farthest
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,17 @@ class Thinned:
         return 0.0 if every else _deviation(self.counts, self.index, self.tp, self.fp)
 
 
-def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | None = None) -> Thinned:
+def thin(
+    counts: ThresholdCounts,
+    most: int = 500,
+    *,
+    hull: ThresholdCounts | None = None,
+    blocks: Iterable[Block] | None = None,
+) -> Thinned:
     """Choose about `most` points, evenly along the ROC curve, and all that can have the lowest cost.
 
     Those are the vertices of the hull, which whoever has it passes, and, for costs that only reward false alarms, the
-    first with all of them.
+    first with all of them. Whoever wants the blocks of the ranking too passes them, and looks at each on its way.
 
     Raises
     ------
@@ -70,7 +77,7 @@ def thin(counts: ThresholdCounts, most: int = 500, *, hull: ThresholdCounts | No
     wanted = np.union1d(np.linspace(0, 2, most), _along(counts, hull.tp, hull.fp))
     chosen: list[tuple[Array, ...]] = []
     done, complete, first = 0, False, 1  # the first wanted is 0, which is no level
-    for block in counts.ranking.blocks():
+    for block in counts.ranking.blocks() if blocks is None else blocks:
         along = _along(counts, block.tp, block.fp)
         last = first + int(np.searchsorted(wanted[first:], along[-1], side="right"))
         if not done and along.size < most and last == wanted.size:  # the first block is the last
@@ -103,15 +110,22 @@ def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> f
     slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may stand still
     up, right = (1 - slope) / counts.n_pos, (1 + slope) / counts.n_neg
     worst, done, line, lines = 0.0, 0, 0, slope.size
+    off = _off if counts.ranking.few else farthest
     for block in counts.ranking.blocks():
         first, size = 0, block.tp.size
         while first < size and line < lines:
             last = min(int(index[line + 1]) - done, size)
-            error = up[line] * (block.tp[first:last] - tp[line]) - right[line] * (block.fp[first:last] - fp[line])
-            worst = max(worst, error.max(initial=0.0), -error.min(initial=0.0))
+            worst = max(
+                worst, off(block.tp[first:last], block.fp[first:last], tp[line], fp[line], up[line], right[line])
+            )
             first, line = last, line + (last < size or done + size == index[line + 1])
         done += size
     return float(worst) / 2
+
+
+def _off(tp: Array, fp: Array, start_tp: Any, start_fp: Any, up: float, right: float) -> float:
+    """Do what the compiled loop does, sooner where points are few."""
+    return np.abs(up * (tp - start_tp) - right * (fp - start_fp)).max(initial=0.0)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """ModelSummary: what is known about one model, as plain data."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from rocscope.calibration.outcomes import are_probabilities
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.levels import Block
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.curves.det_curve import det
@@ -118,13 +120,18 @@ def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins
     (True, True, True)
     """
     counts.require_both_classes(name)
-    hull = pool(counts)
-    kept = thin(counts, most, hull=hull)
-    gained = before = 0.0
-    for block in counts.ranking.blocks():
-        precision = block.tp / (block.tp + block.fp)
-        gained += (block.tp[0] - before) * precision[0] + np.dot(block.tp[1:] - block.tp[:-1], precision[1:])
-        before = block.tp[-1]
+    hull, gained = pool(counts), 0.0
+
+    def gaining() -> Iterator[Block]:
+        nonlocal gained
+        before = 0.0
+        for block in counts.ranking.blocks():
+            precision = block.tp / (block.tp + block.fp)
+            gained += (block.tp[0] - before) * precision[0] + np.dot(block.tp[1:] - block.tp[:-1], precision[1:])
+            before = block.tp[-1]
+            yield block
+
+    kept = thin(counts, most, hull=hull, blocks=gaining())
     return ModelOutline(
         name=name,
         n_levels=int(kept.index[-1]),

@@ -17,7 +17,7 @@ from rocscope.kernels import SMALL
 from rocscope.report.model import MOST_DETAILED
 from rocscope.report.slices import MOST_SEGMENTS, POINTS, Slices, parts_of, require_segments
 from rocscope.report.summary import MOST_POINTS, ModelOutline, outline
-from rocscope.sample import Models, Sample, samples_of
+from rocscope.sample import Models, Sample, Samples, samples_of
 from rocscope.workbench.material import Material
 from rocscope.workbench.turns import Turn
 
@@ -53,6 +53,13 @@ class CountedRows:
     def __init__(self, parts: dict[tuple[str, str], Any], warnings: Sequence[str]) -> None:
         self.parts, self.warnings = parts, list(warnings)
         self._known: dict[tuple[str, str], Models] = {}
+        self._samples: dict[tuple[str, str], Samples] = {}
+
+    def samples(self, part: tuple[str, str]) -> Samples:
+        """Return the data of each model, which is ranked once for all that is asked of these rows."""
+        if part not in self._samples:
+            self._samples[part] = samples_of(self.rows(part))
+        return self._samples[part]
 
     def rows(self, part: tuple[str, str]) -> Models:
         """Return the rows of a part, or their counts where rows are not held.
@@ -83,6 +90,7 @@ class Bench:
         self.materials, self.context = list(materials), Context.given(context)
         self.title = title or ", ".join(each.name for each in materials if each.name) or "rocscope"
         self._kept: dict[tuple[str, str | None, str | None], CountedRows] = {}
+        self._drawn: dict[RowsAsked, list[ModelOutline]] = {}
         self._lock = Lock()
 
     @cached_property
@@ -99,6 +107,10 @@ class Bench:
 
     def outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
         """Return what the page shows of rows at once."""
+        with self._lock:
+            known = self._drawn.get(asked)
+        if known is not None:
+            return known
         most = MOST_POINTS if asked.whole else POINTS
         samples = self._samples(asked, turn)
 
@@ -107,7 +119,10 @@ class Bench:
             counts = samples[model].counts
             return outline(model, counts, most=most, bins=counts.n <= MOST_DETAILED)
 
-        return in_threads(drawn, samples)
+        found = in_threads(drawn, samples)
+        with self._lock:
+            self._drawn = dict([*self._drawn.items(), (asked, found)][-_KEPT:])
+        return found
 
     def counts(self, asked: RowsAsked, turn: Turn) -> dict[str, ThresholdCounts]:
         """Return the counts of every model on some rows."""
@@ -119,9 +134,11 @@ class Bench:
         return found
 
     def _samples(self, asked: RowsAsked, turn: Turn) -> dict[str, Sample]:
-        found = zip(self.materials, self.data(asked, turn), strict=True)
+        part = (asked.kind, asked.name)
         return {
-            self.name_of(material, name): each for material, data in found for name, each in samples_of(data).items()
+            self.name_of(material, name): each
+            for material in self.materials
+            for name, each in self._counted(material, asked, turn).samples(part).items()
         }
 
     def rows(self, asked: RowsAsked, model: str, turn: Turn, column: str | None = None) -> tuple[Predictions, str]:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from rocscope.errors import RocscopeError
 from rocscope.report.pack import as_json
 from rocscope.workbench.answers import ASIDE, answer, facts
-from rocscope.workbench.bench import Bench
+from rocscope.workbench.bench import Bench, RowsAsked
 from rocscope.workbench.page import live_page
 from rocscope.workbench.turns import SupersededError, Turn, Turns
 
@@ -77,11 +77,16 @@ class Desk:
 
     async def page(self, request: Request) -> Response:
         """Answer with the page, its rows split by the column that the address names."""
-        by = request.query_params.get("by") or None
+
+        def job(turn: Turn) -> tuple[str | None, str]:
+            told = facts(self.bench, request.query_params.get("by") or None, turn)
+            return told["by"], live_page(told)
+
         try:
-            found = await wrap_future(self.turns.begin(lambda turn: live_page(facts(self.bench, by, turn))))
+            by, found = await wrap_future(self.turns.begin(job))
         except RocscopeError as error:
             return PlainTextResponse(f"{error}\n", 400, _HEADERS)
+        self.turns.begin(lambda turn: self.bench.outlines(RowsAsked(by=by), turn))  # it will ask for them
         return HTMLResponse(found, headers=_HEADERS)
 
     async def ask(self, request: Request) -> Response:
@@ -116,6 +121,7 @@ class Desk:
     async def open(self, _app: Starlette) -> AsyncIterator[None]:
         """Have the threads for as long as the server runs."""
         self.turns.begin(self.bench.prepare, aside=True)
+        self.turns.begin(lambda turn: facts(self.bench, None, turn))  # while a browser starts
         yield
         self.turns.close()
 

@@ -120,13 +120,20 @@ class HeldFiles(ArrowColumns):
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
         table = super().fetch(names)
-        return table if where is None else table.filter(self._anew().holds(where))
+        return table if where is None else table.filter(_in_one(self._anew().holds(where)))
 
     def _once(self, names: list[str]) -> pa.Table:
         new = [name for name in names if name not in self._known]
         if new:
-            self._known |= dict(zip(new, self._anew().fetch(new).columns, strict=True))
+            self._known |= dict(zip(new, map(_in_one, self._anew().fetch(new).columns), strict=True))
         return pa.table({name: self._known[name] for name in names})
+
+
+def _in_one(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return numbers in one piece of memory: what is kept of them is then copied once, not piece by piece and again."""
+    kind = column.type
+    plain = pa.types.is_primitive(kind) and not pa.types.is_null(kind)
+    return pa.chunked_array([column.combine_chunks()], kind) if plain and column.num_chunks > 1 else column
 
 
 def _is_plain(schema: pa.Schema, name: str) -> bool:
