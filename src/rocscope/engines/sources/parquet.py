@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocscope._cores.threads import cores
+from rocscope._cores.threads import cores, in_threads
 from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.finding import partition_keys
 from rocscope.engines.sources.layout import FileLayout
@@ -55,6 +56,14 @@ class ParquetFiles:
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
         return self._relation.fetch(names, where)
+
+    def load(self, names: Sequence[str]) -> pa.Table:
+        """Return the columns named, of all rows, by as many threads as there are cores where Arrow can read them."""
+        if not all(_is_plain(self._schema, name) for name in names):
+            return self.fetch(names)
+        stream = self.stream(names)
+        found = in_threads(lambda batches: list(batches()), stream.pieces)
+        return pa.concat_tables([stream.schema.empty_table(), *chain.from_iterable(found)])
 
     def held(self) -> "HeldFiles":
         """Return the same files for whoever asks again and again, with one condition or another."""
@@ -125,7 +134,7 @@ class HeldFiles(ArrowColumns):
     def _once(self, names: list[str]) -> pa.Table:
         new = [name for name in names if name not in self._known]
         if new:
-            self._known |= dict(zip(new, map(_in_one, self._anew().fetch(new).columns), strict=True))
+            self._known |= dict(zip(new, map(_in_one, self._anew().load(new).columns), strict=True))
         return pa.table({name: self._known[name] for name in names})
 
 
