@@ -2,6 +2,8 @@
 
 import csv
 import io
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +12,11 @@ import pytest
 
 import rocscope as rs
 from bench_cases import bench_of, rows
+from rocscope.engines.sources.opening import open_source
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.model import report_data
 from rocscope.report.pack import as_json, packed_slice, payload
+from rocscope.sample import samples_of
 from rocscope.workbench import material
 from rocscope.workbench.answers import answer, facts
 from rocscope.workbench.bench import Bench, RowsAsked
@@ -30,6 +34,45 @@ def parquet(tmp_path_factory):
     columns = {"y": PREDS.y_true, **PREDS.scores, "age": PREDS.columns["age"], "region": PREDS.segment}
     pq.write_table(pa.table(columns | {"fold": PREDS.fold}), path)
     return str(path)
+
+
+def test_columns_are_held_as_they_are_fetched(tmp_path):
+    path = tmp_path / "all kinds.parquet"
+    columns = {
+        "flag": pa.array([True, None, False, True]),
+        "small": pa.array([1, 2, None, -3], pa.int8()),
+        "large": pa.array([2**63, 1, 2, 2**64 - 1], pa.uint64()),
+        "score": pa.array([0.1, None, float("nan"), -0.0], pa.float32()),
+        "name": pa.array(["a", None, "b", "é"]),
+        "day": pa.array([0, 1, None, 2], pa.date32()),
+        "price": pa.array([None, "1.20", "3.40", "0.05"]).cast(pa.decimal128(9, 2)),
+    }
+    for table in (pa.table(columns), pa.table(columns).slice(0, 0)):
+        pq.write_table(table, path, row_group_size=1)
+        with open_source(str(path)) as files:
+            expected = files.fetch(list(columns))
+            for names in ([*columns], ["score", "flag"], ["large"], ["name"]):
+                held = files.held()
+                found = held.fetch(names)
+                assert found.equals(expected.select(names)) or found.to_pydict() | {"score": 0} == (
+                    expected.select(names).to_pydict() | {"score": 0}  # no NaN equals itself
+                )
+                assert [field.type for field in found.schema] == [expected.schema.field(name).type for name in names]
+            kept = held.fetch(["small"], "small > 0")
+            assert kept.to_pydict() == {"small": [1, 2][: len(table)]}
+
+
+def test_models_are_ranked_at_the_same_time(monkeypatch):
+    both, rank = Barrier(2, timeout=20), rs.Predictions.counts
+
+    def waiting(preds, model=None):
+        both.wait()  # passes when the other one is ranked too
+        return rank(preds, model)
+
+    monkeypatch.setattr(rs.Predictions, "counts", waiting)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda sample: sample.points, samples_of(PREDS).values()))
+    assert [each.n for each in found] == [PREDS.n, PREDS.n]
 
 
 def asked(bench, what, **question):

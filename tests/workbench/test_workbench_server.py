@@ -16,6 +16,7 @@ from http.client import HTTPConnection
 import pytest
 
 from bench_cases import ask, bench_of, request, rows, served
+from rocscope.workbench.bench import RowsAsked
 from rocscope.workbench.turns import SupersededError, Turns
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
@@ -252,3 +253,17 @@ def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how):
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
     with pytest.raises(OSError):
         socket.create_connection(tuple(host.split(":")), timeout=2)
+
+
+def test_what_the_page_asks_for_first_is_counted_while_it_loads():
+    bench = bench_of(rows=rows())
+    with served(bench) as serving:
+        request(serving, f"/{serving.token}/")
+        end = time.monotonic() + 20
+        while not bench._drawn and time.monotonic() < end:
+            time.sleep(0.01)
+        known = dict(bench._drawn)
+        assert list(known) == [RowsAsked(by="segment")]
+        found = ask(serving, "counts", where="", by="segment", kind="all", name="all rows")
+        assert [model["name"] for model in found["models"]] == ["old", "new"]
+        assert bench._drawn == known

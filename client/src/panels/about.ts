@@ -11,7 +11,7 @@ import type { State } from "../state";
 export function validationCard({ report: { validation } }: State): HTMLElement[] {
   const tables = Object.entries(validation).map(([domain, rows]) => {
     const columns = Object.keys(rows[0] ?? {});
-    const lines = rows.map((row) => columns.map((column) => name(row[column] ?? "")));
+    const lines = rows.map((row) => columns.map((column, i) => name(i ? minus(row[column] ?? "") : (row[column] ?? ""))));
     const box = scroller(`Table of ${domain.toLowerCase()}`, table([domain, ...columns.slice(1)], lines));
     box.style.setProperty("--columns", String(columns.length));
     return box;
@@ -19,6 +19,9 @@ export function validationCard({ report: { validation } }: State): HTMLElement[]
   const note = "All rows, at the costs and the class mix that this report was made for; 95% intervals in brackets.";
   return tables.length ? [card("validation", "wide", "Validation", [], ...tables, h("p", { class: "caption" }, note))] : [];
 }
+
+/** Numbers that Python wrote, with the minus sign that all others here have. */
+const minus = (text: string): string => text.replace(/(^|[ [])-(?=\d)/g, "$1−");
 
 export function about(state: State): HTMLElement[] {
   const { report } = state;

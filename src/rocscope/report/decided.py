@@ -86,7 +86,7 @@ class Decided(Result):
 
         middle, *between = told.rounded
         first = Bar(
-            f"on new cases, {100 * told.level:g} % interval",
+            f"on new cases, {100 * told.level:g}% interval",
             f"{middle} [{', '.join(between)}]",
             *map(place, (told.low, told.high, told.value)),
         )
@@ -98,7 +98,10 @@ class Decided(Result):
             several = self.interval.models if len(self.interval.models) > 1 else {}
             chances = {f"{model} is the best": share for model, share in several.items()}
             chances["acting pays"] = self.interval.acting
-            yield Bars("Probability that", tuple(Bar(what, chance(p), 0, 100 * p) for what, p in chances.items()))
+            yield Bars(
+                "Probability that",
+                tuple(Bar(what, chance(p).replace(" %", "%"), 0, 100 * p) for what, p in chances.items()),
+            )
 
     @staticmethod
     def _zones(decision: Decision) -> Bars:
@@ -114,7 +117,7 @@ class Decided(Result):
             reach.append(("leave", 100.0, "all others" if acted else "everybody"))
         bars, start = [], 0.0
         for action, end, whom in reach:
-            bars.append(Bar(f"{action}: {whom}", f"{end - start:.1f} %", start, end))
+            bars.append(Bar(f"{action}: {whom}", f"{end - start:.1f}%", start, end))
             start = end
         return Bars("Share of cases to", tuple(bars))
 

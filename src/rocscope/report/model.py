@@ -32,7 +32,7 @@ CONVENTIONS = (
     "Equal scores are one level: curves run diagonally through a tie, and a tied pair counts half in the AUC.",
     "Rates with nothing to divide by (0/0) are undefined, not 0 or 1.",
     "Of equally good thresholds the one with fewest positive predictions is taken, then the model given first.",
-    "Intervals and bands hold at 95 %. The band of a ROC curve is Wilson's interval of the true positive rate at each "
+    "Intervals and bands hold at 95%. The band of a ROC curve is Wilson's interval of the true positive rate at each "
     "threshold; that of LOESS is drawn again from the curve itself.",
     "Calibration bins are closed on the left, the last one on both sides; a point stands at the mean score of its bin.",
 )
