@@ -40,12 +40,11 @@ def sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
     Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
     Beyond a million rows there are neither, unless somebody asks for `tests`.
     """
-    found = bench.data(asked, turn)
-    if any(sample.points.n > MOST_DETAILED for data in found for sample in samples_of(data).values()):
-        counts = bench.counts(asked, turn)
+    counts = bench.counts(asked, turn)
+    if any(each.n > MOST_DETAILED for each in counts.values()):
         areas = [{"value": each.pairs().auc()} for each in counts.values()]
         return {"auc": areas, "comparisons": packed_comparisons([], [])}
-    blocks = [_calibrated(counts, turn) for counts in bench.counts(asked, turn).values()]
+    blocks = [_calibrated(each, turn) for each in counts.values()]
     return _compared(bench, asked, turn) | {"calibration": blocks}
 
 

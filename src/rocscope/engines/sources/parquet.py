@@ -61,9 +61,9 @@ class ParquetFiles:
         """Return the columns named, of all rows, by as many threads as there are cores where Arrow can read them."""
         if not all(_is_plain(self._schema, name) for name in names):
             return self.fetch(names)
-        stream = self.stream(names)
-        found = in_threads(lambda batches: list(batches()), stream.pieces)
-        return pa.concat_tables([stream.schema.empty_table(), *chain.from_iterable(found)])
+        found = in_threads(lambda batches: list(batches()), self.stream(names).pieces)
+        tables = list(chain.from_iterable(found))
+        return pa.concat_tables(tables) if tables else self.fetch(names)
 
     def held(self) -> "HeldFiles":
         """Return the same files for whoever asks again and again, with one condition or another."""
@@ -129,7 +129,10 @@ class HeldFiles(ArrowColumns):
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
         table = super().fetch(names)
-        return table if where is None else table.filter(_in_one(self._anew().holds(where)))
+        if where is None:
+            return table
+        kept = _in_one(self._anew().holds(where))
+        return pa.table(in_threads(lambda column: column.filter(kept), table.columns), table.column_names)
 
     def _once(self, names: list[str]) -> pa.Table:
         new = [name for name in names if name not in self._known]
