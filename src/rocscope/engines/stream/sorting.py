@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rocscope import kernels
+from rocscope._cores.digits import sort_by_digits
 from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 
@@ -92,7 +93,7 @@ def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> tuple[in
 
     def bounds_in(array: Array) -> Array:
         bounds = np.empty((spread >> bits) + 2, np.int64)
-        kernels.ranks.part(array, lowest, array.dtype.type(bits), bounds)
+        kernels.parts.part(array, lowest, array.dtype.type(bits), bounds)
         return bounds
 
     found = list(zip(arrays, in_threads(bounds_in, arrays, threads), strict=True))
@@ -127,8 +128,7 @@ def _sort_part(pieces: Sequence[Array]) -> None:
     if keys.size <= _FEW_IN_PART:
         keys.sort()
     else:
-        lowest = keys.min()
-        keys = kernels.ranks.sort_digits(keys, np.empty_like(keys), lowest, int(keys.max() - lowest).bit_length())
+        sort_by_digits(keys)
     start = 0
     for piece in pieces:
         piece[:] = keys[start : start + piece.size]
