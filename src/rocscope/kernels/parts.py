@@ -36,10 +36,11 @@ def count(bits, kind, first, shift, sizes):
 def deal(begin, end, bits, positive, weight, kind, first, shift, part, bounds, codes, signed):
     """Bring rows from `begin` to `end` into the parts of their buckets; p then is from `bounds[p]` to `bounds[p + 1]`.
 
-    Writes ordered bits, and weights, negative for negatives; without weights the keys of rows (see `ranks.pack`).
+    Writes ordered bits, and weights, negative for negatives; without weights the keys of rows (see `ranks.pack`), which
+    without labels the bits are already.
     """
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
-    bits, positive, codes = bits[begin:end], positive[begin:end], codes[begin:end]
+    bits, codes = bits[begin:end], codes[begin:end]
     where = np.empty(end - begin, part.dtype)
     sizes = np.zeros(bounds.size - 1, np.uint32)
     for i in range(bits.size):
@@ -55,31 +56,13 @@ def deal(begin, end, bits, positive, weight, kind, first, shift, part, bounds, c
         p = np.uint64(where[i])
         k = np.uint64(filled[p])
         filled[p] += np.uint32(1)
-        if weight is None:
-            codes[k] = (code << np.uint64(1)) | np.uint64(positive[i])
-        else:
+        if positive is None:
             codes[k] = code
-            # a branch would be guessed wrong half of the time
-            signed[np.uint64(begin) + k] = weight[begin + i] * (2 * np.int8(positive[i]) - 1)
-
-
-@Kernel
-def part(keys, lowest, shift, bounds):
-    """Bring keys into buckets in their order, by what they are above `lowest` without the `shift` lowest bits.
-
-    Bucket b then is `keys[bounds[b]:bounds[b + 1]]`.
-    """
-    source = keys.copy()
-    bounds[:] = 0
-    for i in range(source.size):
-        bounds[np.int64((source[i] - lowest) >> shift) + 1] += 1
-    for b in range(bounds.size - 1):
-        bounds[b + 1] += bounds[b]
-    filled = bounds[:-1].copy()
-    for i in range(source.size):
-        b = np.int64((source[i] - lowest) >> shift)
-        keys[filled[b]] = source[i]
-        filled[b] += 1
+        elif weight is None:
+            codes[k] = (code << np.uint64(1)) | np.uint64(positive[begin + i])
+        else:
+            codes[k] = code  # which class it is asks for no branch: it would be guessed wrong half of the time
+            signed[np.uint64(begin) + k] = weight[begin + i] * (2 * np.int8(positive[begin + i]) - 1)
 
 
 @Kernel
