@@ -17,7 +17,7 @@ from rocscope import kernels
 from rocscope._cores.rows import sorted_keys
 from rocscope._cores.threads import in_threads
 from rocscope._types import Array
-from rocscope.core.levels import KINDS, PAIRS, Block, Levels, Ranking, all_pairs, collapse, without_signed_zeros
+from rocscope.core.levels import KINDS, PAIRS, Block, Levels, Ranking, all_pairs, collapse, decode, without_signed_zeros
 from rocscope.core.weighted import rank_weighted
 
 _BLOCK = 16_384
@@ -72,7 +72,7 @@ class SortedKeys(Ranking):
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
-        """Codes, and counts from (0, 0) on, as if in one block; memory beyond the last level is never touched."""
+        """Thresholds, and counts from (0, 0) on, as if in one block; memory beyond the last level is never touched."""
         n = sum(part.size for part in self.parts)
         width = f"u{self.dtype.itemsize}"
         code, tp, fp = np.empty(n, width), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
@@ -83,10 +83,10 @@ class SortedKeys(Ranking):
             found, _, positives, rows = kernels.ranks.scan(keys, keys.size - 1, positives, rows, *free)
             code[size : size + found] |= part.high_bit
             size += found
-        return code[:size], tp[: size + 1], fp[: size + 1]
+        return decode(code[:size], self.dtype), tp[: size + 1], fp[: size + 1]
 
     def thresholds(self) -> Array:
-        return self.decode(self._points[0])
+        return self._points[0]
 
     def cumulative(self) -> tuple[Array, Array]:
         return self._points[1:]

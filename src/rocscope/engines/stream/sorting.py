@@ -23,39 +23,6 @@ _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
 _PARTS = 512
 _LEAST_SLICE = 1 << 20  # smaller ones are brought into parts sooner, and put together later
 _SLICES = 256
-_LARGEST_ARRAY = 1 << 26  # bytes; the system takes longer to give the same memory in smaller pieces
-
-
-class Keys:
-    """Keys that will be sorted, in a few arrays, each as large as all before it together."""
-
-    def __init__(self) -> None:
-        self._full: list[Array] = []
-        self._last = self._free = np.empty(0, np.uint8)
-        self.nbytes = 0
-
-    def __bool__(self) -> bool:
-        return self.nbytes > 0
-
-    def add(self, keys: Array) -> None:
-        """Take a copy of keys."""
-        if keys.size > self._free.size:
-            self._full += self._filled()
-            size = min(self.nbytes, _LARGEST_ARRAY) // keys.itemsize
-            self._last = self._free = np.empty(max(size, keys.size), keys.dtype)
-        self._free[: keys.size] = keys
-        self._free = self._free[keys.size :]
-        self.nbytes += keys.nbytes
-
-    def _filled(self) -> list[Array]:
-        filled = self._last[: self._last.size - self._free.size]
-        return [filled] if filled.size else []
-
-    def take(self) -> list[Array]:
-        """Give all away."""
-        arrays = self._full + self._filled()
-        self.__init__()
-        return arrays
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[SortedPart]:
