@@ -72,18 +72,21 @@ class SortedKeys(Ranking):
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
-        """Thresholds, and counts from (0, 0) on, as if in one block; memory beyond the last level is never touched."""
-        n = sum(part.size for part in self.parts)
-        width = f"u{self.dtype.itemsize}"
-        code, tp, fp = np.empty(n, width), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-        size = positives = rows = 0
-        for part in self.parts:
-            free = (code[size:], tp[size + 1 :], fp[size + 1 :])
-            keys = part.load()
-            found, _, positives, rows = kernels.ranks.scan(keys, keys.size - 1, positives, rows, *free)
-            code[size : size + found] |= part.high_bit
-            size += found
-        return decode(code[:size], self.dtype), tp[: size + 1], fp[: size + 1]
+        """Thresholds, and counts from (0, 0) on, as if in one block."""
+        sizes = in_threads(lambda part: kernels.ranks.count_levels(part.load()), self.parts)
+        ends = np.cumsum([(0, 0, 0), *sizes], axis=0).tolist()
+        levels = ends[-1][0]
+        code = np.empty(levels, f"u{self.dtype.itemsize}")
+        tp, fp = np.zeros(levels + 1, np.int64), np.zeros(levels + 1, np.int64)
+
+        def scan(number: int) -> None:
+            (begin, positives, rows), (end, _, _) = ends[number : number + 2]
+            keys, own = self.parts[number].load(), slice(begin + 1, end + 1)
+            kernels.ranks.scan(keys, keys.size - 1, positives, rows, code[begin:end], tp[own], fp[own])
+            code[begin:end] |= self.parts[number].high_bit
+
+        in_threads(scan, range(len(self.parts)))
+        return decode(code, self.dtype), tp, fp
 
     def thresholds(self) -> Array:
         return self._points[0]
