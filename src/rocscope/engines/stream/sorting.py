@@ -12,11 +12,9 @@ import numpy as np
 from rocscope import kernels
 from rocscope._cores.digits import sort_by_digits
 from rocscope._cores.parts import Parts
+from rocscope._cores.rows import Pieces
 from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._types import Array
-
-SortedPart = tuple[Array, ...]
-"""Pieces of arrays, which follow each other."""
 
 _FEW = 1 << 17  # numbers that are no parts
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
@@ -25,7 +23,7 @@ _LEAST_SLICE = 1 << 20  # smaller ones are brought into parts sooner, and put to
 _SLICES = 256
 
 
-def sort(arrays: Sequence[Array], threads: int | None = None) -> list[SortedPart]:
+def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Pieces]:
     """Sort keys in place, and return parts of the arrays that ascend; keys of one score are all in one part."""
     total = sum(array.size for array in arrays)
     most = max(total // _SLICES, _LEAST_SLICE)
@@ -38,7 +36,7 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[SortedPart
     return list(_sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads))
 
 
-def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[SortedPart]:
+def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[Pieces]:
     """Sort in parts of about so many numbers; one of far more is sorted in parts again, unless it is one score."""
     parts = _parted(arrays, most, threads)
     large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
@@ -47,7 +45,7 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Ite
         yield from _sort_parted(part, most, threads) if is_large else [part]
 
 
-def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[SortedPart]:
+def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[Pieces]:
     """Bring arrays into the same parts, of scores that ascend."""
     parts = Parts.of(arrays, 0, -(-sum(array.size for array in arrays) // most), least_shift=1)
 
