@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from math import isnan, nan
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -160,6 +161,21 @@ def test_the_cheapest_threshold_of_every_group(path, preds, context):
         found = preds.counts(by="segment").best(context)
         for name, column in found.items():
             assert_same(column, one_by_one(preds, of(name)))
+
+
+@both_paths
+@given(
+    preds=grouped_rows(score=st.integers(0, 3)) | grouped_rows(weight=float_weights) | grouped_rows(dtype="float32"),
+    context=st.sampled_from([rs.Context(), rs.Context(cost_fn=3), rs.Campaign(100, 1, 3)]),
+    capacity=st.none() | st.integers(0, 20),
+    bounds=st.sampled_from([None, None, {"depth": 0.5}]),
+)
+def test_one_budget_is_spread_as_over_the_counts_of_each(path, preds, context, capacity, bounds):
+    asked = {"capacity": capacity, "max_difference": bounds}
+    with taking(path), mock.patch("rocscope.evaluation.groups.rows._ROWS_AT_ONCE", 3):
+        grouped = preds.counts(by="segment")
+        found = rs.allocate(grouped, context, **asked).to_dict()
+        assert found == rs.allocate(dict(grouped), context, **asked).to_dict()
 
 
 def test_thresholds_that_floats_would_round_stay_whole():

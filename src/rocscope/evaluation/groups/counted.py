@@ -79,9 +79,9 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         """The rows of all groups, where they were sorted at once."""
         return self._rows if isinstance(self._rows, SortedGroups) else None
 
-    def sorted_levels(self) -> GroupLevels | None:
-        """Return the levels of all groups at once, where they are at hand."""
-        return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups | CountedLevels) else None
+    def sorted_levels(self, function: Callable[[GroupLevels], Any]) -> list[Any] | None:
+        """Return what a function makes of the levels of some groups at a time, in order, where these are at hand."""
+        return self._rows.in_pieces(function) if isinstance(self._rows, SortedGroups | CountedLevels) else None
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of all rows, whichever group they are of."""

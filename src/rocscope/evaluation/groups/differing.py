@@ -119,7 +119,7 @@ def scatter(levels: GroupLevels) -> Array:
     Examples
     --------
     >>> two = np.array([2]), np.array([2])
-    >>> levels = GroupLevels(np.array([0, 3]), *np.array([[3, 2, 1], [1, 1, 0], [0, 1, 1], [1, 2, 2], [0, 1, 2]]), *two)
+    >>> levels = GroupLevels(np.array([0, 3]), *np.array([[3, 2, 1], [1, 2, 2], [0, 1, 2]]), *two)
     >>> scatter(levels)
     array([[0.03125, 0.03125, 1.     ]])
     """

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from operator import add
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from rocscope.core.levels import Levels, collapse, decode, encode, least_from
 from rocscope.core.result import number
 from rocscope.errors import ScoreError
 from rocscope.evaluation.groups.slots import sorted_by_slot
+
+Piece = TypeVar("Piece")
 
 GroupWeight = Literal["n", "n_pos"] | None
 """What a group counts in a mean: its rows, its positives, or as much as any other."""
@@ -62,18 +65,18 @@ class GroupLevels:
     ----------
     start : array of so many groups, and one more
     threshold : array of scores, decreasing in each group
-    pos, neg, tp, fp : arrays of counts at each level, and at or above it in its group
+    tp, fp : arrays of counts at or above each level in its group
     n_pos, n_neg : arrays of counts by group
+    counted : arrays of positives and of negatives at each level, where they are known before anybody asks
     """
 
     start: NDArray[np.int64]
     threshold: Array
-    pos: Array
-    neg: Array
     tp: Array
     fp: Array
     n_pos: Array
     n_neg: Array
+    counted: tuple[Array, Array] | None = None
 
     @classmethod
     def of(cls, counts: CumulativeCounts) -> "GroupLevels":
@@ -81,7 +84,21 @@ class GroupLevels:
         known = counts.require_levels("counts by group")
         totals = (np.array([total]) for total in (known.n_pos, known.n_neg))
         start = np.array([0, len(known)])
-        return cls(start, known.threshold, known.pos, known.neg, known.tp, known.fp, *totals)
+        return cls(start, known.threshold, known.tp, known.fp, *totals, (known.pos, known.neg))
+
+    @cached_property
+    def _each(self) -> tuple[Array, Array]:
+        return self.counted or (_steps(self.tp, self.start), _steps(self.fp, self.start))
+
+    @property
+    def pos(self) -> Array:
+        """Positives at each level."""
+        return self._each[0]
+
+    @property
+    def neg(self) -> Array:
+        """Negatives at each level."""
+        return self._each[1]
 
     @property
     def probabilities(self) -> Array:
@@ -201,7 +218,11 @@ class SortedGroups:
         return below, not_above
 
     def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
-        return in_pieces(self, self.bounds[::2], function)
+        return np.concatenate(self.in_pieces(function))
+
+    def in_pieces(self, function: Callable[[GroupLevels], Piece]) -> list[Piece]:
+        """Return what a function makes of the levels of consecutive groups, some million rows at a time."""
+        return _in_pieces(self, self.bounds[::2], function)
 
     def levels(self, first: int, last: int) -> GroupLevels:
         """Return the levels of the groups from `first` up to `last`."""
@@ -209,12 +230,11 @@ class SortedGroups:
         codes, bounds = self.codes[bounds[0] : bounds[-1]], bounds - bounds[0]
         sizes = np.diff(bounds)
         if codes.size < kernels.SMALL:
-            start, code, pos, neg = _levels_of_few(codes, sizes)
-            tp, fp = (_running(each, start) for each in (pos, neg))
+            start, code, *counted = _levels_of_few(codes, sizes)
+            tp, fp = (_running(each, start) for each in counted)
         else:
             start, code, tp, fp = _levels_of_many(codes, bounds)
-            pos, neg = (_steps(each, start) for each in (tp, fp))
-        return GroupLevels(start, decode(code, self.dtype), pos, neg, tp, fp, sizes[::2], sizes[1::2])
+        return GroupLevels(start, decode(code, self.dtype), tp, fp, sizes[::2], sizes[1::2])
 
 
 def _levels_of_few(codes: Array, sizes: Array) -> tuple[Array, Array, Array, Array]:
@@ -246,9 +266,8 @@ def _steps(sums: Array, start: Array) -> Array:
     return steps
 
 
-def in_pieces(rows: Any, begins: Array, function: Callable[[GroupLevels], Array]) -> Array:
-    """Return what a function tells of the levels of each group, some million rows or levels at a time."""
-    return np.concatenate(in_threads(lambda part: function(rows.levels(*part)), pairwise(_cuts(begins))))
+def _in_pieces(rows: Any, begins: Array, function: Callable[[GroupLevels], Piece]) -> list[Piece]:
+    return in_threads(lambda part: function(rows.levels(*part)), pairwise(_cuts(begins)))
 
 
 def _cuts(begins: Array) -> list[int]:
@@ -296,7 +315,11 @@ class CountedLevels:
         return ThresholdCounts.from_ranking(collapse(*columns))
 
     def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
-        return in_pieces(self, self.start, function)
+        return np.concatenate(self.in_pieces(function))
+
+    def in_pieces(self, function: Callable[[GroupLevels], Piece]) -> list[Piece]:
+        """Return what a function makes of the levels of consecutive groups, some million at a time."""
+        return _in_pieces(self, self.start, function)
 
     def levels(self, first: int, last: int) -> GroupLevels:
         """Return the levels of the groups from `first` up to `last`."""
@@ -304,7 +327,8 @@ class CountedLevels:
         start = self.start[first : last + 1] - self.start[first]
         pos, neg = self.pos[some], self.neg[some]
         totals = (np.add.reduceat(each, start[:-1]) for each in (pos, neg))
-        return GroupLevels(start, self.threshold[some], pos, neg, _running(pos, start), _running(neg, start), *totals)
+        running = (_running(each, start) for each in (pos, neg))
+        return GroupLevels(start, self.threshold[some], *running, *totals, (pos, neg))
 
 
 def totals_of(each: Iterable[CumulativeCounts], dtype: Any = None) -> tuple[Array, Array]:
