@@ -11,8 +11,8 @@ from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError
 from rocscope.evaluation.groups.counted import GroupedCounts
+from rocscope.evaluation.groups.levels import GroupWeight
 from rocscope.evaluation.groups.means import GroupMeans
-from rocscope.evaluation.groups.rows import GroupWeight
 from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
 from rocscope.inference.multiplicity import OF_ESTIMATES, Adjust, with_adjusted_together

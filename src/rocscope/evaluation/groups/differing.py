@@ -13,7 +13,7 @@ from rocscope._frame import frame_of
 from rocscope._types import Array
 from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError
-from rocscope.evaluation.groups.rows import GroupLevels
+from rocscope.evaluation.groups.levels import GroupLevels
 from rocscope.inference.multiplicity import adjust_p_values
 
 _SHOWN = 10
