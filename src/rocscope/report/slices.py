@@ -11,6 +11,7 @@ from rocscope._parts import masks_of
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.errors import InputError
@@ -73,7 +74,7 @@ class Slices:
         self,
         kind: str,
         name: Any,
-        predictions: Predictions | Mapping[str, ThresholdCounts],
+        predictions: Predictions | Mapping[str, CumulativeCounts],
         *,
         most: int = POINTS,
         compared: bool = False,
@@ -135,6 +136,7 @@ def by_groups(grouped: Mapping[str, GroupedCounts], context: Context, is_small: 
     shown = np.ones(len(first), bool)
     if shown.size > MOST_SEGMENTS:
         shown = np.isin(np.arange(shown.size), _largest(first.n, slices))
+    parts: list[tuple[Any, Mapping[str, CumulativeCounts]]]
     parts = [(name, {model: each[name] for model, each in grouped.items()}) for name in first.select(shown)]
     if not shown.all():
         rest = {model: each.select(~shown).pooled() for model, each in grouped.items()}

@@ -46,7 +46,7 @@ class GroupLevels:
         known = counts.require_levels("counts by group")
         totals = (np.array([total]) for total in (known.n_pos, known.n_neg))
         start = np.array([0, len(known)])
-        return cls(start, known.threshold, known.tp, known.fp, *totals, (known.pos, known.neg))
+        return cls(start, known.threshold, known.tp, known.fp, *totals, counted=(known.pos, known.neg))
 
     @cached_property
     def _each(self) -> tuple[Array, Array]:

@@ -237,7 +237,7 @@ class CountedLevels:
         pos, neg = self.pos[some], self.neg[some]
         totals = (np.add.reduceat(each, start[:-1]) for each in (pos, neg))
         summed = (running(each, start) for each in (pos, neg))
-        return GroupLevels(start, self.threshold[some], *summed, *totals, (pos, neg))
+        return GroupLevels(start, self.threshold[some], *summed, *totals, counted=(pos, neg))
 
 
 def totals_of(each: Iterable[CumulativeCounts], dtype: Any = None) -> tuple[Array, Array]:
