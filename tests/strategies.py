@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from rocscope import Context, ThresholdCounts, _texts, kernels
+from rocscope import Context, ThresholdCounts, kernels
+from rocscope._columns import texts
 
 DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
 DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -23,7 +24,7 @@ def taking(path):
     large = path == "compiled"
     with (
         mock.patch.object(kernels, "SMALL", 0 if large else kernels.SMALL),
-        mock.patch.object(_texts, "MOST_SORTED", 0 if large else _texts.MOST_SORTED),
+        mock.patch.object(texts, "MOST_SORTED", 0 if large else texts.MOST_SORTED),
     ):
         yield
 

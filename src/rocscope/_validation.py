@@ -13,11 +13,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._columns.texts import told_apart
+from rocscope._columns.unrounded import as_written, unpacked
 from rocscope._tensors import as_array as as_array
 from rocscope._tensors import ranks_there as ranks_there
-from rocscope._texts import told_apart
 from rocscope._types import Array
-from rocscope._unrounded import as_written, unpacked
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 from rocscope.errors import listing as listing
 from rocscope.errors import one_of as one_of

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope import _texts
 from rocscope import _validation as check
+from rocscope._columns import texts
 from rocscope._parts import numbered
 from rocscope.errors import InputError
 
-texts = st.text(st.sampled_from("aé\U0001f600\0 \ud800"), max_size=3)
-columns = st.lists(texts, min_size=1, max_size=12)
+words = st.text(st.sampled_from("aé\U0001f600\0 \ud800"), max_size=3)
+columns = st.lists(words, min_size=1, max_size=12)
 KINDS = {
     "U": lambda given: np.array(given),
     "swapped": lambda given: np.array(given).astype(np.array(given).dtype.newbyteorder(">")),
@@ -31,13 +31,13 @@ KINDS = {
 def test_names_and_places_are_those_of_a_sort(given_texts, kind):
     column = KINDS[kind](given_texts)
     names, place = np.unique(column, return_inverse=True)
-    with mock.patch.object(_texts, "MOST_SORTED", 0):
+    with mock.patch.object(texts, "MOST_SORTED", 0):
         found, where = numbered("segment", column)
         assert (found.tolist(), found.dtype) == (names.tolist(), names.dtype)
         assert where.tolist() == place.tolist()
         assert check.check_groups(column, "groups", column.size).tolist() == place.tolist()
         assert check.distinct(column) == names.tolist()
-        told = _texts.told_apart(column)
+        told = texts.told_apart(column)
     surrogates = any("\ud800" in each for each in given_texts)
     assert (told is None) == (kind == "bytes as objects" or (kind == "objects" and surrogates))
 
@@ -46,8 +46,8 @@ def test_names_and_places_are_those_of_a_sort(given_texts, kind):
 def test_what_is_not_all_text_goes_the_other_way(odd):
     column = np.empty(3, object)
     column[:] = ["b", odd, "b"]
-    with mock.patch.object(_texts, "MOST_SORTED", 0):
-        assert _texts.told_apart(column) is None
+    with mock.patch.object(texts, "MOST_SORTED", 0):
+        assert texts.told_apart(column) is None
         if odd is None or odd != odd:
             with pytest.raises(
                 InputError, match="segment: expected a value in every row, got 1 missing, the first in row 1"

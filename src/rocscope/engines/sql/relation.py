@@ -12,6 +12,7 @@ from rocscope.core.levels import collapse, without_signed_zeros
 from rocscope.core.provenance import Provenance
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.database import Relation
 from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import roles_of_columns, roles_of_scores
@@ -37,6 +38,7 @@ def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
 def _added_up(source: Any, question: Question) -> CountedModels | GroupedCounts | None:
     """Return the counts of one model from a GROUP BY of all columns in use; None where that would not pay."""
     with open_source(source, question.layout) as opened:
+        assert isinstance(opened, Relation)
         label, *segment = roles_of_columns(opened, question.label, segment=question.segment)
         score, *others = roles_of_scores(opened, question.scores)
         if others:
