@@ -100,8 +100,8 @@ def _equal(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
 def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDArray[np.bool_]:
     if labels.dtype == np.bool_:
         return labels
-    if labels.dtype in (np.uint8, np.int8) and labels.min() >= 0 and labels.max() <= 1:
-        return labels.view(np.bool_)
+    if labels.dtype.kind in "iu" and labels.view(f"u{labels.itemsize}").max() <= 1:
+        return labels.view(np.bool_) if labels.itemsize == 1 else labels.astype(np.bool_)
     if labels.dtype.kind in "iufO":
         positive = np.asarray(labels == 1, dtype=np.bool_)
         if any((positive | (labels == negative)).all() for negative in (0, -1)):
@@ -131,6 +131,8 @@ def _third(labels: Array, rows: Sequence[int] | None) -> str:
 
 def check_present(column: Array, subject: str, error: type[InputError]) -> None:
     """Refuse a column with missing entries."""
+    if column.dtype.kind in "biu":
+        return
     absent = missing(column)
     if absent.any():
         raise error(

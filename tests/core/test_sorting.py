@@ -33,41 +33,54 @@ def test_as_numpy_sorts(dtype, shape, threads, arrays):
     assert np.array_equal(np.concatenate([piece for part in parts for piece in part]), expected)
     assert all(np.shares_memory(piece, values) for part in parts for piece in part)
     assert sum(piece.size for part in parts for piece in part) == rows
-    large = [part for part in parts if sum(piece.size for piece in part) > sorting._FEW]
+    large = [part for part in parts if sum(piece.size for piece in part) > 2 * sorting._FEW]
     assert all(min(map(np.min, part)) >> 1 == max(map(np.max, part)) >> 1 for part in large)
     last = [max(map(np.max, part)) >> 1 for part in parts]
     first = [min(map(np.min, part)) >> 1 for part in parts]
     assert all(before < after for before, after in zip(last[:-1], first[1:], strict=True))  # no score is in two
 
 
-def test_arrays_are_put_together():
+def test_keys_come_in_few_arrays():
     keys, gathered = np.arange(50_060, dtype=np.uint32), sorting.Keys()
     assert not gathered
-    for number, piece in enumerate(np.array_split(keys, 500), 1):
+    for piece in np.array_split(keys, 500):
         gathered.add(piece)
-        if number % 10 == 0:
-            gathered.put_together()
+    gathered.add(keys[:0])
     assert gathered.nbytes == keys.nbytes
     arrays = gathered.take()
-    assert len(arrays) == 50
+    assert len(arrays) < 12
     assert np.array_equal(np.concatenate(arrays), keys)
     assert not gathered
     assert gathered.take() == []
+
+
+@pytest.mark.parametrize("rest", [0, 1])
+def test_large_arrays_of_one_score_are_not_copied(monkeypatch, rest):
+    monkeypatch.setattr(sorting, "_LARGEST", 1 << 10)
+    generator = np.random.default_rng(0)
+    keys = (6 + generator.integers(0, 2, 1 << 18)).astype(np.uint32)
+    keys[:rest] = 2
+    expected = np.sort(keys)
+    parts = sorting.sort(np.array_split(keys, 3))
+    assert np.array_equal(np.concatenate([piece for part in parts for piece in part]), expected)
+    assert len(parts) == 1 + rest
 
 
 def test_nothing_to_sort():
     assert sorting.sort([]) == sorting.sort([np.empty(0, np.uint32)]) == []
 
 
-@given(st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=60), st.integers(0, 12))
-def test_buckets_on_plain_python(values, bits):
+@given(st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=60), st.integers(1, 12))
+def test_digits_and_parts_on_plain_python(values, bits):
     keys = np.array(values, np.uint16)
-    lowest, shift = keys.min(), np.uint16(bits)
-    bounds = np.empty((int(keys.max() - lowest) >> bits) + 2, np.int64)
-    kernels.ranks.part.python(keys, lowest, shift, bounds)
+    part = np.minimum(np.arange((1 << 16 >> bits) + 1, dtype=np.uint16) // 2, 3)
+    bounds, first = np.empty(5, np.int64), np.uint64(0)
+    kernels.parts.deal.python(
+        0, keys.size, keys.copy(), None, None, 0, first, np.uint64(bits), part, bounds, keys, None
+    )
     assert bounds[0] == 0
     assert bounds[-1] == keys.size
-    for bucket in range(bounds.size - 1):
-        assert ((keys[bounds[bucket] : bounds[bucket + 1]] - lowest) >> shift == bucket).all()
-    spread = int(keys.max() - lowest).bit_length()
-    assert kernels.ranks.sort_digits.python(keys, np.empty_like(keys), lowest, spread).tolist() == sorted(values)
+    for number in range(4):
+        assert (part[keys[bounds[number] : bounds[number + 1]] >> bits] == number).all()
+    kernels.parts.sort_rows.python(keys, None)
+    assert keys.tolist() == sorted(values)

@@ -25,3 +25,14 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
         return [function(item) for item in items]
     with ThreadPoolExecutor(threads, "rocscope") as pool:
         return list(pool.map(function, items))
+
+
+def pieces_of(rows: int, size: int) -> list[slice]:
+    """Return the slices of at most so many rows.
+
+    Examples
+    --------
+    >>> pieces_of(5, 3)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -315,7 +315,8 @@ class ThresholdCounts(CumulativeCounts):
         if isinstance(self._ranking, Levels) or total > _INT64_MAX:
             levels = self._ranking.levels()
             above = levels.cumulative()[0][:-1]
-            concordant, tied = dot(levels.neg, above, total), dot(levels.neg, levels.pos, total)
+            concordant = dot(levels.neg, above, total)
+            tied = dot(levels.neg, levels.pos, total) if levels.threshold.size < self.n else 0
         else:
             concordant, tied = self._ranking.count_pairs()
         return Pairs(concordant, tied, total)

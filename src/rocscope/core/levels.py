@@ -17,7 +17,7 @@ from rocscope._whole import Sums, add_up, rounded, running, whole_sums
 KINDS = {"u": 0, "i": 1, "f": 2}
 """What the kernels call unsigned, signed and floating-point scores."""
 
-_PAIRS = "_pairs"
+PAIRS = "_pairs"
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Ranking:
 
     def count_pairs(self) -> tuple[float, float]:
         """Return the pairs of a positive and a negative that are ranked right, and those that are tied."""
-        if _PAIRS not in vars(self):
+        if PAIRS not in vars(self):
             in_threads(lambda blocks: deque(blocks, maxlen=0), self.counted_ranges())
-        return vars(self)[_PAIRS]
+        return vars(self)[PAIRS]
 
     def counted_ranges(self) -> list[Iterator[Block]]:
         """Return `ranges`; whoever goes through all of them leaves to `count_pairs` nothing to do."""
@@ -77,7 +77,7 @@ class Ranking:
                 yield block
             found[number] = concordant, tied, tp, fp
             if None not in found:
-                vars(self)[_PAIRS] = _all_pairs(found)
+                vars(self)[PAIRS] = all_pairs(found)
 
         return [counted(number, blocks) for number, blocks in enumerate(ranges)]
 
@@ -215,7 +215,7 @@ class Levels(Ranking):
         return tp[-1].item(), fp[-1].item()
 
 
-def _all_pairs(found: list[tuple[float, float, float, float]]) -> tuple[float, float]:
+def all_pairs(found: list[tuple[float, float, float, float]]) -> tuple[float, float]:
     """Add up concordant and tied pairs, given with the positives and negatives of ranges by decreasing score."""
     concordant = tied = above = 0
     for right, equal, pos, neg in found:
@@ -253,7 +253,10 @@ def without_signed_zeros(scores: Array) -> Array:
 
 def collapse(score: Array, pos: Array, neg: Array) -> Levels:
     """Sum the entries of equal score; `score` decreases, every entry has a count above 0."""
-    starts = np.flatnonzero(np.concatenate(([True], score[1:] != score[:-1])))
+    differs = score[1:] != score[:-1]
+    if differs.all():
+        return Levels(score, pos, neg)
+    starts = np.flatnonzero(np.concatenate(([True], differs)))
     return Levels(score[starts], np.add.reduceat(pos, starts), np.add.reduceat(neg, starts))
 
 

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._cores.rows import sorted_keys
+from rocscope._cores.threads import in_threads
 from rocscope._types import Array
-from rocscope.core.levels import KINDS, Block, Levels, Ranking, collapse, without_signed_zeros
+from rocscope.core.levels import KINDS, PAIRS, Block, Levels, Ranking, all_pairs, collapse, without_signed_zeros
 from rocscope.core.weighted import rank_weighted
 
 _BLOCK = 16_384
@@ -61,6 +63,12 @@ class SortedKeys(Ranking):
         positives = rows = 0
         for part in self.parts:
             positives, rows = yield from scan_keys(part.load(), part.high_bit, positives, rows)
+
+    def count_pairs(self) -> tuple[float, float]:
+        if PAIRS not in vars(self):  # unless whoever made all blocks has counted them
+            found = in_threads(lambda part: kernels.ranks.count_key_pairs(part.load()), self.parts)
+            vars(self)[PAIRS] = all_pairs(found)
+        return vars(self)[PAIRS]
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
@@ -121,24 +129,22 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
     if weight is not None and not (few and weight.dtype.kind == "i"):
         return rank_weighted(positive, scores, weight)
     if few:
-        return _rank_small(positive, without_signed_zeros(scores), weight)
-    labels, bits, kind = positive.view(np.uint8), scores.view(f"u{scores.itemsize}"), KINDS[scores.dtype.kind]
-    keys = np.empty_like(bits)
-    border, n_pos = kernels.ranks.pack(bits, labels, kind, keys)
-    upper, lower = keys[border:], keys[:border]
-    upper.sort()
-    lower.sort()
-    return SortedKeys(parts_of(upper, lower), scores.dtype, int(n_pos))
+        return _rank_small(positive, scores, weight)
+    upper, lower = sorted_keys(positive, scores, KINDS[scores.dtype.kind])
+    return SortedKeys(parts_of(upper, lower), scores.dtype, int(np.count_nonzero(positive)))
 
 
 def _rank_small(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Levels:
+    bits = scores.view(f"u{scores.itemsize}")
+    if weight is None and not bits.max() >> (8 * scores.itemsize - 1):  # so that a key holds both score and label
+        keys = bits << 1
+        keys |= positive
+        keys.sort()
+        keys = keys[::-1]
+        pos = (keys & 1).astype(np.int64)
+        return collapse((keys >> 1).view(scores.dtype), pos, 1 - pos)
+    scores = without_signed_zeros(scores)
     order = np.argsort(scores)[::-1]
     is_pos = positive[order]
-    if weight is None:
-        pos = is_pos.astype(np.int64)
-        neg = 1 - pos
-    else:
-        weight = weight[order]
-        pos = np.where(is_pos, weight, 0)
-        neg = np.where(is_pos, 0, weight)
-    return collapse(scores[order], pos, neg)
+    counts = 1 if weight is None else weight[order]
+    return collapse(scores[order], np.where(is_pos, counts, 0), np.where(is_pos, 0, counts))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.weighted_rows import sorted_rows
+from rocscope._cores.rows import sorted_rows
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, condensed, whole_sums
 from rocscope.core.levels import KINDS, Block, Levels, Ranking, encode

@@ -2,13 +2,14 @@
 
 from collections.abc import Hashable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
+from rocscope._cores.digits import sort_by_digits
 from rocscope._progress import Progress, reporting
 from rocscope.core.counted import CountedModels
 from rocscope.engines.question import Question, bar_of
@@ -20,7 +21,7 @@ from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.piles import Packed
 from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
-from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels, sorted_keys
+from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels
 from rocscope.ranges.sketch import CountsSketch
 
 
@@ -111,9 +112,10 @@ class _Ranker:
 
 def _ranked(rows: Packed) -> Packed:
     """Sort keys, which is most of the work; their levels would take more memory while they wait."""
-    if rows.lower is None or rows.upper is None:
-        return rows
-    return replace(rows, lower=sorted_keys(rows.lower), upper=sorted_keys(rows.upper))
+    for half in (rows.lower, rows.upper):
+        if half is not None:
+            sort_by_digits(half)
+    return rows
 
 
 def _levels(packed: Packed) -> Coded:

@@ -1,48 +1,14 @@
-"""The loops over weighted rows: packing, sums in which small weights are not lost, pairs, and the hull."""
+"""The loops over weighted rows: sums in which small weights are not lost, pairs, and the hull."""
 
 import numpy as np
 
 from rocscope.kernels.kernel import Kernel
-from rocscope.kernels.ranks import ordered
 
 MARGIN = 2.0**-44
 """More than sums of 10⁹ weights and their differences are off by, relative to the sums; see `push_hull`."""
 
 LEAST = 1e-290
 """More than is lost where products of shares are too small for a float."""
-
-
-@Kernel
-def ends(bits, kind):
-    """Return the lowest and the highest ordered bits of scores."""
-    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
-    lowest = highest = ordered(np.uint64(bits[0]), top, kind)
-    for i in range(1, bits.size):
-        code = ordered(np.uint64(bits[i]), top, kind)
-        lowest = min(lowest, code)
-        highest = max(highest, code)
-    return lowest, highest
-
-
-@Kernel
-def count_rows(bits, kind, lowest, shift, sizes):
-    """Add to `sizes` how many scores there are in each bucket, whose ordered bits agree in all but `shift` above it."""
-    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
-    for i in range(bits.size):
-        sizes[np.int64((ordered(np.uint64(bits[i]), top, kind) - lowest) >> shift)] += 1
-
-
-@Kernel
-def part_rows(bits, positive, weight, kind, lowest, shift, filled, codes, signed):
-    """Bring rows into these buckets, which go on from `filled`: ordered bits, and weights, negative for negatives."""
-    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
-    for i in range(bits.size):
-        code = ordered(np.uint64(bits[i]), top, kind)
-        bucket = np.int64((code - lowest) >> shift)
-        k = filled[bucket]
-        filled[bucket] = k + 1
-        codes[k] = code
-        signed[k] = weight[i] * (2 * np.int8(positive[i]) - 1)  # a branch would be guessed wrong half of the time
 
 
 @Kernel

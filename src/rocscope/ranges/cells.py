@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from rocscope import kernels
+from rocscope._cores.rows import sorted_keys
 from rocscope._types import Array
 from rocscope.core.levels import KINDS, encode
 from rocscope.core.ranking import rank
@@ -70,15 +71,8 @@ def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded
     if weight is not None or scores.size < kernels.SMALL:
         levels = rank(positive, scores, weight).levels()
         return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
-    bits = scores.view(f"u{scores.itemsize}")
-    keys = np.empty_like(bits)
-    border, _ = kernels.ranks.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
-    return levels_of_keys(sorted_keys(keys[:border]), sorted_keys(keys[border:]))
-
-
-def sorted_keys(keys: Array) -> Array:
-    """Return packed rows (see `kernels.ranks.pack`) in increasing order; the array given may be overwritten."""
-    return kernels.ranks.sort_digits(keys, np.empty_like(keys), keys.dtype.type(0), 8 * keys.itemsize)
+    upper, lower = sorted_keys(positive, scores, KINDS[scores.dtype.kind])
+    return levels_of_keys(lower, upper)
 
 
 def levels_of_keys(lower: Array, upper: Array) -> Coded:

@@ -21,7 +21,6 @@ from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys
 _LEAST_GROWTH = 1 << 16
 _ROWS_AT_ONCE = 1 << 20
 _SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
-_TOGETHER = 1 << 22
 _MOST_WAITING = 16  # small arrays that wait before they are joined
 
 
@@ -139,7 +138,6 @@ class KeyPile:
         self.rows = 0
         self._dtype = dtype
         self._halves = {"upper": Keys(), "lower": Keys()}
-        self._apart = 0
         self._n_pos = 0
         self._waiting = _Waiting()
         self._spilled: dict[str, PartedKeys] = {}
@@ -165,11 +163,6 @@ class KeyPile:
         self._n_pos += packed.n_pos
         for name, half in self._halves.items():
             half.add(getattr(packed, name))
-        self._apart += packed.size
-        if self._apart >= _TOGETHER:  # both, or the memory that a batch has for both would stay with one
-            self._apart = 0
-            for half in self._halves.values():
-                half.put_together()
 
     def _sorted(self, name: str) -> list[KeyPart]:
         """Return the keys of a half in parts that ascend, and begin it anew."""

@@ -1,0 +1,57 @@
+"""The sort of rows on all cores beside NumPy's stable one."""
+
+import numpy as np
+import pytest
+
+from rocscope._cores import rows
+from rocscope.core.levels import KINDS, encode
+
+SHAPES = {
+    "probabilities": lambda generator, n: generator.random(n),
+    "both signs": lambda generator, n: generator.standard_normal(n) * 30,
+    "ties": lambda generator, n: generator.integers(-3, 4, n) * 1.0,
+    "one": lambda generator, n: np.zeros(n),
+    "in the last bits": lambda generator, n: 1 + generator.integers(0, 1_000, n) * 2.0**-52,
+    "far apart": lambda generator, n: 10.0 ** generator.integers(-300, 300, n) * np.sign(generator.random(n) - 0.5),
+}
+
+
+@pytest.fixture(params=[(1 << 10, 1 << 8), (1 << 18, 1 << 16)], ids=["many parts", "one part"])
+def parted(request, monkeypatch):
+    monkeypatch.setattr(rows, "_PIECE", request.param[0])
+    monkeypatch.setattr(rows, "_LEAST_PART", request.param[1])
+
+
+def drawn(shape, kind):
+    """Return labels and scores."""
+    generator = np.random.default_rng(0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = SHAPES[shape](generator, 5_000).astype(kind)
+    return generator.random(5_000) < 0.3, np.nan_to_num(scores, posinf=9, neginf=-9)
+
+
+@pytest.mark.usefixtures("parted")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16, np.uint8])
+@pytest.mark.parametrize("whole", [False, True])
+def test_weighted_rows_as_numpy_sorts_them(shape, kind, whole):
+    positive, scores = drawn(shape, kind)
+    generator = np.random.default_rng(1)
+    weight = generator.integers(1, 9, scores.size) if whole else generator.random(scores.size) + 0.5
+    codes, signed = rows.sorted_rows(positive, scores, weight, KINDS[scores.dtype.kind])
+    order = np.argsort(encode(scores), kind="stable")
+    np.testing.assert_array_equal(codes, encode(scores)[order].astype(np.uint64), strict=True)
+    np.testing.assert_array_equal(signed, np.where(positive, weight, -weight)[order], strict=True)
+
+
+@pytest.mark.usefixtures("parted")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint64, np.uint8])
+def test_keys_as_numpy_sorts_them(shape, kind):
+    positive, scores = drawn(shape, kind)
+    upper, lower = rows.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
+    codes = np.array(encode(scores).tolist(), object)
+    top = 1 << (8 * scores.itemsize - 1)
+    for keys, chosen in ((upper, codes >= top), (lower, codes < top)):
+        own = 2 * (codes % top) + positive.astype(int)
+        assert keys.tolist() == sorted(own[chosen].tolist())
