@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from rocscope import Context, ThresholdCounts, kernels
+from rocscope._columns import texts
 
 DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
 DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -20,7 +21,11 @@ both_paths = pytest.mark.parametrize("path", ["small", "compiled"])
 @contextmanager
 def taking(path):
     """Send inputs of any size down one of the two paths."""
-    with mock.patch.object(kernels, "SMALL", 0 if path == "compiled" else kernels.SMALL):
+    large = path == "compiled"
+    with (
+        mock.patch.object(kernels, "SMALL", 0 if large else kernels.SMALL),
+        mock.patch.object(texts, "MOST_SORTED", 0 if large else texts.MOST_SORTED),
+    ):
         yield
 
 

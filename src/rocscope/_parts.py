@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._columns.texts import told_apart
 from rocscope._cores.threads import in_threads
 from rocscope._types import Array
 from rocscope.errors import InputError
@@ -74,7 +75,7 @@ def masks_of(name: str, column: Array | None) -> Named[NDArray[np.bool_]]:
     return parts(name, column, mask)
 
 
-def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.int64]]:
+def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
     """Return the distinct values of a fold, repeat or segment column in their order, and the place of each row's.
 
     Examples
@@ -86,6 +87,9 @@ def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.int64]]
     if column is None:
         where = "Predictions" if name == "repeat" else "Predictions or rocscope.read"
         raise InputError(f"there is no {name} column", hint=f"pass {name}= to {where}")
+    texts = told_apart(column)
+    if texts is not None:
+        return texts
     check.check_present(column, name, InputError)
     try:
         names, places = number([column])

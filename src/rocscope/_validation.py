@@ -13,10 +13,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._columns.texts import told_apart
+from rocscope._columns.unrounded import as_written, unpacked
 from rocscope._tensors import as_array as as_array
 from rocscope._tensors import ranks_there as ranks_there
 from rocscope._types import Array
-from rocscope._unrounded import as_written, unpacked
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
 from rocscope.errors import listing as listing
 from rocscope.errors import one_of as one_of
@@ -157,8 +158,9 @@ def _is_missing(value: Any) -> bool:
 
 def distinct(values: Array) -> list[Any]:
     """Return the different values of an array, in order where they have one."""
+    texts = told_apart(values)
     try:
-        unique = np.unique(values)
+        unique = np.unique(values) if texts is None else texts[0]
         return list(unique) if unique.dtype.kind in "mM" else unique.tolist()
     except TypeError:  # labels of mixed types have no order
         return list({repr(value): value for value in values.tolist()}.values())
@@ -260,6 +262,9 @@ def check_text(name: str, value: Any) -> str:
 def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
     """Return the group of each row, such as its patient, as numbers from 0."""
     column = check_column(values, name, n)
+    texts = told_apart(column)
+    if texts is not None:
+        return texts[1].astype(np.intp)
     check_present(column, name, InputError)
     try:
         return np.unique(column, return_inverse=True)[1]

@@ -39,6 +39,9 @@ def running(counts: Array) -> Array:
     [0.0, 1e+17, 1e+17, 1.0000000000000002e+17]
     """
     sums = np.zeros(counts.size + 1, counts.dtype)
+    if counts.dtype.kind == "f" and counts.size >= kernels.SMALL:
+        kernels.weights.running(counts, sums[1:])
+        return sums
     counts.cumsum(out=sums[1:])
     if counts.dtype.kind == "f":
         before, after = sums[:-1], sums[1:]

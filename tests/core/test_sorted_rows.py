@@ -49,9 +49,12 @@ def test_weighted_rows_as_numpy_sorts_them(shape, kind, whole):
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint64, np.uint8])
 def test_keys_as_numpy_sorts_them(shape, kind):
     positive, scores = drawn(shape, kind)
-    upper, lower = rows.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
+    halves = rows.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
     codes = np.array(encode(scores).tolist(), object)
     top = 1 << (8 * scores.itemsize - 1)
-    for keys, chosen in ((upper, codes >= top), (lower, codes < top)):
+    for parts, chosen in zip(halves, (codes >= top, codes < top), strict=True):
+        firsts = [part[0][0].item() >> 1 for part in parts]
+        assert firsts == sorted(set(firsts))  # no score is in two parts
+        keys = [key for part in parts for piece in part for key in piece.tolist()]
         own = 2 * (codes % top) + positive.astype(int)
-        assert keys.tolist() == sorted(own[chosen].tolist())
+        assert keys == sorted(own[chosen].tolist())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rocscope import kernels
 from rocscope.engines.stream import sorting
+from rocscope.engines.stream.growing import Rows
 
 SHAPES = {
     "uniform": lambda generator, n, top: generator.integers(0, top, n, endpoint=True),
@@ -41,13 +42,13 @@ def test_as_numpy_sorts(dtype, shape, threads, arrays):
 
 
 def test_keys_come_in_few_arrays():
-    keys, gathered = np.arange(50_060, dtype=np.uint32), sorting.Keys()
+    keys, gathered = np.arange(50_060, dtype=np.uint32), Rows()
     assert not gathered
     for piece in np.array_split(keys, 500):
         gathered.add(piece)
     gathered.add(keys[:0])
     assert gathered.nbytes == keys.nbytes
-    arrays = gathered.take()
+    arrays = [column for (column,) in gathered.take()]
     assert len(arrays) < 12
     assert np.array_equal(np.concatenate(arrays), keys)
     assert not gathered

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocscope._cores import threads
-from rocscope.core import ranking
+from rocscope._cores import rows, threads
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import KeyPart, SortedKeys
 from rocscope.geometry import pool
@@ -48,7 +47,7 @@ def test_parts_make_the_whole(available, rows, cuts):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16])
 def test_large_arrays_are_scanned_in_parts_of_whole_levels(monkeypatch, kind):
-    monkeypatch.setattr(ranking, "_ROWS_IN_PART", 1000)
+    monkeypatch.setattr(rows, "_LEAST_PART", 1000)
     generator = np.random.default_rng(0)
     y, score = generator.random(60_000) < 0.3, (generator.standard_normal(60_000) * 50).round().astype(kind)
     counts = ThresholdCounts.from_scores(y, score)

@@ -216,6 +216,18 @@ def test_equal_groups_share_alike_and_one_group_is_a_plan():
     assert alone.to_frame()["rule"].tolist() == ["0.75 × score≥3 of score + 0.25 × score≥2 of score"]
 
 
+@pytest.mark.parametrize(("capacity", "taken"), [(0, ""), (2, "a"), (3, "a"), (7, "ab"), (9, "abc")])
+def test_of_steps_that_are_worth_the_same_those_of_the_first_groups_are_taken(capacity, taken):
+    """Steps of one and of two positives in a tie with as many negatives each; the last one is taken in part."""
+    groups = {name: ThresholdCounts([2, 1], [n, 0], [n, 9]) for name, n in zip("abcd", (1, 1, 2, 1), strict=True)}
+    found = rs.allocate(groups, Context(cost_fn=3), capacity=capacity)
+    assert [name for name in groups if found.tpr[list(groups).index(name)] == 1] == list(taken)
+    assert found.cases.tolist() == [
+        min(2 * n, max(capacity - before, 0)) for n, before in zip((1, 1, 2, 1), (0, 2, 4, 8), strict=True)
+    ]
+    assert found.marginal == 1
+
+
 @pytest.mark.parametrize("capacity", [0, 1, 137, 300, 2000])
 def test_exactly_as_many_as_there_is_capacity_for(capacity):
     rows = as_rows()

@@ -6,6 +6,7 @@ model. To add an engine, add its function to WAYS.
 
 from collections import defaultdict
 from functools import partial
+from unittest import mock
 
 import duckdb
 import numpy as np
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 import rocscope as rs
 from readers import FRAMES, WRITERS
-from rocscope.errors import LabelError
+from rocscope.engines.sql import relation
+from rocscope.errors import LabelError, RocscopeError
 from strategies import taking
 
 MODELS = ("a", "b")
@@ -198,3 +200,55 @@ def test_a_refused_relation_leaves_its_connection_free(read):
     assert connection.sql("SELECT 1").fetchall() == [(1,)]
     assert interrupted.traceback
     assert refused.traceback  # what was under way is held by these, and is closed all the same
+
+
+@pytest.mark.parametrize("options", [{}, {"segment": "g"}, {"segment": "k"}, {"where": "a > -0.5"}])
+@given(table=tables(), model=st.sampled_from(MODELS))
+def test_what_duckdb_adds_up_is_what_it_streams(options, table, model):
+    asked = {"label": "y", "scores": model, "missing": "drop"} | options
+    expected = rs.read_counts(table, **asked)
+    with mock.patch.object(relation, "SAMPLED", 1), mock.patch.object(relation.streaming, "count", None):
+        found = rs.read_counts(duckdb.from_arrow(table), **asked)
+    named = ("rows_read", "rows_dropped", "where")
+    assert [getattr(found.source, name) for name in named] == [getattr(expected.source, name) for name in named]
+    pairs = [(found[name], expected[name]) for name in expected]
+    assert list(found) == list(expected)
+    for ours, theirs in pairs:
+        assert ours == theirs
+        assert ours.threshold.dtype == theirs.threshold.dtype
+        assert type(ours.n) is type(theirs.n)
+
+
+@pytest.mark.parametrize(
+    ("score", "asked", "added"),
+    [
+        ("range % 100", {}, True),
+        ("(range % 100)::FLOAT", {"segment": "g"}, True),
+        ("range", {}, False),
+        ("range % 100", {"memory": "1 GB"}, False),
+        ("range % 100", {"weight": "g"}, False),
+        ("(range % 100)::DECIMAL(9, 2)", {}, False),
+        ("(range % 100)::DOUBLE / (range % 100 - 3)", {"missing": "drop"}, True),
+    ],
+)
+def test_duckdb_adds_up_rows_of_few_scores(monkeypatch, score, asked, added):
+    rows = duckdb.sql(f"SELECT range % 3 = 0 AS y, {score} AS a, range % 7 + 1 AS g FROM range(150000)")
+    whole = rows.to_arrow_table()
+    expected = rs.read_counts(whole, label="y", scores="a", **asked)
+    streamed = []
+    original = relation.streaming.count
+    monkeypatch.setattr(relation.streaming, "count", lambda *given: streamed.append(1) or original(*given))
+    found = rs.read_counts(rows, label="y", scores="a", **asked)
+    assert dict(found) == dict(expected)
+    assert bool(streamed) != added
+
+
+def test_what_is_wrong_with_a_relation_is_told_as_of_any_source():
+    rows = duckdb.sql("SELECT range % 3 AS y, range % 9 AS a, nullif(range % 9, 4) AS b FROM range(150000)")
+    for scores, label in (("a", "y"), ("b", "y"), ("c", "y"), ("a", "a")):
+        errors = []
+        for source in (rows, rows.to_arrow_table()):
+            with pytest.raises(RocscopeError) as caught:
+                rs.read_counts(source, label=label, scores=scores)
+            errors.append(str(caught.value).replace("DuckDB relation", "").replace("pyarrow Table", ""))
+        assert errors[0] == errors[1]

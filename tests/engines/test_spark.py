@@ -114,11 +114,15 @@ def test_weights_segments_and_named_labels(frame, table):
             assert counts == counts_of(table, model, rows, sample_weight=table["weight"][rows])
 
 
-@pytest.mark.parametrize("weight", [None, "weight"])
-def test_more_segments_than_the_cluster_bins_come_to_the_driver(frame, table, monkeypatch, weight):
+@pytest.mark.parametrize(
+    ("limit", "weight"), [("MOST_GROUPS", None), ("MOST_GROUPS", "weight"), ("FEW_GROUPS", "weight")]
+)
+def test_more_segments_than_the_cluster_bins_come_to_the_driver(frame, table, monkeypatch, limit, weight):
     asked = {"label": "name", "pos_label": "yes", "scores": ["ties", "short"], "segment": "long", "weight": weight}
     where = "segment != 'west' AND weight > 0"
-    monkeypatch.setattr(engine, "MOST_GROUPS", 3)
+    monkeypatch.setattr(engine, limit, 3)
+    monkeypatch.setattr(engine, "MOST_VALUES", 10**9 if limit == "FEW_GROUPS" else 0)
+    monkeypatch.setattr(engine, "answer", None)
     found = rs.read_counts(frame, where=where, **asked)
     here = (table["segment"] != "west") & (table["weight"] > 0)
     local = {name: column[here] for name, column in table.items()}

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from math import isnan, nan
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 import rocscope as rs
 from rocscope.core.context import nearest
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError
+from rocscope.evaluation import GroupedCounts
 from rocscope.evaluation.groups.counting import of_segments
-from rocscope.evaluation.groups.rows import CountedLevels
+from rocscope.evaluation.groups.rows import CountedGroups, CountedLevels
 from rocscope.geometry.touching import best_point
 from strategies import DTYPES, both_paths, float_weights, probabilities, samples, taking, whole_weights
 
@@ -162,6 +164,21 @@ def test_the_cheapest_threshold_of_every_group(path, preds, context):
             assert_same(column, one_by_one(preds, of(name)))
 
 
+@both_paths
+@given(
+    preds=grouped_rows(score=st.integers(0, 3)) | grouped_rows(weight=float_weights) | grouped_rows(dtype="float32"),
+    context=st.sampled_from([rs.Context(), rs.Context(cost_fn=3), rs.Campaign(100, 1, 3)]),
+    capacity=st.none() | st.integers(0, 20),
+    bounds=st.sampled_from([None, None, {"depth": 0.5}]),
+)
+def test_one_budget_is_spread_as_over_the_counts_of_each(path, preds, context, capacity, bounds):
+    asked = {"capacity": capacity, "max_difference": bounds}
+    with taking(path), mock.patch("rocscope.evaluation.groups.rows._ROWS_AT_ONCE", 3):
+        grouped = preds.counts(by="segment")
+        found = rs.allocate(grouped, context, **asked).to_dict()
+        assert found == rs.allocate(dict(grouped), context, **asked).to_dict()
+
+
 def test_thresholds_that_floats_would_round_stay_whole():
     preds = rs.Predictions([1, 0, 1, 0], [2**60 + 1, 2**60, 3, 4], segment=[1, 1, 2, 2])
     assert preds.counts(by="segment").best()["threshold"].tolist() == [2**60 + 1, np.inf]
@@ -190,6 +207,35 @@ def test_groups_that_were_counted_apart_answer_alike(path, preds):
             assert_same(getattr(apart, ask)(), getattr(whole, ask)())
         assert all(apart[name] == whole[name] for name in whole)
         assert apart.pooled() == whole.pooled()
+
+
+@both_paths
+@given(
+    preds=grouped_rows(score=st.integers(0, 3)) | grouped_rows(weight=float_weights),
+    counted=st.sampled_from(["rows", "sums", "parts"]),
+    data=st.data(),
+)
+def test_some_of_the_groups_are_those_of_their_rows(path, preds, counted, data):
+    with taking(path):
+        grouped = preds.counts(by="segment")
+        kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(grouped), max_size=len(grouped))))
+        if counted != "rows":
+            by_name = {name: {"score": counts} for name, counts in grouped.items()}
+            grouped = (
+                of_segments(by_name, None)
+                if counted == "sums"
+                else GroupedCounts(grouped.names, CountedGroups(list(grouped.values())))
+            )
+        if not kept.any():
+            with pytest.raises(InputError, match=r"kept: expected .* truth values, of which one holds"):
+                grouped.select(kept)
+            return
+        some = grouped.select(kept)
+        assert list(some) == [name for name, chosen in zip(grouped, kept, strict=True) if chosen]
+        assert all(some[name] == grouped[name] for name in some)
+        assert_same(some.auc(), grouped.auc()[kept])
+        assert_same(some.n_pos, grouped.n_pos[kept].astype(float))
+        assert some.pooled() == sum(list(some.values())[1:], next(iter(some.values())))
 
 
 def test_many_blocks_of_groups(monkeypatch):

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import time
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -187,6 +188,30 @@ def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
     assert (rest.n_pos, rest.n_neg) == (int(preds.y_true[~mask].sum()), int((~preds.y_true[~mask]).sum()))
     said = "The 39 largest segments are shown apart, all others as one (61 others)"
     assert said in data.warnings
+
+
+@pytest.mark.parametrize(("groups", "small"), [(3, True), (44, False)])
+def test_counts_by_group_are_shown_as_segments_of_rows_are(monkeypatch, groups, small):
+    preds = predictions(models=2, rows=3_000)
+    segment = np.random.default_rng(0).integers(0, groups, (2, 3_000)).max(axis=0)
+    rows = rs.Predictions(preds.y_true, preds.scores, segment=segment)
+    expected = report_data(rows, context=rs.Context(cost_fn=3))
+    if not small:
+        monkeypatch.setattr("rocscope.report.model.MOST_DETAILED", 100)
+    data = report_data(
+        {model: rows.counts(model, by="segment") for model in rows.models}, context=rs.Context(cost_fn=3)
+    )
+    assert len(data.slices) == min(groups, 40)
+    for found, known in zip([data, *data.slices], [expected, *expected.slices], strict=True):
+        detailed = small or all(model.n_levels <= 100 for model in found.models)
+        left_out = {"auc_interval": None} if detailed else {"auc_interval": None, "calibration": None}
+        for one, other in zip(found.models, known.models, strict=True):
+            assert replace(one, **left_out).to_dict() == replace(other, **left_out).to_dict()
+            assert (one.auc_interval is not None) == detailed
+    assert [part.name for part in data.slices] == [part.name for part in expected.slices]
+    told = [warning for warning in expected.warnings if "shown apart" in warning or "uncertain" in warning]
+    assert set(told) <= set(data.warnings)
+    assert rs.Report(rows.counts("model 1", by="segment")).data.decision.model == "score"
 
 
 @pytest.mark.parametrize("name", [int, str, lambda i: (i, "mixed")[i % 2]])

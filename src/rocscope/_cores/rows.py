@@ -9,18 +9,25 @@ from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._types import Array
 
 _PIECE = 1 << 18  # rows that are brought into parts within the cache
-_LEAST_PART = 1 << 16
+_MOST_PIECES = 128
+_LEAST_PART = 1 << 17
 _MOST_PARTS = 512  # more would be written to at a time than the processor keeps the pages of
 
+Pieces = tuple[Array, ...]
+"""Pieces of an array that follow each other."""
 
-def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[Array, Array]:
-    """Return the keys of rows, increasing, of scores whose highest ordered bit is 1, and of others.
+
+def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[Pieces], list[Pieces]]:
+    """Return the keys of rows in parts that ascend: of scores whose highest ordered bit is 1, and of others.
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.ranks.pack`.
     """
     keys = np.empty(scores.size, f"u{scores.itemsize}")
-    border = _sort(positive, scores, None, kind, keys, None)
-    return keys[border:], keys[:border]
+    bounds, middle = _deal(positive, scores, None, kind, keys, None)
+    runs = [bounds[:, part : part + 2] for part in range(bounds.shape[1] - 1)]
+    in_threads(lambda own: kernels.parts.settle_keys(keys, own), runs)
+    parts = [tuple(keys[begin:end] for begin, end in own.tolist() if begin < end) for own in runs]
+    return [part for part in parts[middle:] if part], [part for part in parts[:middle] if part]
 
 
 def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:
@@ -28,31 +35,35 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores.
     """
-    codes, signed = np.empty(scores.size, np.uint64), np.empty_like(weight)
-    _sort(positive, scores, weight, kind, codes, signed)
-    return codes, signed
-
-
-def _sort(
-    positive: NDArray[np.bool_], scores: Array, weight: Array | None, kind: int, codes: Array, signed: Array | None
-) -> int:
-    """Write sorted rows, as keys or as ordered bits and weights; return the first whose highest ordered bit is 1."""
-    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
-    pieces = pieces_of(bits.size, _PIECE)
-    number = min(-(-bits.size // _LEAST_PART), _MOST_PARTS)
-    parts = Parts.of([bits[rows] for rows in pieces], kind, number)
-    bounds = np.empty((len(pieces), parts.number + 1), np.int64)
-    dealt = np.empty_like(codes), None if signed is None else np.empty_like(signed)
-
-    def deal(i: int) -> None:
-        rows = pieces[i]
-        kernels.parts.deal(rows.start, rows.stop, bits, labels, weight, *parts.where, bounds[i], *dealt)
-
-    in_threads(deal, range(len(pieces)))
+    dealt = np.empty(scores.size, np.uint64), np.empty_like(weight)
+    codes, signed = (np.empty_like(column) for column in dealt)
+    bounds, _ = _deal(positive, scores, weight, kind, *dealt)
     begins = (bounds - bounds[:, :1]).sum(axis=0).tolist()
 
     def settle(part: int) -> None:
-        kernels.parts.settle(*dealt, bounds[:, part : part + 2], begins[part], codes, signed)
+        own = slice(begins[part], begins[part + 1])
+        kernels.parts.settle_rows(*dealt, bounds[:, part : part + 2], codes[own], signed[own])
 
-    in_threads(settle, range(parts.number))
-    return begins[parts.middle]
+    in_threads(settle, range(len(begins) - 1))
+    return codes, signed
+
+
+def _deal(
+    positive: NDArray[np.bool_], scores: Array, weight: Array | None, kind: int, codes: Array, signed: Array | None
+) -> tuple[NDArray[np.int64], int]:
+    """Write rows, as keys or as ordered bits and weights, piece by piece in parts that ascend.
+
+    Returns where each piece has each part (and where it ends), and the first part whose highest ordered bit is 1.
+    """
+    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
+    pieces = pieces_of(bits.size, max(_PIECE, bits.size // _MOST_PIECES))
+    number = min(-(-bits.size // _LEAST_PART), _MOST_PARTS)
+    parts = Parts.of([bits[rows] for rows in pieces], kind, number)
+    bounds = np.empty((len(pieces), parts.number + 1), np.int64)
+
+    def deal(i: int) -> None:
+        rows = pieces[i]
+        kernels.parts.deal(rows.start, rows.stop, bits, labels, weight, *parts.where, bounds[i], codes, signed)
+
+    in_threads(deal, range(len(pieces)))
+    return bounds, parts.middle

@@ -158,7 +158,10 @@ class Levels(Ranking):
 
     @cached_property
     def _cumulative(self) -> tuple[Array, Array]:
-        return self.vertices.cumulative if self.vertices else (running(self.pos), running(self.neg))
+        if self.vertices:
+            return self.vertices.cumulative
+        tp, fp = in_threads(running, (self.pos, self.neg), None if len(self.pos) >= kernels.SMALL else 1)
+        return tp, fp
 
     def cumulative(self) -> tuple[Array, Array]:
         return self._cumulative

@@ -5,23 +5,22 @@ memory than the sorted rows. There are three: `Levels` holds the arrays; `Sorted
 width of the score, and `SortedRows` one integer and a weight; both make the levels anew at each pass.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.rows import sorted_keys
+from rocscope._cores.rows import Pieces, sorted_keys
 from rocscope._cores.threads import in_threads
 from rocscope._types import Array
-from rocscope.core.levels import KINDS, PAIRS, Block, Levels, Ranking, all_pairs, collapse, without_signed_zeros
+from rocscope.core.levels import KINDS, PAIRS, Block, Levels, Ranking, all_pairs, collapse, decode, without_signed_zeros
 from rocscope.core.weighted import rank_weighted
 
 _BLOCK = 16_384
-_ROWS_IN_PART = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class KeyPart:
     `high_bit` is the highest bit of the codes, which is no part of a key; see `kernels.ranks.pack`.
     """
 
-    pieces: tuple[Array, ...]
+    pieces: Pieces
     high_bit: Any
 
     @property
@@ -72,21 +71,24 @@ class SortedKeys(Ranking):
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
-        """Codes, and counts from (0, 0) on, as if in one block; memory beyond the last level is never touched."""
-        n = sum(part.size for part in self.parts)
-        width = f"u{self.dtype.itemsize}"
-        code, tp, fp = np.empty(n, width), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-        size = positives = rows = 0
-        for part in self.parts:
-            free = (code[size:], tp[size + 1 :], fp[size + 1 :])
-            keys = part.load()
-            found, _, positives, rows = kernels.ranks.scan(keys, keys.size - 1, positives, rows, *free)
-            code[size : size + found] |= part.high_bit
-            size += found
-        return code[:size], tp[: size + 1], fp[: size + 1]
+        """Thresholds, and counts from (0, 0) on, as if in one block."""
+        sizes = in_threads(lambda part: kernels.ranks.count_levels(part.load()), self.parts)
+        ends = np.cumsum([(0, 0, 0), *sizes], axis=0).tolist()
+        levels = ends[-1][0]
+        code = np.empty(levels, f"u{self.dtype.itemsize}")
+        tp, fp = np.zeros(levels + 1, np.int64), np.zeros(levels + 1, np.int64)
+
+        def scan(number: int) -> None:
+            (begin, positives, rows), (end, _, _) = ends[number : number + 2]
+            keys, own = self.parts[number].load(), slice(begin + 1, end + 1)
+            kernels.ranks.scan(keys, keys.size - 1, positives, rows, code[begin:end], tp[own], fp[own])
+            code[begin:end] |= self.parts[number].high_bit
+
+        in_threads(scan, range(len(self.parts)))
+        return decode(code, self.dtype), tp, fp
 
     def thresholds(self) -> Array:
-        return self.decode(self._points[0])
+        return self._points[0]
 
     def cumulative(self) -> tuple[Array, Array]:
         return self._points[1:]
@@ -96,16 +98,11 @@ class SortedKeys(Ranking):
         return Levels(self.thresholds(), np.diff(tp), np.diff(fp))
 
 
-def parts_of(upper: Array, lower: Array) -> tuple[KeyPart, ...]:
-    """Return sorted keys of scores whose bits begin with 1, and of others, cut where scores differ."""
-    one = upper.dtype.type(1)
-    top = one << upper.dtype.type(upper.itemsize * 8 - 1)
-    parts: list[KeyPart] = []
-    for keys, high_bit in ((upper, top), (lower, top ^ top)):
-        starts = keys[np.arange(0, keys.size, _ROWS_IN_PART)] & ~one
-        bounds = np.unique(cast(Array, np.searchsorted(keys, starts)))
-        parts += [KeyPart((piece,), high_bit) for piece in np.split(keys, bounds[1:]) if piece.size][::-1]
-    return tuple(parts)
+def key_parts(upper: Sequence[Pieces], lower: Sequence[Pieces], dtype: np.dtype[Any]) -> tuple[KeyPart, ...]:
+    """Return parts of keys that ascend, of scores whose highest ordered bit is 1 and of others, by decreasing score."""
+    top = np.asarray(1 << (dtype.itemsize * 8 - 1), f"u{dtype.itemsize}")[()]
+    halves = (upper, top), (lower, top ^ top)
+    return tuple(KeyPart(pieces, high_bit) for parts, high_bit in halves for pieces in reversed(parts))
 
 
 def scan_keys(keys: Array, high_bit: Any, positives: int, rows: int) -> Generator[Block, None, tuple[int, int]]:
@@ -130,8 +127,8 @@ def rank(positive: NDArray[np.bool_], scores: Array, weight: Array | None = None
         return rank_weighted(positive, scores, weight)
     if few:
         return _rank_small(positive, scores, weight)
-    upper, lower = sorted_keys(positive, scores, KINDS[scores.dtype.kind])
-    return SortedKeys(parts_of(upper, lower), scores.dtype, int(np.count_nonzero(positive)))
+    halves = sorted_keys(positive, scores, KINDS[scores.dtype.kind])
+    return SortedKeys(key_parts(*halves, scores.dtype), scores.dtype, int(np.count_nonzero(positive)))
 
 
 def _rank_small(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Levels:

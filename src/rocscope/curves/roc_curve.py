@@ -6,6 +6,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope import kernels
+from rocscope._cores.threads import in_threads
 from rocscope._hooks import reach
 from rocscope._types import Array, Ties
 from rocscope.core.context import Context
@@ -31,7 +33,9 @@ class RocCurve(CountCurve):
     needs = "both classes"
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:
-        return fp / self.counts.n_neg, tp / self.counts.n_pos
+        parts = (fp, self.counts.n_neg), (tp, self.counts.n_pos)
+        x, y = in_threads(lambda part: part[0] / part[1], parts, None if tp.size >= kernels.SMALL else 1)
+        return x, y
 
     @cached_property
     def auc(self) -> float:

@@ -23,11 +23,12 @@ def _is_spark(source: Any) -> bool:
     return type(source).__module__.startswith("pyspark.sql.") and type(source).__name__ == "DataFrame"
 
 
-def _is_lazy(source: Any) -> bool:
-    """Say whether rows are kept or made elsewhere, so that counting there is cheaper than fetching them.
+def _is_relation(source: Any) -> bool:
+    return type(source).__name__ == "DuckDBPyRelation"
 
-    DuckDB is left out: it works in this process, and streaming its rows is faster than its sort.
-    """
+
+def _is_lazy(source: Any) -> bool:
+    """Say whether rows are kept or made elsewhere, so that counting there is cheaper than fetching them."""
     if isinstance(source, str | PathLike | list | tuple):
         return False
     import narwhals as nw
@@ -36,7 +37,11 @@ def _is_lazy(source: Any) -> bool:
     return isinstance(narwhal, nw.LazyFrame) and narwhal.implementation is not nw.Implementation.DUCKDB
 
 
-_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = ((_is_spark, "spark.counts"), (_is_lazy, "sql.lazy"))
+_ENGINES: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (_is_spark, "spark.counts"),
+    (_is_relation, "sql.relation"),
+    (_is_lazy, "sql.lazy"),
+)
 """Which sources an engine is for, and its module, whose `count(source, question)` returns a CountedModels.
 
 The first that fits answers; sources that none is for are streamed column by column (`streaming`)."""

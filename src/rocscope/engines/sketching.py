@@ -12,6 +12,7 @@ from rocscope import _validation as check
 from rocscope._cores.digits import sort_by_digits
 from rocscope._progress import Progress, reporting
 from rocscope.core.counted import CountedModels
+from rocscope.core.ranking import key_parts
 from rocscope.engines.question import Question, bar_of
 from rocscope.engines.sources.finding import FileFormat
 from rocscope.engines.sources.layout import FileLayout
@@ -120,7 +121,7 @@ def _ranked(rows: Packed) -> Packed:
 
 def _levels(packed: Packed) -> Coded:
     if packed.lower is not None and packed.upper is not None:
-        return levels_of_keys(packed.lower, packed.upper)
+        return levels_of_keys(key_parts([(packed.upper,)], [(packed.lower,)], packed.dtype))
     scores, column = packed.columns
     if not packed.weighted:
         return ranked_levels(column.astype(np.bool_), scores, None)

@@ -10,15 +10,16 @@ from rocscope.kernels.ranks import ordered
 def count(slot, shift, sizes):
     """Add to `sizes` how many entries there are of each slot, of which `shift` bits are left out."""
     for i in range(slot.size):
-        sizes[slot[i] >> shift] += 1
+        sizes[np.uint64(slot[i] >> shift)] += 1
 
 
 @Kernel
 def deal(slot, values, filled, dealt):
     """Bring values into their slots, in the order they have; slot s goes on from `filled[s]`, which moves on."""
     for i in range(slot.size):
-        s = slot[i]
-        dealt[filled[s]] = values[i]
+        s = np.uint64(slot[i])
+        k = np.uint64(filled[s])
+        dealt[k] = values[i]
         filled[s] += 1
 
 
@@ -30,10 +31,10 @@ def deal_rows(slot, bits, kind, shift, filled, rest, codes):
     """
     top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
     for i in range(slot.size):
-        bucket = slot[i] >> shift
-        k = filled[bucket]
-        filled[bucket] = k + 1
-        rest[k] = slot[i] - (bucket << shift)
+        bucket = np.uint64(slot[i] >> shift)
+        k = np.uint64(filled[bucket])
+        filled[bucket] += 1
+        rest[k] = np.uint64(slot[i]) - (bucket << np.uint64(shift))
         codes[k] = ordered(bits[i], top, kind)
 
 
@@ -51,23 +52,27 @@ def count_pairs(codes, bounds, below, not_above):
     Codes are those of `merge`. Which comes next is not asked for by a branch: half of the guesses would be wrong.
     """
     for group in range(below.size):
-        first, middle, end = bounds[2 * group], bounds[2 * group + 1], bounds[2 * group + 2]
+        i, middle, end = bounds[2 * group], bounds[2 * group + 1], bounds[2 * group + 2]
+        j = middle
         total = 0
-        i, j = first, middle
+        tied = 0
         while i < middle and j < end:
-            passed = np.int64(codes[i] <= codes[j])
-            i += passed
-            total += (1 - passed) * (middle - i)
-            j += 1 - passed
+            value = codes[i]
+            if value == codes[j]:
+                first, first_neg = i, j
+                while i < middle and codes[i] == value:
+                    i += 1
+                while j < end and codes[j] == value:
+                    j += 1
+                total += (j - first_neg) * (middle - i)
+                tied += (j - first_neg) * (i - first)
+            else:
+                passed = np.int64(value < codes[j])
+                i += passed
+                total += (1 - passed) * (middle - i)
+                j += 1 - passed
         below[group] = total
-        total = 0
-        i, j = first, middle
-        while i < middle and j < end:
-            passed = np.int64(codes[i] < codes[j])
-            i += passed
-            total += (1 - passed) * (middle - i)
-            j += 1 - passed
-        not_above[group] = total
+        not_above[group] = total + tied
 
 
 @Kernel

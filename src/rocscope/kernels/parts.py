@@ -159,15 +159,29 @@ def sort_rows(keys, values):
 
 
 @Kernel
-def settle(codes, values, runs, first, out, out_values):
-    """Bring the rows of a part together from where its runs begin and end, from `first` on, and sort them."""
-    k = first
+def settle_keys(keys, runs):
+    """Sort the keys of a part in place, given by where its runs begin and end."""
+    size = 0
+    for begin, end in runs:
+        size += end - begin
+    own = np.empty(size, keys.dtype)
+    k = 0
+    for begin, end in runs:
+        own[k : k + end - begin] = keys[begin:end]
+        k += end - begin
+    sort_rows(own, None)
+    k = 0
+    for begin, end in runs:
+        keys[begin:end] = own[k : k + end - begin]
+        k += end - begin
+
+
+@Kernel
+def settle_rows(codes, values, runs, out, out_values):
+    """Bring the rows of a part together from where its runs begin and end, and sort them."""
+    k = 0
     for begin, end in runs:
         out[k : k + end - begin] = codes[begin:end]
-        if values is not None:
-            out_values[k : k + end - begin] = values[begin:end]
+        out_values[k : k + end - begin] = values[begin:end]
         k += end - begin
-    if out_values is None:
-        sort_rows(out[first:k], None)
-    else:
-        sort_rows(out[first:k], out_values[first:k])
+    sort_rows(out, out_values)

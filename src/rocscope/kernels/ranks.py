@@ -70,6 +70,18 @@ def scan(keys, last, tp, rows, code, block_tp, block_fp):
 
 
 @Kernel
+def count_levels(keys):
+    """Return how many levels and positives sorted keys have, and how many rows."""
+    one = keys.dtype.type(1)
+    levels = 1
+    pos = np.int64(keys[0] & one)
+    for i in range(1, keys.size):
+        levels += np.int64((keys[i] ^ keys[i - 1]) > one)
+        pos += np.int64(keys[i] & one)
+    return levels, pos, keys.size
+
+
+@Kernel
 def count_pairs(tp, fp, block_tp, block_fp):
     """Return the concordant and the tied pairs of the negatives in a block that begins after `tp` and `fp`."""
     concordant = 0

@@ -20,6 +20,16 @@ def two_sum(a, b):
 
 
 @Kernel
+def running(weights, sums):
+    """Write running sums, each with what rounding left of it until then."""
+    total, left = weights[0] - weights[0], weights[0] - weights[0]
+    for i in range(weights.size):
+        total, rest = two_sum(total, weights[i])
+        left += rest
+        sums[i] = total + left
+
+
+@Kernel
 def sum_level(codes, signed, last):
     """Return the row below the level of row `last`, and the level's weights of positives and of negatives.
 

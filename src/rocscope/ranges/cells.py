@@ -1,14 +1,14 @@
 """Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `kernels.cells`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.rows import sorted_keys
 from rocscope._types import Array
-from rocscope.core.levels import KINDS, encode
-from rocscope.core.ranking import rank
+from rocscope.core.levels import encode
+from rocscope.core.ranking import KeyPart, SortedKeys, rank
 
 Coded = tuple[Array, Array, Array]
 """Codes of distinct scores (their ordered bits, in 64), decreasing, with the positives and negatives of each."""
@@ -71,14 +71,16 @@ def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded
     if weight is not None or scores.size < kernels.SMALL:
         levels = rank(positive, scores, weight).levels()
         return encode(levels.threshold).astype(np.uint64), levels.pos.copy(), levels.neg.copy()
-    upper, lower = sorted_keys(positive, scores, KINDS[scores.dtype.kind])
-    return levels_of_keys(lower, upper)
+    ranking = rank(positive, scores)
+    assert isinstance(ranking, SortedKeys)
+    return levels_of_keys(ranking.parts)
 
 
-def levels_of_keys(lower: Array, upper: Array) -> Coded:
-    """Return the levels of packed rows, each half in increasing order."""
-    code, pos, neg = (np.empty(lower.size + upper.size, kind) for kind in ("u8", "i8", "i8"))
+def levels_of_keys(parts: Sequence[KeyPart]) -> Coded:
+    """Return the levels of sorted keys, given in parts by decreasing score."""
+    size = sum(part.size for part in parts)
+    code, pos, neg = (np.empty(size, kind) for kind in ("u8", "i8", "i8"))
     size = 0
-    for keys, high_bit in ((upper, 1 << (8 * upper.itemsize - 1)), (lower, 0)):
-        size = kernels.cells.count_levels(keys, np.uint64(high_bit), size, code, pos, neg)
+    for part in parts:
+        size = kernels.cells.count_levels(part.load(), np.uint64(part.high_bit), size, code, pos, neg)
     return code[:size], pos[:size], neg[:size]

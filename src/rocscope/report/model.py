@@ -18,10 +18,10 @@ from rocscope.decisions.choosing import Decision, choose
 from rocscope.decisions.lots.reviewing import Review
 from rocscope.evaluation.summary.guidance import DOMAINS
 from rocscope.evaluation.summary.result import Summary
-from rocscope.evaluation.summary.summarising import By, summary
+from rocscope.evaluation.summary.summarising import By, by_group, summary
 from rocscope.report.decided import Decided, decided
 from rocscope.report.inference import certainty
-from rocscope.report.slices import Slice, Slices, by_rows, require_segments, small_cells
+from rocscope.report.slices import Slice, Slices, by_groups, by_rows, require_segments, small_cells
 from rocscope.report.summary import ModelSummary, summarise
 from rocscope.sample import Models, samples_of
 
@@ -127,7 +127,8 @@ def report_data(
     Parameters
     ----------
     predictions : data of one or several models
-        In any form; see `rocscope.sample`.
+        In any form; see `rocscope.sample`. Also GroupedCounts, or a mapping of them by model: all rows together, and
+        the groups as segments, of many the largest and all others as one.
     context : Context, optional
     title, notes : str
     detailed : bool, optional
@@ -153,6 +154,9 @@ def report_data(
     (0.9166666666666666, 0.6)
     """
     context = Context.given(context)
+    given, grouped = predictions, by_group(predictions)
+    if grouped:
+        predictions = {model: groups.pooled() for model, groups in grouped.items()}
     data = samples_of(predictions, name="predictions")
     if data.rows is not None:
         require_segments(data.rows)
@@ -165,25 +169,25 @@ def report_data(
     }
     title = title or " · ".join(counts)
     detailed = (data.rows is not None or is_small(counts)) if detailed is None else detailed
+    slices = by_groups(grouped, context, is_small) if grouped else Slices(context)
     if not detailed:
         figures = [summarise(n, each, context, calibrated=False, decided=own[n]) for n, each in counts.items()]
-        provenance = _sizes(counts) | source_of(predictions)
-        hints = [model.hint for model in figures if model.hint]
+        provenance = _sizes(counts) | source_of(given)
         found = decided(predictions, decision, review, sure=False)
-        warnings = [*hints, LEFT_OUT]
-        return ReportData(title, context, figures, decision, provenance, warnings=warnings, notes=notes, decided=found)
+        report = ReportData(title, context, figures, decision, provenance, slices.made, notes=notes, decided=found)
+        return replace(report, warnings=[*report.hints, LEFT_OUT, *slices.warnings, *small_cells(slices.made)])
     sure = certainty(data)
     models = [
         summarise(name, levels, context, interval=sure.intervals.get(name), decided=own[name])
         for name, levels in counts.items()
     ]
-    slices = Slices(context) if data.rows is None else by_rows(data.rows, context)
-    provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(predictions)
-    whole = summary(predictions, context, by=by)
+    slices = slices if data.rows is None else by_rows(data.rows, context)
+    provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(given)
+    whole = summary(given if by else predictions, context, by=by)
     made = (slices.made, sure.comparisons)
     found = decided(predictions, decision, review, sure=True)
     report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole, decided=found)
-    unpaired = [NOT_COMPARED] if isinstance(predictions, CountedModels) and len(counts) > 1 else []
+    unpaired = [NOT_COMPARED] if isinstance(given, CountedModels) and len(counts) > 1 else []
     return replace(
         report, warnings=[*report.hints, *sure.warnings, *unpaired, *slices.warnings, *small_cells(report.views)]
     )

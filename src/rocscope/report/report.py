@@ -22,9 +22,10 @@ class Report:
 
     Parameters
     ----------
-    predictions : data of one or several models, or MulticlassPredictions
-        In any form; see `rocscope.sample`. Of more than two classes the reader picks the one that is positive,
-        against all others.
+    predictions : data of one or several models, GroupedCounts, or MulticlassPredictions
+        In any form; see `rocscope.sample`. Of GroupedCounts, or a mapping of them by model, all rows together are shown
+        and the groups as segments, however many there are. Of more than two classes the reader picks the one that is
+        positive, against all others.
     context : Context, optional
         Prevalence and costs; the sample's prevalence and equal costs by default. Costs only, with more than two
         classes: each has a prevalence of its own.
@@ -39,7 +40,7 @@ class Report:
     OneClassError
         If the rows hold one class only.
     InputError
-        If there are more than 1,000 segments; of more than 40 the largest are shown apart, the others as one.
+        If rows have more than 1,000 segments; of more than 40 the largest are shown apart, the others as one.
 
     Examples
     --------

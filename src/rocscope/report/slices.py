@@ -1,6 +1,6 @@
 """What a report can be turned to: all rows, a segment, a fold, or one class against the rest."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +10,15 @@ from rocscope import _validation as check
 from rocscope._parts import masks_of
 from rocscope._types import Array
 from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.errors import InputError
+from rocscope.evaluation.groups.comparing import of_the_same_rows
+from rocscope.evaluation.groups.counted import GroupedCounts
 from rocscope.evaluation.summary.summarising import MOST_PARTS
-from rocscope.report.inference import certainty
+from rocscope.report.inference import Certainty, certainty
 from rocscope.report.summary import ModelSummary, summarise
 from rocscope.sample import samples_of
 
@@ -70,28 +74,31 @@ class Slices:
         self,
         kind: str,
         name: Any,
-        predictions: Predictions,
+        predictions: Predictions | Mapping[str, CumulativeCounts],
         *,
         most: int = POINTS,
         compared: bool = False,
         labels_only: Iterable[str] = (),
+        detailed: bool = True,
     ) -> None:
-        """Add the models on the rows of `predictions`, unless one class is missing there."""
-        if missing := [word for word, n in _classes(predictions) if not n]:
+        """Add the models on the rows, or by the counts, of `predictions`, unless one class is missing there."""
+        samples = samples_of(predictions)
+        counts = samples.counts()
+        if missing := [word for word, n in _classes(next(iter(counts.values()))) if not n]:
             self._one_class.append(f"{kind} {name} (no {missing[0]}s)")
             return
-        sure = certainty(samples_of(predictions), compared=compared)
+        sure = certainty(samples, compared=compared) if detailed else Certainty({})
         models = [
             summarise(
                 model,
-                predictions.counts(model),
+                counts[model],
                 self.context,
                 interval=sure.intervals.get(model),
                 most=most,
-                calibrated=model not in labels_only,
-                decided=predictions.point(model) if model in predictions.decisions else None,
+                calibrated=detailed and model not in labels_only,
+                decided=sample.rows.point() if sample.rows and sample.rows.decisions else None,
             )
-            for model in predictions.models
+            for model, sample in samples.items()
         ]
         self.made.append(Slice(kind, str(name), models, sure.comparisons))
         for text in sure.warnings:
@@ -108,7 +115,7 @@ class Slices:
         return left_out + [f"{text} ({_listed(where)})" for text, where in self._said.items()]
 
 
-def _classes(counted: Predictions | ModelSummary) -> tuple[tuple[str, float], ...]:
+def _classes(counted: ThresholdCounts | ModelSummary) -> tuple[tuple[str, float], ...]:
     return ("positive", counted.n_pos), ("negative", counted.n_neg)
 
 
@@ -117,6 +124,25 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
     slices = Slices(context)
     for kind, name, rows in parts_of(predictions, slices):
         slices.add(kind, name, predictions.select(rows))
+    return slices
+
+
+def by_groups(grouped: Mapping[str, GroupedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
+    """Return the models on each group, or where they are many on the largest, and on all others as one.
+
+    Intervals and calibration are left out where counts are not `is_small`.
+    """
+    slices, first = Slices(context), next(iter(of_the_same_rows(dict(grouped)).values()))
+    shown = np.ones(len(first), bool)
+    if shown.size > MOST_SEGMENTS:
+        shown = np.isin(np.arange(shown.size), _largest(first.n, slices))
+    parts: list[tuple[Any, Mapping[str, CumulativeCounts]]]
+    parts = [(name, {model: each[name] for model, each in grouped.items()}) for name in first.select(shown)]
+    if not shown.all():
+        rest = {model: each.select(~shown).pooled() for model, each in grouped.items()}
+        parts.append((_others(int((~shown).sum())), rest))
+    for name, counts in parts:
+        slices.add("segment", name, counts, detailed=is_small(counts))
     return slices
 
 
@@ -159,13 +185,23 @@ def _segments(column: Array, slices: Slices) -> Iterator[tuple[str, Array]]:
         return
     code = check.check_groups(column, "segment", column.size)
     sizes = np.bincount(code)
-    shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
+    shown = _largest(sizes, slices)
     for number in shown.tolist():
         mask = code == number
         yield str(column[mask.argmax()]), mask
-    rest = sizes.size - shown.size
-    slices.say(f"The {shown.size} largest segments are shown apart, all others as one", f"{rest} others")
-    yield f"others ({rest} segments)", ~np.isin(code, shown)
+    yield _others(sizes.size - shown.size), ~np.isin(code, shown)
+
+
+def _largest(sizes: Array, slices: Slices) -> Array:
+    """Return the numbers of the segments that are shown, in their order."""
+    shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
+    others = f"{sizes.size - shown.size:,} others"
+    slices.say(f"The {shown.size} largest segments are shown apart, all others as one", others)
+    return shown
+
+
+def _others(number: int) -> str:
+    return f"others ({number:,} segments)"
 
 
 def small_cells(slices: Sequence[Slice]) -> list[str]:
@@ -181,7 +217,7 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
     fewest = {part.where: min((n, word) for word, n in _classes(part.models[0])) for part in slices}
     few = [f"{where} ({n:g} {word}{'' if n == 1 else 's'})" for where, (n, word) in fewest.items() if n < SMALL]
     bare = [part.where for part in slices if any(_shows_rows(model) for model in part.models)]
-    if slices[0].where in bare and slices[0].kind == "all":
+    if bare and slices[0].kind == "all" and slices[0].where in bare:
         bare = bare[:1]
     said = []
     if few:

@@ -11,7 +11,7 @@ from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.allocating.allocation import Allocation
-from rocscope.decisions.allocating.bounding import Parts, bounded, differences_of
+from rocscope.decisions.allocating.bounding import GroupShares, bounded, differences_of
 from rocscope.decisions.allocating.outlines import Outlines, outlines_of
 from rocscope.decisions.allocating.spreading import HullSteps, spread
 from rocscope.decisions.allocating.terms import Given, Terms, limit_of
@@ -111,20 +111,22 @@ def _cases(population: float) -> float:
     return check.check_number(population, "population", "a number of cases above 0", above=0)
 
 
-def _parts(hulls: Outlines, found: HullSteps) -> Parts:
+def _parts(hulls: Outlines, found: HullSteps) -> GroupShares:
     """Return the threshold of each group, and of the one where lots are drawn the next one too."""
     groups = np.arange(found.steps.size)
     point = np.where(found.steps > 0, hulls.start[:-1] + found.steps - 1, -1)
     share = [_ALL] * groups.size
     if found.drawn < 0:
-        return Parts(groups, point, share)
+        return GroupShares(groups, point, share)
     drawn, after = found.drawn, found.drawn + 1
     share[drawn:after] = [_ALL - found.share, found.share]
     following = hulls.start[drawn] + found.steps[drawn]
-    return Parts(np.insert(groups, after, drawn), np.insert(point, after, following), share)
+    return GroupShares(np.insert(groups, after, drawn), np.insert(point, after, following), share)
 
 
-def _allocation(points: Outlines, parts: Parts, terms: Terms, limit: Fraction | None, *, in_money: bool) -> Allocation:
+def _allocation(
+    points: Outlines, parts: GroupShares, terms: Terms, limit: Fraction | None, *, in_money: bool
+) -> Allocation:
     """Return an allocation with its exact cost, rounded once."""
     left = terms.total("left", np.arange(points.n_pos.size), points.n_pos, points.n_neg)
     whole = np.array([share == 1 for share in parts.share])

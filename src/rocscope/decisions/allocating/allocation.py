@@ -15,7 +15,7 @@ from rocscope._parts import numbered
 from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable, number
-from rocscope.decisions.allocating.bounding import Parts, rate_of
+from rocscope.decisions.allocating.bounding import GroupShares, rate_of
 from rocscope.decisions.allocating.outlines import Outlines, listed
 from rocscope.decisions.allocating.terms import Terms
 from rocscope.decisions.lots.drawing import lots
@@ -69,7 +69,7 @@ class Allocation(Result):
     """
 
     _points: Outlines
-    _parts: Parts
+    _parts: GroupShares
     _terms: Terms
     cost: float
     price: float

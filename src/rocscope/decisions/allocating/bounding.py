@@ -67,7 +67,7 @@ def rate_of(name: str, points: Outlines, terms: Terms, group: Array, tp: Array, 
 
 
 @dataclass(frozen=True)
-class Parts:
+class GroupShares:
     """Which points decide which share of the cases of each group, in the order of the groups.
 
     Attributes
@@ -84,7 +84,7 @@ class Parts:
 
 def bounded(
     points: Outlines, terms: Terms, limit: Fraction | None, differences: Mapping[str, float]
-) -> tuple[Outlines, Parts]:
+) -> tuple[Outlines, GroupShares]:
     """Return the points of lowest cost within bounds, and what share of the cases each decides.
 
     Notes
@@ -164,7 +164,7 @@ def _both(points: Outlines) -> tuple[Outlines, Array]:
     return outline, outline.tp.size + np.arange(points.n_pos.size)
 
 
-def _parts(weight: Array, group: Array, nobody: Array, depth: Array) -> Parts:
+def _parts(weight: Array, group: Array, nobody: Array, depth: Array) -> GroupShares:
     """Return what decides a share of the cases, from fewest positive predictions on."""
     used = np.flatnonzero(weight > _LEAST)
     used = used[np.lexsort((depth[used], group[used]))]
@@ -177,4 +177,4 @@ def _parts(weight: Array, group: Array, nobody: Array, depth: Array) -> Parts:
             share[i], left = left, Fraction(1)
         else:
             left -= share[i]
-    return Parts(group[used], np.where(used < nobody[0], used, -1), share)
+    return GroupShares(group[used], np.where(used < nobody[0], used, -1), share)

@@ -42,6 +42,16 @@ class Outlines:
     n_pos: Array
     n_neg: Array
 
+    @classmethod
+    def one_after_the_other(cls, pieces: Sequence["Outlines"]) -> "Outlines":
+        """Return the points of all groups, of which each piece has some, in their order."""
+        start = np.cumsum(np.concatenate([[0], *(np.diff(each.start) for each in pieces)]))
+        columns = (
+            np.concatenate([getattr(each, name) for each in pieces])
+            for name in ("score", "model", "tp", "fp", "n_pos", "n_neg")
+        )
+        return cls(pieces[0].names, pieces[0].models, start, *columns)
+
     @cached_property
     def keys(self) -> dict[Hashable, int]:
         """The number of each group, by its name."""
@@ -156,17 +166,21 @@ def _known(points: Any, all_levels: bool) -> Any:
 
 
 def _points(names: Array, model: str, grouped: Any, *, all_levels: bool) -> Outlines:
-    """Return the levels of all groups of one model."""
-    levels = grouped.sorted_levels() if hasattr(grouped, "sorted_levels") else None
-    if levels is None:
-        counts = grouped if isinstance(grouped, list) else [_known(each, all_levels) for each in grouped.values()]
-        start = np.cumsum([0, *(len(each) for each in counts)])
-        scores, *cumulative = zip(*map(_columns, counts), strict=True)
-        score, (tp, fp) = _together(scores), map(np.concatenate, cumulative)
-        n_pos, n_neg = (np.array(axis) for axis in zip(*((each.n_pos, each.n_neg) for each in counts), strict=True))
-    else:
-        start, score, tp, fp = levels.start, levels.threshold, levels.tp, levels.fp
-        n_pos, n_neg = levels.n_pos, levels.n_neg
+    """Return the levels of all groups of one model, or those on their hulls where these are found for many at once."""
+
+    def some(levels: Any) -> Outlines:
+        columns = levels.threshold, np.zeros(levels.tp.size, np.intp), levels.tp, levels.fp
+        found = Outlines(names, [model], levels.start, *columns, levels.n_pos, levels.n_neg)
+        return found if all_levels else found.upper
+
+    pieces = grouped.sorted_levels(some) if hasattr(grouped, "sorted_levels") else None
+    if pieces is not None:
+        return Outlines.one_after_the_other(pieces)
+    counts = grouped if isinstance(grouped, list) else [_known(each, all_levels) for each in grouped.values()]
+    start = np.cumsum([0, *(len(each) for each in counts)])
+    scores, *cumulative = zip(*map(_columns, counts), strict=True)
+    score, (tp, fp) = _together(scores), map(np.concatenate, cumulative)
+    n_pos, n_neg = (np.array(axis) for axis in zip(*((each.n_pos, each.n_neg) for each in counts), strict=True))
     return Outlines(names, [model], start, score, np.zeros(tp.size, np.intp), tp, fp, n_pos, n_neg)
 
 

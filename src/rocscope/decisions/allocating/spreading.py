@@ -3,8 +3,11 @@
 Along a hull each further step gains less for what it takes, so that the best steps of all groups are the first of each.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
+from math import floor, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,18 +81,40 @@ class _Steps:
         """Take what is sure and the best of what is doubtful; say whether that is neither too much nor too little."""
         room = None if limit is None else limit - self._use(np.flatnonzero(sure))
         taken, drawn, share, marginal = sure.copy(), -1, Fraction(0), Fraction(0)
-        ranked = sorted(((*self._step(i), i) for i in doubtful.tolist()), key=lambda each: -each[1])
-        for use, worth, i in (each for each in ranked if each[1] > 0):
-            if room is not None and use > room:
-                drawn, share, marginal = (int(self.hulls.group[i]) if room else -1), room / use, worth
-                break
-            taken[i] = True
-            room = None if room is None else room - use
-        complete = not (room is not None and room < 0) and bool(
-            marginal or not np.any(~taken & (self.worth > self.none))
-        )
+        best, kind, distinct = self._ranked(doubtful)
+        end = best.size
+        if room is not None:
+            unit = lcm(*(use.denominator for use, _ in distinct))
+            uses = [int(use * unit) for use, _ in distinct]
+            used = list(accumulate((uses[each] for each in kind), initial=0))
+            end = max(bisect_right(used, floor(room * unit)) - 1, 0)
+            room -= Fraction(used[end], unit)
+            if end < best.size:
+                use, marginal = distinct[kind[end]]
+                drawn, share = (int(self.hulls.group[best[end]]) if room else -1), room / use
+        taken[best[:end]] = True
+        complete = room is None or room >= 0
+        complete = complete and bool(marginal or not np.any(~taken & (self.worth > self.none)))
         steps = np.add.reduceat(taken, self.hulls.start[:-1], dtype=np.int64)
         return HullSteps(steps, drawn, share, nearest(marginal)), complete
+
+    def _ranked(self, index: Array) -> tuple[Array, list[int], list[tuple[Fraction, Fraction]]]:
+        """Return the steps that gain something, the best first, and of equal ones that of the first group.
+
+        Also which of the distinct steps each is, and what these take and gain: very many groups of few rows have few
+        distinct ones, and only they are compared as fractions.
+        """
+        keys = self.right[index], self.up[index], self.terms.kind[self.hulls.group[index]]
+        order = np.lexsort(keys)
+        other = np.any([each[order][1:] != each[order][:-1] for each in keys], axis=0)
+        kind = np.empty(index.size, np.intp)
+        kind[order] = np.cumsum(np.append(False, other))[: index.size]
+        first = order[np.append(True, other)[: index.size]]
+        distinct = [self._step(i) for i in index[first].tolist()]
+        place = {worth: i for i, worth in enumerate(sorted({-worth for _, worth in distinct if worth > 0}))}
+        rank = np.array([place.get(-worth, -1) for _, worth in distinct], np.intp)[kind]
+        best = np.lexsort((index, rank))[np.count_nonzero(rank < 0) :]
+        return index[best], kind[best].tolist(), distinct
 
     def _use(self, index: Array) -> Fraction:
         return self.terms.total("taken", self.hulls.group[index], self.up[index], self.right[index])

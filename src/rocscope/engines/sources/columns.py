@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._columns.unrounded import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope._types import Array
-from rocscope._unrounded import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope.errors import InputError, LabelError
 
 _MOST_LABELS = 30  # more are listed by nobody

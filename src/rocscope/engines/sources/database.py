@@ -103,6 +103,18 @@ class Relation:
 
         return Stream(schema, [batches])
 
+    def different(self, names: Sequence[str], where: str | None = None, first: int | None = None) -> pa.Table:
+        """Return the different rows of the columns named, and in a last column how many there are of each.
+
+        Of the `first` rows only, if that is given.
+        """
+        relation, keys = self._filtered(names, where), ", ".join(f"c{i}" for i in range(len(names)))
+        named = ", ".join(f"{identifier(self._sql_name[name])} AS c{i}" for i, name in enumerate(names))
+        with one_line_errors(brief(self.origin)):
+            relation = relation.project(named)
+            some = relation if first is None else relation.limit(first)
+            return some.aggregate(f"{keys}, count(*)", keys).to_arrow_table().rename_columns([*names, ""])
+
     def holds(self, where: str) -> pa.ChunkedArray:
         """Return of each row whether the SQL condition `where` holds."""
         self._filtered((), where)  # refuses what is no one condition on single rows

@@ -9,7 +9,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from rocscope._unrounded import FIRST_ROUNDED, WHOLE_OF_64_BITS
+from rocscope._columns.unrounded import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope.engines.sources.database import Relation, identifier, text
 from rocscope.engines.sources.source import Stream, WrongGuessError, one_line_errors
 from rocscope.errors import EngineError

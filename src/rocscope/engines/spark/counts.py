@@ -48,6 +48,8 @@ MOST_BINS = 2_000
 """About how many, besides those that end at a vertex of the hull."""
 MOST_GROUPS = 10_000
 """Models times segments: of more, the columns come to the driver, where one sort finds all groups."""
+FEW_GROUPS, MOST_VALUES = 100, 4 * 10**7
+"""So do columns of at most so many values where there are more groups than these: each costs workers a millisecond."""
 
 _LEVELS_PER_RANGE = 2**20
 _MOST_LEVELS_IN_ALL = 10**7
@@ -62,17 +64,22 @@ def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     with one_line_errors():
         require_running(source)
         data = open_input(source, question)
-        if data.layout.segment is None or _segments(data) * len(data.models) <= MOST_GROUPS:
+        if not _is_fetched(data):
             return answer(data, question, source.sparkSession)
         rows = fetched(data)
     return streaming.count(rows, question)
 
 
-def _segments(data: Input) -> int:
-    """Return about how many segments there are."""
+def _is_fetched(data: Input) -> bool:
+    """Say whether columns come to the driver, by the number of rows and about how many groups there are."""
+    if data.layout.segment is None:
+        return False
     from pyspark.sql import functions
 
-    return data.frame.agg(functions.approx_count_distinct("segment")).collect()[0][0]
+    asked = functions.approx_count_distinct("segment"), functions.count(functions.lit(1))
+    segments, rows = data.frame.agg(*asked).collect()[0]
+    groups = segments * len(data.models)
+    return groups > MOST_GROUPS or (groups > FEW_GROUPS and rows * len(data.columns) <= MOST_VALUES)
 
 
 def answer(data: Input, question: Question, session: Any) -> CountedModels | GroupedCounts:

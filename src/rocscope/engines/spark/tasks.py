@@ -28,6 +28,8 @@ Batches = Iterable[pa.RecordBatch]
 _MOST_SAMPLED = 256
 _LEVELS_PER_SAMPLE = 64
 _MOST_LABELS = 8
+_BYTES_A_BATCH = 1 << 20
+_BYTES_A_ROW = 64
 
 _INT, _LONG, _BINARY = pa.int32(), pa.int64(), pa.binary()
 _LEVELS = {"score": _BINARY, "pos": _BINARY, "neg": _BINARY}
@@ -122,9 +124,9 @@ def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
     for table in _chunks(batches, layout.rows_per_run):
         rows = _read(table, layout, facts)
         if rows is not None:
-            yield from _runs(rows, layout)
-    segment = pa.nulls(1, layout.segment or pa.null())
-    yield _run_batch(layout, segment, [(-1, 0, 0, 0, b"", b"", b"", b"", pickle.dumps(facts))])
+            yield from (_run_batch(layout, rows.segments, runs) for runs in _together(_runs(rows)))
+    none = pa.nulls(1, layout.segment or pa.null())
+    yield _run_batch(layout, none, [(0, -1, 0, 0, 0, b"", b"", b"", b"", pickle.dumps(facts))])
 
 
 def _chunks(batches: Batches, size: int) -> Iterator[pa.Table]:
@@ -197,15 +199,15 @@ def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> NDArray[np
     return is_positive[label.values]
 
 
-def _runs(rows: _Rows, layout: Layout) -> Iterator[pa.RecordBatch]:
+def _runs(rows: _Rows) -> Iterator[tuple[Any, ...]]:
+    """Yield the entry of a segment, and what `RUN` names."""
     for entry, chosen in _by_segment(rows):
-        segment = rows.segments.slice(entry, 1)
         positive = rows.positive[chosen]
         weight = None if rows.weight is None else rows.weight[chosen]
         if weight is not None and not (weight > 0).any():
             continue
-        runs = [_run(model, rank(positive, scores[chosen], weight)) for model, scores in enumerate(rows.scores)]
-        yield _run_batch(layout, segment, runs)
+        for model, scores in enumerate(rows.scores):
+            yield entry, *_run(model, rank(positive, scores[chosen], weight))
 
 
 def _by_segment(rows: _Rows) -> Iterator[tuple[int, Any]]:
@@ -228,11 +230,25 @@ def _run(model: int, ranking: Ranking) -> tuple[Any, ...]:
     return model, n_pos, n_neg, size, sample, *_packed(levels), None
 
 
-def _run_batch(layout: Layout, segment: pa.Array, runs: list[tuple[Any, ...]]) -> pa.RecordBatch:
-    arrays = _arrays(RUN, runs)
+def _together(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Put rows together for one batch: to send one for each of very many segments takes longer than to count them."""
+    held: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        held.append(row)
+        size += _BYTES_A_ROW + sum(len(value) for value in row if isinstance(value, bytes))
+        if size >= _BYTES_A_BATCH:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _run_batch(layout: Layout, segments: pa.Array, runs: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    arrays = _arrays(RUN, [run[1:] for run in runs])
     names = list(RUN)
     if layout.segment is not None:
-        arrays.insert(0, pa.concat_arrays([segment] * len(runs)))
+        arrays.insert(0, segments.take(pa.array([run[0] for run in runs], pa.int64())))
         names.insert(0, "segment")
     return pa.RecordBatch.from_arrays(arrays, names)
 
@@ -258,24 +274,19 @@ def _unpack(dtype: str, score: bytes, *counts: bytes) -> tuple[Array, Array, Arr
 
 def cut_runs(batches: Batches, groups: Mapping[Hashable, Mapping[int, Group]]) -> Iterator[pa.RecordBatch]:
     """Cut runs at the borders of their group's ranges; `groups` are the models of each segment."""
-    for batch in batches:
-        for run in batch.to_pylist():
-            if run["model"] < 0:
-                continue
-            group = groups[run.get("segment")][run["model"]]
-            yield _batch(PIECE, _pieces(group, run))
+    runs = (run for batch in batches for run in batch.to_pylist() if run["model"] >= 0)
+    pieces = (piece for run in runs for piece in _pieces(groups[run.get("segment")][run["model"]], run))
+    yield from (_batch(PIECE, some) for some in _together(pieces))
 
 
-def _pieces(group: Group, run: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+def _pieces(group: Group, run: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     threshold, pos, neg = _unpack(group.dtype, run["score"], run["pos"], run["neg"])
     below = np.searchsorted(threshold[::-1], group.borders)
     ends = np.concatenate([[0], below, [threshold.size]])
-    pieces = []
     for i in np.flatnonzero(np.diff(ends)).tolist():
         part = slice(threshold.size - ends[i + 1], threshold.size - ends[i])
         packed = _packed(Levels(threshold[part], pos[part], neg[part]))
-        pieces.append((int(group.places[i]), group.number, i, *packed))
-    return pieces
+        yield int(group.places[i]), group.number, i, *packed
 
 
 def bin_ranges(batches: Batches, groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
@@ -286,8 +297,8 @@ def bin_ranges(batches: Batches, groups: Sequence[Group]) -> Iterator[pa.RecordB
             group = groups[piece["group"]]
             unpacked = _unpack(group.dtype, piece["score"], piece["pos"], piece["neg"])
             pieces.setdefault((group.number, piece["range"]), []).append(unpacked)
-    for (number, _), parts in pieces.items():
-        yield _batch(BINS, [(number, pickle.dumps(_binned(_merged(parts), groups[number])))])
+    binned = ((number, pickle.dumps(_binned(_merged(parts), groups[number]))) for (number, _), parts in pieces.items())
+    yield from (_batch(BINS, some) for some in _together(binned))
 
 
 def _merged(parts: list[tuple[Array, Array, Array]]) -> Levels:

@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._cores.threads import in_threads
+from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._parts import number, numbered
 from rocscope._types import Array
 from rocscope.engines.sources.columns import Column
+from rocscope.engines.stream.growing import Rows
 from rocscope.engines.stream.piles import Packed, pack
 from rocscope.evaluation.groups.counting import array_of
 from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups
 from rocscope.evaluation.groups.slots import slots_of
 
 _FIRST_WIDE = 2**32
-_ROWS_TOGETHER = 1 << 22
 _ROWS_AT_ONCE = 1 << 18
-_ALIGNED = 64
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,18 @@ class Apart:
         """Return segments, labels, scores and weights."""
         return [self.segment.values, self.positive, *self.scores, *([] if self.weight is None else [self.weight])]
 
+    def pieces(self, size: int) -> list["Apart"]:
+        """Return the same rows, at most so many at a time."""
+        return [
+            Apart(
+                replace(self.segment, values=self.segment.values[rows]),
+                self.positive[rows],
+                [column[rows] for column in self.scores],
+                None if self.weight is None else self.weight[rows],
+            )
+            for rows in pieces_of(self.positive.size, size)
+        ]
+
     def parts(self) -> dict[Hashable, list[Packed]]:
         """Return the rows of each segment, packed for each model."""
         return {
@@ -52,55 +63,38 @@ class Apart:
 
 
 class Kept:
-    """Batches of rows of segments, put together when they are many, so that their memory serves those that follow."""
+    """Rows of segments: those of numbered ones in few large arrays, those of named ones batch by batch."""
 
     def __init__(self) -> None:
-        self._joined: list[Apart] = []
-        self._new: list[Apart] = []
-        self._rows = 0
-        self.nbytes = 0
+        self._rows = Rows()
+        self._named: list[Apart] = []
+        self._weighted = False
 
     def __bool__(self) -> bool:
-        return bool(self._joined or self._new)
+        return bool(self._rows or self._named)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory that the rows take."""
+        return self._rows.nbytes + sum(batch.nbytes for batch in self._named)
 
     def add(self, batch: Apart) -> None:
         """Take a batch."""
-        self.nbytes += batch.nbytes
-        self._new.append(batch)
-        self._rows += batch.positive.size
-        if self._rows >= _ROWS_TOGETHER and batch.segment.classes is None:
-            self._joined.append(_together(self._new))
-            self.nbytes += self._joined[-1].nbytes - sum(each.nbytes for each in self._new)
-            self._new, self._rows = [], 0
-
-    def pop(self) -> Apart:
-        """Give the first batch away."""
-        return (self._joined or self._new).pop(0)
+        self._weighted = batch.weight is not None
+        if batch.segment.classes is None:
+            self._rows.add(*batch.columns())
+        else:
+            self._named.append(batch)
 
     def take(self) -> list[Apart]:
         """Give all away."""
-        found = self._joined + self._new
-        self.__init__()
+        found = self._named + [self._apart(*columns) for columns in self._rows.take()]
+        self._named = []
         return found
 
-
-def _together(batches: Sequence[Apart]) -> Apart:
-    """Return batches in one, with all columns in one piece of memory, which the system gets back as soon as it is free.
-
-    Smaller pieces stay with the process, and to touch new ones takes longer than to read the rows.
-    """
-    columns = list(zip(*(batch.columns() for batch in batches), strict=True))
-    rows = sum(batch.positive.size for batch in batches)
-    dtypes = [np.result_type(*column) for column in columns]
-    ends = np.cumsum([-(-dtype.itemsize * rows // _ALIGNED) * _ALIGNED for dtype in dtypes]).tolist()
-    memory = np.empty(ends[-1], np.uint8)
-    found: list[Array] = []
-    for column, dtype, begin in zip(columns, dtypes, [0, *ends[:-1]], strict=True):
-        place = memory[begin : begin + dtype.itemsize * rows].view(dtype)
-        found.append(np.concatenate(column, out=place))
-    segment, positive, *others = found
-    weight = None if batches[0].weight is None else others.pop()
-    return Apart(Column(segment), positive, others, weight)
+    def _apart(self, segment: Array, positive: Array, *others: Array) -> Apart:
+        weight = others[-1] if self._weighted else None
+        return Apart(Column(segment), positive, others[:-1] if self._weighted else others, weight)
 
 
 def shrunk(column: Column) -> Column:
@@ -134,15 +128,9 @@ def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
         numbers = np.concatenate([places(batch.segment) for batch in batches])
         _, positive, *scores, weight = map(np.concatenate, zip(*(batch.columns() for batch in batches), strict=True))
         return names, [WeightedGroups.of(numbers, names.size, positive, each, weight) for each in scores]
-    pieces = [
-        (batch, slice(start, start + _ROWS_AT_ONCE))
-        for batch in batches
-        for start in range(0, batch.positive.size, _ROWS_AT_ONCE)
-    ]
-    models = [[batch.scores[i][rows] for batch, rows in pieces] for i in range(len(batches[0].scores))]
-    slots: list[Any] = [
-        (replace(batch.segment, values=batch.segment.values[rows]), batch.positive[rows]) for batch, rows in pieces
-    ]
+    pieces = [piece for batch in batches for piece in batch.pieces(_ROWS_AT_ONCE)]
+    models = [[piece.scores[i] for piece in pieces] for i in range(len(batches[0].scores))]
+    slots: list[Any] = [(piece.segment, piece.positive) for piece in pieces]
     batches.clear()
     pieces.clear()
 

@@ -15,7 +15,8 @@ from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.levels import KINDS, Ranking, encode
 from rocscope.core.ranking import KeyPart, SortedKeys, rank
-from rocscope.engines.stream.sorting import Keys, sort
+from rocscope.engines.stream.growing import Rows
+from rocscope.engines.stream.sorting import sort
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
 
 _LEAST_GROWTH = 1 << 16
@@ -137,7 +138,7 @@ class KeyPile:
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.rows = 0
         self._dtype = dtype
-        self._halves = {"upper": Keys(), "lower": Keys()}
+        self._halves = {"upper": Rows(), "lower": Rows()}
         self._n_pos = 0
         self._waiting = _Waiting()
         self._spilled: dict[str, PartedKeys] = {}
@@ -167,7 +168,8 @@ class KeyPile:
     def _sorted(self, name: str) -> list[KeyPart]:
         """Return the keys of a half in parts that ascend, and begin it anew."""
         top = np.asarray(1 << (self._dtype.itemsize * 8 - 1), f"u{self._dtype.itemsize}")[()]
-        return [KeyPart(pieces, top if name == "upper" else top ^ top) for pieces in sort(self._halves[name].take())]
+        arrays = [keys for (keys,) in self._halves[name].take()]
+        return [KeyPart(pieces, top if name == "upper" else top ^ top) for pieces in sort(arrays)]
 
     def spill(self, spill: Spill) -> None:
         if self._waiting.rows:

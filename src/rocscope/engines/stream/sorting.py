@@ -12,53 +12,18 @@ import numpy as np
 from rocscope import kernels
 from rocscope._cores.digits import sort_by_digits
 from rocscope._cores.parts import Parts
+from rocscope._cores.rows import Pieces
 from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._types import Array
-
-SortedPart = tuple[Array, ...]
-"""Pieces of arrays, which follow each other."""
 
 _FEW = 1 << 17  # numbers that are no parts
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
 _PARTS = 512
 _LEAST_SLICE = 1 << 20  # smaller ones are brought into parts sooner, and put together later
 _SLICES = 256
-_LARGEST_ARRAY = 1 << 26  # bytes; the system takes longer to give the same memory in smaller pieces
 
 
-class Keys:
-    """Keys that will be sorted, in a few arrays, each as large as all before it together."""
-
-    def __init__(self) -> None:
-        self._full: list[Array] = []
-        self._last = self._free = np.empty(0, np.uint8)
-        self.nbytes = 0
-
-    def __bool__(self) -> bool:
-        return self.nbytes > 0
-
-    def add(self, keys: Array) -> None:
-        """Take a copy of keys."""
-        if keys.size > self._free.size:
-            self._full += self._filled()
-            size = min(self.nbytes, _LARGEST_ARRAY) // keys.itemsize
-            self._last = self._free = np.empty(max(size, keys.size), keys.dtype)
-        self._free[: keys.size] = keys
-        self._free = self._free[keys.size :]
-        self.nbytes += keys.nbytes
-
-    def _filled(self) -> list[Array]:
-        filled = self._last[: self._last.size - self._free.size]
-        return [filled] if filled.size else []
-
-    def take(self) -> list[Array]:
-        """Give all away."""
-        arrays = self._full + self._filled()
-        self.__init__()
-        return arrays
-
-
-def sort(arrays: Sequence[Array], threads: int | None = None) -> list[SortedPart]:
+def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Pieces]:
     """Sort keys in place, and return parts of the arrays that ascend; keys of one score are all in one part."""
     total = sum(array.size for array in arrays)
     most = max(total // _SLICES, _LEAST_SLICE)
@@ -71,7 +36,7 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[SortedPart
     return list(_sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads))
 
 
-def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[SortedPart]:
+def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[Pieces]:
     """Sort in parts of about so many numbers; one of far more is sorted in parts again, unless it is one score."""
     parts = _parted(arrays, most, threads)
     large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
@@ -80,7 +45,7 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Ite
         yield from _sort_parted(part, most, threads) if is_large else [part]
 
 
-def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[SortedPart]:
+def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[Pieces]:
     """Bring arrays into the same parts, of scores that ascend."""
     parts = Parts.of(arrays, 0, -(-sum(array.size for array in arrays) // most), least_shift=1)
 

@@ -29,6 +29,7 @@ from rocscope.errors import RocscopeError
 from rocscope.evaluation.groups.counted import GroupedCounts
 from rocscope.evaluation.groups.counting import array_of, of_models, of_segments
 
+_ROWS_AT_ONCE = 1 << 22
 _PART = 4  # parts on disk that would fill the memory
 _SORTED_APART = 2  # as much memory as rows of segments take while they are sorted
 
@@ -136,9 +137,10 @@ class _Piles:
     def add(self, batch: Batch) -> None:
         if batch.apart is not None and not self.by_segment:
             self.apart.add(batch.apart)
-            too_many = self.apart.nbytes * _SORTED_APART > self.limit
-            while too_many and self.apart:
-                self._add(self.apart.pop().parts())
+            batches = self.apart.take() if self.apart.nbytes * _SORTED_APART > self.limit else []
+            while batches:  # whose memory is given back one by one
+                for piece in batches.pop(0).pieces(_ROWS_AT_ONCE):
+                    self._add(piece.parts())
         else:
             self._add(batch.parts())
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from rocscope._types import Array
 from rocscope.core.context import CELLS, Context, decimal, nearest
-from rocscope.evaluation.groups.rows import GroupLevels, GroupRows, SortedGroups, quotients
+from rocscope.evaluation.groups.levels import GroupLevels, quotients
+from rocscope.evaluation.groups.rows import GroupRows, SortedGroups
 from rocscope.geometry.touching import best_point
 
 _FITS = 2**62

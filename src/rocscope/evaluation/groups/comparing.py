@@ -11,8 +11,8 @@ from rocscope import _validation as check
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError
 from rocscope.evaluation.groups.counted import GroupedCounts
+from rocscope.evaluation.groups.levels import GroupWeight
 from rocscope.evaluation.groups.means import GroupMeans
-from rocscope.evaluation.groups.rows import GroupWeight
 from rocscope.inference.estimate import Comparison, Comparisons
 from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
 from rocscope.inference.multiplicity import OF_ESTIMATES, Adjust, with_adjusted_together
@@ -75,7 +75,7 @@ def compare_groups(
     """
     hypothesis = Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, OF_ESTIMATES)
-    grouped = _of_the_same_rows(_by_model(models))
+    grouped = of_the_same_rows(_by_model(models))
     first = next(iter(grouped.values()))
     means = GroupMeans.of(first, np.stack([each.auc() for each in grouped.values()]), weight)
 
@@ -109,7 +109,8 @@ def _by_model(models: Any) -> dict[str, GroupedCounts]:
     return found
 
 
-def _of_the_same_rows(grouped: dict[str, GroupedCounts]) -> dict[str, GroupedCounts]:
+def of_the_same_rows(grouped: dict[str, GroupedCounts]) -> dict[str, GroupedCounts]:
+    """Return counts by group, or refuse those of other groups, or of other rows in them, than the first model's."""
     (name, first), *others = grouped.items()
     for other, each in others:
         subject = f"{name!r} and {other!r} are not paired"

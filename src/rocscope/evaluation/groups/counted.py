@@ -19,8 +19,9 @@ from rocscope.core.provenance import Provenance
 from rocscope.core.result import Result, number
 from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
 from rocscope.curves.roc_curve import RocCurve
-from rocscope.errors import ScoreError
-from rocscope.evaluation.groups.rows import CountedLevels, GroupLevels, GroupRows, GroupWeight, SortedGroups, quotients
+from rocscope.errors import InputError, ScoreError
+from rocscope.evaluation.groups.levels import GroupLevels, GroupWeight, quotients, ratios
+from rocscope.evaluation.groups.rows import CountedLevels, GroupRows, SortedGroups
 from rocscope.inference.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -79,9 +80,35 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         """The rows of all groups, where they were sorted at once."""
         return self._rows if isinstance(self._rows, SortedGroups) else None
 
-    def sorted_levels(self) -> GroupLevels | None:
-        """Return the levels of all groups at once, where they are at hand."""
-        return self._rows.levels(0, len(self)) if isinstance(self._rows, SortedGroups | CountedLevels) else None
+    def sorted_levels(self, function: Callable[[GroupLevels], Any]) -> list[Any] | None:
+        """Return what a function makes of the levels of some groups at a time, in order, where these are at hand."""
+        rows = self._rows
+        return rows.in_pieces(function) if isinstance(rows, SortedGroups | CountedLevels) and rows.at_once else None
+
+    def select(self, kept: NDArray[np.bool_]) -> "GroupedCounts":
+        """Return some of the groups.
+
+        Parameters
+        ----------
+        kept : array of k truth values
+
+        Raises
+        ------
+        InputError
+            If it is none, or keeps no group.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> grouped = Predictions([1, 0, 1, 0, 1], [2, 2, 1, 3, 4], segment=[7, 7, 8, 8, 9]).counts(by="segment")
+        >>> grouped.select(grouped.n > 1)
+        GroupedCounts(2 groups, n_pos=2, n_neg=2)
+        """
+        mask = np.asarray(kept)
+        if mask.dtype != np.bool_ or mask.shape != self.names.shape or not mask.any():
+            expected = f"{len(self)} truth values, of which one holds"
+            raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as grouped.n >= 100")
+        return GroupedCounts(self.names[mask], self._rows.take(np.flatnonzero(mask)), self.source)
 
     def pooled(self) -> ThresholdCounts:
         """Return the counts of all rows, whichever group they are of."""
@@ -148,46 +175,25 @@ class GroupedCounts(Named[CumulativeCounts], Result):
                 quotients((2 - credit) * below + credit * not_above, 2 * self.n_pos * self.n_neg),
                 np.nan,
             )
-
-        def of_levels(levels: GroupLevels) -> Array:
-            above = levels.tp - levels.pos
-            right = levels.each(np.add, levels.neg * (2 * above + credit * levels.pos))
-            return quotients(right, 2 * levels.n_pos * levels.n_neg)
-
-        return self._answer(of_levels, lambda counts: counts.pairs().auc(ties), self._has_both)
+        return self._answer(lambda levels: levels.area(credit), lambda counts: counts.pairs().auc(ties), self._has_both)
 
     def ks(self) -> Array:
         """Return the Kolmogorov–Smirnov distance of each group: its largest tpr − fpr, 0 at least."""
-
-        def of_levels(levels: GroupLevels) -> Array:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                apart = levels.tp / levels.spread(levels.n_pos) - levels.fp / levels.spread(levels.n_neg)
-            return np.maximum(levels.each(np.maximum, apart), 0)
-
-        return self._answer(of_levels, lambda counts: RocCurve(counts).ks, self._has_both)
+        return self._answer(GroupLevels.ks, lambda counts: RocCurve(counts).ks, self._has_both)
 
     def average_precision(self) -> Array:
         """Return the average precision of each group with positives."""
 
-        def of_levels(levels: GroupLevels) -> Array:
-            with np.errstate(invalid="ignore"):
-                return levels.sums(levels.pos * (levels.tp / (levels.tp + levels.fp))) / levels.n_pos
+        def of_counts(counts: CumulativeCounts) -> float:
+            return PrecisionRecallCurve(counts).average_precision
 
-        return self._answer(
-            of_levels, lambda counts: PrecisionRecallCurve(counts).average_precision, self.n_pos > 0, summed=True
-        )
+        return self._answer(GroupLevels.average_precision, of_counts, self.n_pos > 0, summed=True)
 
     def brier(self) -> Array:
         """Return the Brier score of each group; ScoreError if a score is no probability."""
         from rocscope.calibration.scores import brier
 
-        def of_levels(levels: GroupLevels) -> Array:
-            p = levels.probabilities
-            return levels.sums(levels.pos * (1 - p) ** 2 + levels.neg * p**2, upwards=True) / (
-                levels.n_pos + levels.n_neg
-            )
-
-        return self._answer(of_levels, brier, np.ones(len(self), bool), summed=True)
+        return self._answer(GroupLevels.brier, brier, np.ones(len(self), bool), summed=True)
 
     def observed_over_expected(self) -> Array:
         """Return the positives of each group over the sum of its probabilities: calibration in the large.
@@ -196,16 +202,12 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         """
         from rocscope.calibration.outcomes import Outcomes
 
-        def of_levels(levels: GroupLevels) -> Array:
-            p = levels.probabilities
-            return _ratio(levels.n_pos, levels.sums(p * (levels.pos + levels.neg), upwards=True))
-
         def of_counts(counts: CumulativeCounts) -> float:
             known = counts.require_levels("O/E")
             known.require_probabilities("scores")
-            return _ratio(known.n_pos, Outcomes.of(known).weighed.sum()).item()
+            return ratios(known.n_pos, Outcomes.of(known).weighed.sum()).item()
 
-        return self._answer(of_levels, of_counts, np.ones(len(self), bool), summed=True)
+        return self._answer(GroupLevels.observed_over_expected, of_counts, np.ones(len(self), bool), summed=True)
 
     def at(self, threshold: float) -> dict[Literal["tp", "fp", "fn", "tn"], Array]:
         """Return the four cells of each group where scores of at least the threshold are predicted positive.
@@ -391,8 +393,3 @@ class GroupedCounts(Named[CumulativeCounts], Result):
         totals = f"n_pos={number(self.n_pos.sum().item())}, n_neg={number(self.n_neg.sum().item())}"
         lost = f", {self.one_class.size} of one class" if self.one_class.size else ""
         return f"GroupedCounts({len(self)} group{'s' * (len(self) != 1)}, {totals}{lost})"
-
-
-def _ratio(observed: Any, expected: Any) -> Array:
-    expected = np.asarray(expected, np.float64)
-    return np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)

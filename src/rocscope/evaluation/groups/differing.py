@@ -13,7 +13,7 @@ from rocscope._frame import frame_of
 from rocscope._types import Array
 from rocscope.core.result import Result, html_table
 from rocscope.errors import InputError
-from rocscope.evaluation.groups.rows import GroupLevels
+from rocscope.evaluation.groups.levels import GroupLevels
 from rocscope.inference.multiplicity import adjust_p_values
 
 _SHOWN = 10
@@ -119,7 +119,7 @@ def scatter(levels: GroupLevels) -> Array:
     Examples
     --------
     >>> two = np.array([2]), np.array([2])
-    >>> levels = GroupLevels(np.array([0, 3]), *np.array([[3, 2, 1], [1, 1, 0], [0, 1, 1], [1, 2, 2], [0, 1, 2]]), *two)
+    >>> levels = GroupLevels(np.array([0, 3]), *np.array([[3, 2, 1], [1, 2, 2], [0, 1, 2]]), *two)
     >>> scatter(levels)
     array([[0.03125, 0.03125, 1.     ]])
     """

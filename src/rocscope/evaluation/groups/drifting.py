@@ -10,7 +10,8 @@ from rocscope._types import Array
 from rocscope.core.result import Result
 from rocscope.errors import InputError, ScoreError
 from rocscope.evaluation.groups.counted import GroupedCounts
-from rocscope.evaluation.groups.rows import GroupLevels, SortedGroups, quotients
+from rocscope.evaluation.groups.levels import GroupLevels, quotients
+from rocscope.evaluation.groups.rows import SortedGroups
 
 
 @dataclass(frozen=True, eq=False, repr=False)

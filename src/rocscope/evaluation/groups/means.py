@@ -10,7 +10,7 @@ from scipy import stats
 from rocscope import _validation as check
 from rocscope._types import Array
 from rocscope.errors import OneClassError
-from rocscope.evaluation.groups.rows import GroupWeight
+from rocscope.evaluation.groups.levels import GroupWeight
 from rocscope.inference.estimate import Estimate
 
 _WORDS = {"n": " weighted by rows", "n_pos": " weighted by positives", None: ""}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import add
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,12 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Levels, collapse, decode, encode, least_from
-from rocscope.core.result import number
-from rocscope.errors import ScoreError
+from rocscope.evaluation.groups.levels import GroupLevels, running
 from rocscope.evaluation.groups.slots import sorted_by_slot
 
-GroupWeight = Literal["n", "n_pos"] | None
-"""What a group counts in a mean: its rows, its positives, or as much as any other."""
+Piece = TypeVar("Piece")
 
 _ROWS_AT_ONCE = 1 << 20
-_FIRST_ROUNDED = 2**53
 
 
 class GroupRows(Protocol):
@@ -49,80 +46,13 @@ class GroupRows(Protocol):
         """Whether the levels of many groups are at hand at once, in whole numbers."""
         ...
 
-    def answer(self, function: "Callable[[GroupLevels], Array]") -> Array:
-        """Return what a function tells of the levels of each group."""
+    def take(self, groups: Array) -> Self:
+        """Return those of some groups, by their numbers."""
         ...
 
-
-@dataclass(frozen=True)
-class GroupLevels:
-    """The levels of consecutive groups, one group after the other: group g has those from `start[g]` on.
-
-    Attributes
-    ----------
-    start : array of so many groups, and one more
-    threshold : array of scores, decreasing in each group
-    pos, neg, tp, fp : arrays of counts at each level, and at or above it in its group
-    n_pos, n_neg : arrays of counts by group
-    """
-
-    start: NDArray[np.int64]
-    threshold: Array
-    pos: Array
-    neg: Array
-    tp: Array
-    fp: Array
-    n_pos: Array
-    n_neg: Array
-
-    @classmethod
-    def of(cls, counts: CumulativeCounts) -> "GroupLevels":
-        """Return the levels of one group."""
-        known = counts.require_levels("counts by group")
-        totals = (np.array([total]) for total in (known.n_pos, known.n_neg))
-        start = np.array([0, len(known)])
-        return cls(start, known.threshold, known.pos, known.neg, known.tp, known.fp, *totals)
-
-    @property
-    def probabilities(self) -> Array:
-        """The thresholds as float64; ScoreError if a score is no probability."""
-        outside = (self.threshold < 0) | (self.threshold > 1)
-        if outside.any():
-            rows = (self.pos + self.neg)[outside].sum()
-            raise ScoreError(
-                "scores",
-                expected="probabilities from 0 to 1",
-                got=f"{number(rows)} outside, such as {self.threshold[outside][0].item()!r}",
-                hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
-            )
-        return self.threshold.astype(np.float64)
-
-    def spread(self, values: Array) -> Array:
-        """Return a value by group for each of its levels."""
-        return np.repeat(values, np.diff(self.start))
-
-    def each(self, reduce: np.ufunc, values: Array) -> Array:
-        """Return what is left of values by level in each group, by an operation whose order does not matter."""
-        return reduce.reduceat(values, self.start[:-1])
-
-    def sums(self, values: Array, *, upwards: bool = False) -> Array:
-        """Return the sum of values by level of each group, rounded as the sum of the group's own array is.
-
-        That has the levels downwards, or upwards.
-        """
-        ends = (values.size - self.start[::-1] if upwards else self.start).tolist()
-        values = np.ascontiguousarray(values[::-1]) if upwards else values
-        sums = np.array([values[a:b].sum() for a, b in pairwise(ends)])
-        return sums[::-1] if upwards else sums
-
-
-def quotients(numerator: Array, denominator: Array) -> Array:
-    """Return quotients of whole numbers, correctly rounded; 0/0 is NaN."""
-    with np.errstate(invalid="ignore"):
-        found = (numerator / denominator).astype(np.float64)
-    for i in np.flatnonzero(np.maximum(abs(numerator), denominator) > _FIRST_ROUNDED).tolist():
-        found[i] = int(numerator[i]) / int(denominator[i])
-    return found
+    def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
+        """Return what a function tells of the levels of each group."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -158,11 +88,7 @@ class SortedGroups:
         return ThresholdCounts.from_checked(np.arange(begin, end) < middle, scores)
 
     def take(self, groups: Array) -> "SortedGroups":
-        """Return some of the groups."""
-        slots = (2 * groups[:, None] + np.arange(2)).ravel()
-        begins, sizes = self.bounds[slots], np.diff(self.bounds)[slots]
-        bounds = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.repeat(begins - bounds[:-1], sizes) + np.arange(bounds[-1])
+        rows, bounds = _entries(self.bounds, (2 * groups[:, None] + np.arange(2)).ravel())
         return SortedGroups(self.codes[rows], bounds, self.dtype)
 
     def pooled(self) -> ThresholdCounts:
@@ -201,7 +127,11 @@ class SortedGroups:
         return below, not_above
 
     def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
-        return in_pieces(self, self.bounds[::2], function)
+        return np.concatenate(self.in_pieces(function))
+
+    def in_pieces(self, function: Callable[[GroupLevels], Piece]) -> list[Piece]:
+        """Return what a function makes of the levels of consecutive groups, some million rows at a time."""
+        return _in_pieces(self, self.bounds[::2], function)
 
     def levels(self, first: int, last: int) -> GroupLevels:
         """Return the levels of the groups from `first` up to `last`."""
@@ -209,12 +139,11 @@ class SortedGroups:
         codes, bounds = self.codes[bounds[0] : bounds[-1]], bounds - bounds[0]
         sizes = np.diff(bounds)
         if codes.size < kernels.SMALL:
-            start, code, pos, neg = _levels_of_few(codes, sizes)
-            tp, fp = (_running(each, start) for each in (pos, neg))
+            start, code, *counted = _levels_of_few(codes, sizes)
+            tp, fp = (running(each, start) for each in counted)
         else:
             start, code, tp, fp = _levels_of_many(codes, bounds)
-            pos, neg = (_steps(each, start) for each in (tp, fp))
-        return GroupLevels(start, decode(code, self.dtype), pos, neg, tp, fp, sizes[::2], sizes[1::2])
+        return GroupLevels(start, decode(code, self.dtype), tp, fp, sizes[::2], sizes[1::2])
 
 
 def _levels_of_few(codes: Array, sizes: Array) -> tuple[Array, Array, Array, Array]:
@@ -235,20 +164,15 @@ def _levels_of_many(codes: Array, bounds: Array) -> tuple[Array, Array, Array, A
     return start, code[:size], tp[:size], fp[:size]
 
 
-def _running(counts: Array, start: Array) -> Array:
-    sums = np.cumsum(counts)
-    return sums - np.repeat(np.concatenate([[0], sums])[start[:-1]], np.diff(start))
+def _entries(bounds: Array, parts: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the entries of some parts that lie between bounds, and where each begins among them."""
+    begins, sizes = bounds[parts], np.diff(bounds)[parts]
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    return np.repeat(begins - ends[:-1], sizes) + np.arange(ends[-1]), ends
 
 
-def _steps(sums: Array, start: Array) -> Array:
-    steps = np.diff(sums, prepend=0)
-    steps[start[:-1]] = sums[start[:-1]]
-    return steps
-
-
-def in_pieces(rows: Any, begins: Array, function: Callable[[GroupLevels], Array]) -> Array:
-    """Return what a function tells of the levels of each group, some million rows or levels at a time."""
-    return np.concatenate(in_threads(lambda part: function(rows.levels(*part)), pairwise(_cuts(begins))))
+def _in_pieces(rows: Any, begins: Array, function: Callable[[GroupLevels], Piece]) -> list[Piece]:
+    return in_threads(lambda part: function(rows.levels(*part)), pairwise(_cuts(begins)))
 
 
 def _cuts(begins: Array) -> list[int]:
@@ -290,13 +214,21 @@ class CountedLevels:
         some = slice(*self.start[group : group + 2].tolist())
         return ThresholdCounts.from_ranking(Levels(self.threshold[some], self.pos[some], self.neg[some]))
 
+    def take(self, groups: Array) -> "CountedLevels":
+        some, start = _entries(self.start, groups)
+        return CountedLevels(start, self.threshold[some], self.pos[some], self.neg[some])
+
     def pooled(self) -> ThresholdCounts:
         order = np.argsort(self.threshold, kind="stable")[::-1]
         columns = (column[order] for column in (self.threshold, self.pos, self.neg))
         return ThresholdCounts.from_ranking(collapse(*columns))
 
     def answer(self, function: Callable[[GroupLevels], Array]) -> Array:
-        return in_pieces(self, self.start, function)
+        return np.concatenate(self.in_pieces(function))
+
+    def in_pieces(self, function: Callable[[GroupLevels], Piece]) -> list[Piece]:
+        """Return what a function makes of the levels of consecutive groups, some million at a time."""
+        return _in_pieces(self, self.start, function)
 
     def levels(self, first: int, last: int) -> GroupLevels:
         """Return the levels of the groups from `first` up to `last`."""
@@ -304,7 +236,8 @@ class CountedLevels:
         start = self.start[first : last + 1] - self.start[first]
         pos, neg = self.pos[some], self.neg[some]
         totals = (np.add.reduceat(each, start[:-1]) for each in (pos, neg))
-        return GroupLevels(start, self.threshold[some], pos, neg, _running(pos, start), _running(neg, start), *totals)
+        summed = (running(each, start) for each in (pos, neg))
+        return GroupLevels(start, self.threshold[some], *summed, *totals, counted=(pos, neg))
 
 
 def totals_of(each: Iterable[CumulativeCounts], dtype: Any = None) -> tuple[Array, Array]:
@@ -341,6 +274,10 @@ class WeightedGroups:
         rows = slice(*self.bounds[group : group + 2].tolist())
         return ThresholdCounts.from_checked(self.positive[rows], self.scores[rows], self.weight[rows])
 
+    def take(self, groups: Array) -> "WeightedGroups":
+        rows, bounds = _entries(self.bounds, groups)
+        return WeightedGroups(self.positive[rows], self.scores[rows], self.weight[rows], bounds)
+
     def pooled(self) -> ThresholdCounts:
         return ThresholdCounts.from_checked(self.positive, self.scores, self.weight)
 
@@ -361,6 +298,9 @@ class CountedGroups:
 
     def counts(self, group: int) -> CumulativeCounts:
         return self.each[group]
+
+    def take(self, groups: Array) -> "CountedGroups":
+        return CountedGroups([self.each[group] for group in groups.tolist()])
 
     def pooled(self) -> ThresholdCounts:
         found = [counts.require_levels("counts of all groups") for counts in self.each]

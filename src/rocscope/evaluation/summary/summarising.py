@@ -102,7 +102,7 @@ def summary(
     >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
     (True, True, True)
     """
-    grouped = _by_group(predictions)
+    grouped = by_group(predictions)
     pooled: Any = {model: groups.pooled() for model, groups in grouped.items()}
     refuse_repeats(pooled or predictions, "summary")
     check.check_level(level)
@@ -138,7 +138,7 @@ def _over_folds(rows: Sequence[SummaryRow], samples: Samples, level: float) -> I
         yield FoldsRow.of(folds, level, seconds.get(model, ()))
 
 
-def _by_group(predictions: Any) -> dict[str, GroupedCounts]:
+def by_group(predictions: Any) -> dict[str, GroupedCounts]:
     """Return counts by group of each model, where such were given."""
     given = {NAMELESS: predictions} if isinstance(predictions, GroupedCounts) else predictions
     grouped = isinstance(given, Mapping) and given and all(isinstance(each, GroupedCounts) for each in given.values())
