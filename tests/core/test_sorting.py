@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rocscope import kernels
 from rocscope.engines.stream import sorting
-from rocscope.engines.stream.growing import Rows
+from rocscope.engines.stream.growing import GrowingRows
 
 SHAPES = {
     "uniform": lambda generator, n, top: generator.integers(0, top, n, endpoint=True),
@@ -42,7 +42,7 @@ def test_as_numpy_sorts(dtype, shape, threads, arrays):
 
 
 def test_keys_come_in_few_arrays():
-    keys, gathered = np.arange(50_060, dtype=np.uint32), Rows()
+    keys, gathered = np.arange(50_060, dtype=np.uint32), GrowingRows()
     assert not gathered
     for piece in np.array_split(keys, 500):
         gathered.add(piece)

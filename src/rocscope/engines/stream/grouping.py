@@ -11,7 +11,7 @@ from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._parts import number, numbered
 from rocscope._types import Array
 from rocscope.engines.sources.columns import Column
-from rocscope.engines.stream.growing import Rows
+from rocscope.engines.stream.growing import GrowingRows
 from rocscope.engines.stream.piles import Packed, pack
 from rocscope.evaluation.groups.counting import array_of
 from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups
@@ -66,7 +66,7 @@ class Kept:
     """Rows of segments: those of numbered ones in few large arrays, those of named ones batch by batch."""
 
     def __init__(self) -> None:
-        self._rows = Rows()
+        self._rows = GrowingRows()
         self._named: list[Apart] = []
         self._weighted = False
 

@@ -8,7 +8,7 @@ _FIRST = 1 << 16
 _MOST_ROWS = 1 << 23
 
 
-class Rows:
+class GrowingRows:
     """Rows that are kept in arrays, each as long as all before it together, so that there are few.
 
     The system gives memory that is asked for at once in large pages, in half the time; what is not filled takes none.

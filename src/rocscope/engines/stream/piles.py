@@ -15,7 +15,7 @@ from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.levels import KINDS, Ranking, encode
 from rocscope.core.ranking import KeyPart, SortedKeys, rank
-from rocscope.engines.stream.growing import Rows
+from rocscope.engines.stream.growing import GrowingRows
 from rocscope.engines.stream.sorting import sort
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
 
@@ -138,7 +138,7 @@ class KeyPile:
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.rows = 0
         self._dtype = dtype
-        self._halves = {"upper": Rows(), "lower": Rows()}
+        self._halves = {"upper": GrowingRows(), "lower": GrowingRows()}
         self._n_pos = 0
         self._waiting = _Waiting()
         self._spilled: dict[str, PartedKeys] = {}
