@@ -77,8 +77,8 @@ class Sample:
         """What is known of the curve: every level, or the ends of ranges."""
         known = vars(self)  # not `cached_property`: before Python 3.12 models that are ranked at once wait for its lock
         if "_points" not in known:
-            ranked = isinstance(self._source, Predictions)
-            known["_points"] = self._source.counts(self._model) if ranked else self._source
+            source = self._source
+            known["_points"] = source.counts(self._model) if isinstance(source, Predictions) else source
         return known["_points"]
 
     @property
