@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rocscope._cores import rows
+from rocscope._cores import digits, rows
 from rocscope.core.levels import KINDS, encode
 
 SHAPES = {
@@ -47,7 +47,10 @@ def test_weighted_rows_as_numpy_sorts_them(shape, kind, whole):
 @pytest.mark.usefixtures("parted")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint64, np.uint8])
-def test_keys_as_numpy_sorts_them(shape, kind):
+@pytest.mark.parametrize("numpy_is_faster", [False, True])
+def test_keys_in_parts(monkeypatch, shape, kind, numpy_is_faster):
+    monkeypatch.setattr(digits, "_WORTH_A_TRY", 0)
+    monkeypatch.setattr(digits, "_numpy_is_faster", lambda _: numpy_is_faster)
     positive, scores = drawn(shape, kind)
     halves = rows.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
     codes = np.array(encode(scores).tolist(), object)
@@ -58,3 +61,22 @@ def test_keys_as_numpy_sorts_them(shape, kind):
         keys = [key for part in parts for piece in part for key in piece.tolist()]
         own = 2 * (codes % top) + positive.astype(int)
         assert keys == sorted(own[chosen].tolist())
+
+
+def test_which_sort_is_faster_is_tried_once_and_only_for_many(monkeypatch):
+    tried = []
+    monkeypatch.setattr(digits, "_numpy_is_faster", lambda dtype: tried.append(dtype))
+    keys = np.arange(9, dtype=np.uint32)[::-1].copy()
+    digits.sort_pieces([keys], keys.size)
+    assert not tried
+    digits.sort_pieces([keys], digits._WORTH_A_TRY)
+    assert tried == [np.uint32]
+    assert keys.tolist() == list(range(9))
+
+
+def test_a_try_tells_the_faster_sort(monkeypatch):
+    digits._numpy_is_faster.cache_clear()
+    monkeypatch.setattr(digits, "sort_by_digits", lambda keys: [keys.sort() for _ in range(20)])
+    assert digits._numpy_is_faster(np.dtype(np.uint64)) is True
+    assert digits._numpy_is_faster.cache_info().currsize == 1
+    digits._numpy_is_faster.cache_clear()

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._cores.digits import sort_pieces
 from rocscope._cores.parts import Parts
 from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._types import Array
@@ -24,10 +25,11 @@ def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[
     """
     keys = np.empty(scores.size, f"u{scores.itemsize}")
     bounds, middle = _deal(positive, scores, None, kind, keys, None)
-    runs = [bounds[:, part : part + 2] for part in range(bounds.shape[1] - 1)]
-    in_threads(lambda own: kernels.parts.settle_keys(keys, own), runs)
-    parts = [tuple(keys[begin:end] for begin, end in own.tolist() if begin < end) for own in runs]
-    return [part for part in parts[middle:] if part], [part for part in parts[:middle] if part]
+    runs = (bounds[:, part : part + 2].tolist() for part in range(bounds.shape[1] - 1))
+    parts = [tuple(keys[begin:end] for begin, end in own if begin < end) for own in runs]
+    upper, lower = [part for part in parts[middle:] if part], [part for part in parts[:middle] if part]
+    in_threads(lambda part: sort_pieces(part, keys.size), upper + lower)
+    return upper, lower
 
 
 def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:
@@ -42,7 +44,7 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
     def settle(part: int) -> None:
         own = slice(begins[part], begins[part + 1])
-        kernels.parts.settle_rows(*dealt, bounds[:, part : part + 2], codes[own], signed[own])
+        kernels.parts.settle(*dealt, bounds[:, part : part + 2], codes[own], signed[own])
 
     in_threads(settle, range(len(begins) - 1))
     return codes, signed

@@ -372,8 +372,8 @@ def _check_counts(values: Any, name: str, n: int) -> Array:
 
 def dot(a: Array, b: Array, most: float) -> float:
     """Return the sum of products of counts, at most `most`; in Python's integers where 64 bits might not hold it."""
-    if a.dtype.kind == "i" and most > _INT64_MAX:
-        return sum(map(mul, a.tolist(), b.tolist()))
+    if a.dtype.kind == "i":
+        return sum(map(mul, a.tolist(), b.tolist())) if most > _INT64_MAX else a.dot(b).item()
     return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine
 
 

@@ -160,7 +160,9 @@ class Levels(Ranking):
     def _cumulative(self) -> tuple[Array, Array]:
         if self.vertices:
             return self.vertices.cumulative
-        tp, fp = in_threads(running, (self.pos, self.neg), None if len(self.pos) >= kernels.SMALL else 1)
+        if self.few:
+            return running(self.pos), running(self.neg)
+        tp, fp = in_threads(running, (self.pos, self.neg))
         return tp, fp
 
     def cumulative(self) -> tuple[Array, Array]:
@@ -257,7 +259,7 @@ def without_signed_zeros(scores: Array) -> Array:
 def collapse(score: Array, pos: Array, neg: Array) -> Levels:
     """Sum the entries of equal score; `score` decreases, every entry has a count above 0."""
     differs = score[1:] != score[:-1]
-    if differs.all():
+    if np.count_nonzero(differs) == differs.size:
         return Levels(score, pos, neg)
     starts = np.flatnonzero(np.concatenate(([True], differs)))
     return Levels(score[starts], np.add.reduceat(pos, starts), np.add.reduceat(neg, starts))

@@ -159,25 +159,7 @@ def sort_rows(keys, values):
 
 
 @Kernel
-def settle_keys(keys, runs):
-    """Sort the keys of a part in place, given by where its runs begin and end."""
-    size = 0
-    for begin, end in runs:
-        size += end - begin
-    own = np.empty(size, keys.dtype)
-    k = 0
-    for begin, end in runs:
-        own[k : k + end - begin] = keys[begin:end]
-        k += end - begin
-    sort_rows(own, None)
-    k = 0
-    for begin, end in runs:
-        keys[begin:end] = own[k : k + end - begin]
-        k += end - begin
-
-
-@Kernel
-def settle_rows(codes, values, runs, out, out_values):
+def settle(codes, values, runs, out, out_values):
     """Bring the rows of a part together from where its runs begin and end, and sort them."""
     k = 0
     for begin, end in runs:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.digits import sort_by_digits
+from rocscope._cores.digits import sort_pieces
 from rocscope._cores.parts import Parts
 from rocscope._cores.rows import Pieces
 from rocscope._cores.threads import in_threads, pieces_of
@@ -31,7 +31,7 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Pieces]:
     if not total:
         return []
     if total <= _FEW:
-        _sort_part(arrays)
+        sort_pieces(arrays, total)
         return [tuple(arrays)]
     return list(_sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads))
 
@@ -40,7 +40,15 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Ite
     """Sort in parts of about so many numbers; one of far more is sorted in parts again, unless it is one score."""
     parts = _parted(arrays, most, threads)
     large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
-    in_threads(_sort_part, (part for part, is_large in zip(parts, large, strict=True) if not is_large), threads)
+    total = sum(array.size for array in arrays)
+
+    def settle(part: Pieces) -> None:
+        if sum(piece.size for piece in part) > 2 * _LARGEST and _is_one_score(part):
+            _sort_two(part)
+        else:
+            sort_pieces(part, total)
+
+    in_threads(settle, (part for part, is_large in zip(parts, large, strict=True) if not is_large), threads)
     for part, is_large in zip(parts, large, strict=True):
         yield from _sort_parted(part, most, threads) if is_large else [part]
 
@@ -57,19 +65,6 @@ def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[Pie
     found = list(zip(arrays, in_threads(bounds_in, arrays, threads), strict=True))
     pieces = ([array[bounds[part] : bounds[part + 1]] for array, bounds in found] for part in range(parts.number))
     return [tuple(piece for piece in part if piece.size) for part in pieces if any(piece.size for piece in part)]
-
-
-def _sort_part(pieces: Sequence[Array]) -> None:
-    """Sort numbers that follow each other in pieces."""
-    if sum(piece.size for piece in pieces) > 2 * _LARGEST and _is_one_score(pieces):
-        _sort_two(pieces)
-        return
-    keys = np.concatenate(pieces)
-    sort_by_digits(keys)
-    start = 0
-    for piece in pieces:
-        piece[:] = keys[start : start + piece.size]
-        start += piece.size
 
 
 def _is_one_score(pieces: Sequence[Array]) -> bool:
