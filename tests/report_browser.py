@@ -101,6 +101,19 @@ def firefox(tmp_path_factory):
     page.close()
 
 
+_SETTLED = """() => new Promise((done) => {
+  let [still, frames, changed] = [0, 0, false];
+  const watch = new MutationObserver(() => { changed = true; });
+  watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const look = () => {
+    still = changed ? 0 : still + 1;
+    changed = false;
+    if (still < 3 && frames++ < 120) return requestAnimationFrame(look);
+    watch.disconnect();
+    done();
+  };
+  requestAnimationFrame(look);
+})"""
 _TO_TOP = """() => {
     const top = document.createElement("a");
     top.tabIndex = -1;
@@ -135,8 +148,8 @@ class Opened:
         return self.settle()
 
     def settle(self) -> "Opened":
-        """Wait until what was changed is drawn."""
-        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        """Wait until what was changed is drawn, which may take several frames."""
+        self.page.evaluate(_SETTLED)
         return self
 
     def set(self, **entries: object) -> "Opened":

@@ -107,6 +107,9 @@ def test_a_condition_is_applied_said_kept_in_the_address_and_undone(live):
     assert live.page.text_content("#where-said") == ""
     live.until(lambda: "where=" not in live.page.url)
     live.page.click("text=Undo")
+    live.until(lambda: live.page.input_value("#where") != "")
+    if live.page.input_value("#where") == "age >":  # which stood for a pause, and so is a step of its own
+        live.page.click("text=Undo")
     live.until(lambda: live.page.input_value("#where") == "age > 50")
     live.until(lambda: live.size == sizes(PREDS.select(AGE > 50)))
     live.page.goto("about:blank")

@@ -51,7 +51,7 @@ class Parts:
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         middle = min(max(((1 << (8 * pieces[0].itemsize - 1)) >> shift) - first, 0), buckets)
         begins = np.zeros(buckets + 1, np.bool_)
-        begins[bounds.searchsorted(np.arange(number) * (bounds[-1] / number), side="right") - 1] = True
+        begins[bounds.searchsorted(np.arange(1, number) * (bounds[-1] / number), side="right") - 1] = True
         begins[[0, middle]] = False, middle > 0
         part = np.cumsum(begins, dtype=np.uint16)
         return cls(int(part[buckets - 1]) + 1, int(part[middle]), (*where, part))

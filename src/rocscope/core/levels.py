@@ -158,12 +158,7 @@ class Levels(Ranking):
 
     @cached_property
     def _cumulative(self) -> tuple[Array, Array]:
-        if self.vertices:
-            return self.vertices.cumulative
-        if self.few:
-            return running(self.pos), running(self.neg)
-        tp, fp = in_threads(running, (self.pos, self.neg))
-        return tp, fp
+        return self.vertices.cumulative if self.vertices else (running(self.pos), running(self.neg))
 
     def cumulative(self) -> tuple[Array, Array]:
         return self._cumulative

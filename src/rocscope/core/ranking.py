@@ -5,7 +5,7 @@ memory than the sorted rows. There are three: `Levels` holds the arrays; `Sorted
 width of the score, and `SortedRows` one integer and a weight; both make the levels anew at each pass.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -59,9 +59,7 @@ class SortedKeys(Ranking):
         return [SortedKeys((part,), self.dtype, 0).blocks() for part in self.parts]
 
     def blocks(self) -> Iterator[Block]:
-        positives = rows = 0
-        for part in self.parts:
-            positives, rows = yield from scan_keys(part.load(), part.high_bit, positives, rows)
+        return scan_parts(((part.load(), part.high_bit) for part in self.parts), np.dtype(f"u{self.dtype.itemsize}"))
 
     def count_pairs(self) -> tuple[float, float]:
         if PAIRS not in vars(self):  # unless whoever made all blocks has counted them
@@ -105,15 +103,27 @@ def key_parts(upper: Sequence[Pieces], lower: Sequence[Pieces], dtype: np.dtype[
     return tuple(KeyPart(pieces, high_bit) for parts, high_bit in halves for pieces in reversed(parts))
 
 
-def scan_keys(keys: Array, high_bit: Any, positives: int, rows: int) -> Generator[Block, None, tuple[int, int]]:
-    """Yield the levels of sorted keys, downwards, after so many positives and rows; return these numbers at the end."""
-    code = np.empty(_BLOCK, keys.dtype)
-    tp, fp = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
-    last = keys.size - 1
-    while last >= 0:
-        found, last, positives, rows = kernels.ranks.scan(keys, last, positives, rows, code, tp, fp)
-        code[:found] |= high_bit
-        yield Block(code[:found], tp[:found], fp[:found])
+def scan_parts(
+    parts: Iterable[tuple[Array, Any]], width: np.dtype[Any], positives: int = 0, rows: int = 0
+) -> Generator[Block, None, tuple[int, int]]:
+    """Yield the levels of parts, downwards, after so many positives and rows; return these numbers at the end.
+
+    A part is sorted keys and their highest bit. Blocks depend on the levels alone, not on how these are parted.
+    """
+    code, tp, fp = np.empty(_BLOCK, width), np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
+    filled = 0
+    for keys, high_bit in parts:
+        last = keys.size - 1
+        while last >= 0:
+            free = code[filled:], tp[filled:], fp[filled:]
+            found, last, positives, rows = kernels.ranks.scan(keys, last, positives, rows, *free)
+            free[0][:found] |= high_bit
+            filled += found
+            if filled == _BLOCK:
+                yield Block(code, tp, fp)
+                filled = 0
+    if filled:
+        yield Block(code[:filled], tp[:filled], fp[:filled])
     return positives, rows
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from rocscope._output import temporary_folder
 from rocscope._types import Array
 from rocscope.core.levels import Block, Ranking
-from rocscope.core.ranking import KeyPart, scan_keys
+from rocscope.core.ranking import KeyPart, scan_parts
 from rocscope.core.weighted import WeightedRows
 from rocscope.errors import EngineError
 
@@ -278,7 +278,7 @@ class SpilledKeys(_Spilled):
                 yield Block(code, np.array([positives]), np.array([rows - positives]))
                 continue
             (keys,) = part.load(spill)
-            positives, rows = yield from scan_keys(keys, high_bit, positives, rows)
+            positives, rows = yield from scan_parts([(keys, high_bit)], keys.dtype, positives, rows)
 
 
 class SpilledRows(_Spilled, WeightedRows):
