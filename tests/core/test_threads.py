@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rocscope._cores import rows, threads
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import KeyPart, SortedKeys
+from rocscope.curves import precision_recall
 from rocscope.geometry import pool
 
 ROWS = st.lists(st.tuples(st.booleans(), st.integers(-8, 8)), min_size=2, max_size=40)
@@ -71,3 +72,20 @@ def test_cores_are_those_allowed(monkeypatch, wanted, expected):
     monkeypatch.setenv("NUMBA_NUM_THREADS", wanted)
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     assert threads.cores() == (expected or allowed)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_blocks_do_not_depend_on_the_order_of_rows(monkeypatch, kind):
+    monkeypatch.setattr(rows, "_LEAST_PART", 1 << 13)
+    generator = np.random.default_rng(0)
+    y, score = generator.random(60_000) < 0.3, generator.standard_normal(60_000).astype(kind)
+    one, other = (
+        ThresholdCounts.from_scores(y[order], score[order])
+        for order in (np.argsort(score), generator.permutation(y.size))
+    )
+    assert [part.size for part in one.ranking.parts] != [part.size for part in other.ranking.parts]
+    for mine, theirs in zip(one.ranking.blocks(), other.ranking.blocks(), strict=True):
+        assert np.array_equal(mine.code, theirs.code)
+        assert np.array_equal(mine.tp, theirs.tp)
+        assert np.array_equal(mine.fp, theirs.fp)
+    assert precision_recall(one).average_precision == precision_recall(other).average_precision
