@@ -46,6 +46,19 @@ CONDITIONS = (
 STEPS = 60
 SLIDERS = ("#cost-fn-range", "#prevalence-range", "#threshold-range")
 
+COUNTING = """() => {
+  const log = window.counted = {began: 0, seconds: 0};
+  const said = document.querySelector(".few");
+  let counting = false;
+  document.addEventListener("keydown", ({key}) => {
+    if (key === "Enter") Object.assign(log, {began: performance.now(), seconds: 0});
+  }, true);
+  new MutationObserver(() => {
+    const now = said.textContent === "Counting …";
+    if (counting && !now) log.seconds = (performance.now() - log.began) / 1000;
+    counting = now;
+  }).observe(said, {subtree: true, childList: true, characterData: true});
+}"""
 WATCH = """() => {
   const log = window.watched = {chosen: 0, asked: 0, told: 0, drawn: 0, gap: 0, at: 0};
   document.addEventListener("change", (event) => event.target.id === "files" && (log.chosen = performance.now()), true);
@@ -231,17 +244,18 @@ def workbench(driver: Any, program: str, data: Path) -> bool:
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             began = time.perf_counter()
             page.goto(next(word for word in said.split() if word.startswith("http://")))
-            page.wait_for_selector("#roc [data-role=point]", state="attached")
+            while page.query_selector("#roc [data-role=point]") is None:  # to wait for a selector looks twice a second
+                page.wait_for_timeout(20)
             first = time.perf_counter() - began
             page.wait_for_timeout(5000)  # how sure areas are comes after
+            page.evaluate(COUNTING)
             refreshed: list[float] = []
             for condition in CONDITIONS:
                 page.fill("#where", condition)
-                began = time.perf_counter()
                 page.press("#where", "Enter")
-                page.wait_for_selector("text=Counting …")
-                page.wait_for_selector("text=Counting …", state="detached")
-                refreshed.append(time.perf_counter() - began)
+                while not (seconds := page.evaluate("() => window.counted.seconds")):
+                    page.wait_for_timeout(50)
+                refreshed.append(seconds)
                 page.wait_for_timeout(3000)
         finally:
             server.terminate()
