@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._types import Array
 from rocscope.core.levels import KINDS, Ranking, encode
-from rocscope.core.ranking import KeyPart, SortedKeys, rank
+from rocscope.core.ranking import KeyPart, SortedKeys, key_parts, rank
 from rocscope.engines.stream.growing import GrowingRows
 from rocscope.engines.stream.sorting import sort
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
@@ -165,17 +165,16 @@ class KeyPile:
         for name, half in self._halves.items():
             half.add(getattr(packed, name))
 
-    def _sorted(self, name: str) -> list[KeyPart]:
-        """Return the keys of a half in parts that ascend, and begin it anew."""
-        top = np.asarray(1 << (self._dtype.itemsize * 8 - 1), f"u{self._dtype.itemsize}")[()]
-        arrays = [keys for (keys,) in self._halves[name].take()]
-        return [KeyPart(pieces, top if name == "upper" else top ^ top) for pieces in sort(arrays)]
+    def _sorted(self, *names: str) -> tuple[KeyPart, ...]:
+        """Return the keys of these halves in parts by decreasing score, and begin them anew."""
+        halves = {name: sort([keys for (keys,) in self._halves[name].take()]) for name in names}
+        return key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
 
     def spill(self, spill: Spill) -> None:
         if self._waiting.rows:
             self._add_keys(self._packed_waiting())
         for name in self._halves:
-            parts = self._sorted(name)
+            parts = list(reversed(self._sorted(name)))
             if parts and name not in self._spilled:
                 self._spilled[name] = PartedKeys.like(spill, parts)
             while parts:
@@ -192,8 +191,7 @@ class KeyPile:
             return rank(positive, scores)
         if self._waiting.rows:
             self._add_keys(self._packed_waiting())
-        parts = tuple(part for name in ("upper", "lower") for part in reversed(self._sorted(name)))
-        return SortedKeys(parts, self._dtype, self._n_pos)
+        return SortedKeys(self._sorted(*self._halves), self._dtype, self._n_pos)
 
 
 class RowPile:

@@ -38,9 +38,9 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Pieces]:
 
 def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[Pieces]:
     """Sort in parts of about so many numbers; one of far more is sorted in parts again, unless it is one score."""
-    parts = _parted(arrays, most, threads)
-    large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
     total = sum(array.size for array in arrays)
+    parts = _parted(arrays, -(-total // most), threads)
+    large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
 
     def settle(part: Pieces) -> None:
         if sum(piece.size for piece in part) > 2 * _LARGEST and _is_one_score(part):
@@ -53,9 +53,9 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Ite
         yield from _sort_parted(part, most, threads) if is_large else [part]
 
 
-def _parted(arrays: Sequence[Array], most: int, threads: int | None) -> list[Pieces]:
-    """Bring arrays into the same parts, of scores that ascend."""
-    parts = Parts.of(arrays, 0, -(-sum(array.size for array in arrays) // most), least_shift=1)
+def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[Pieces]:
+    """Bring arrays into the same parts, about so many, of scores that ascend."""
+    parts = Parts.of(arrays, 0, number, least_shift=1)
 
     def bounds_in(array: Array) -> list[int]:
         bounds = np.empty(parts.number + 1, np.int64)
