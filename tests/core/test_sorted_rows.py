@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rocscope._cores import digits, rows
-from rocscope.core.levels import KINDS, encode
+from rocscope._ordered import KINDS, encode
 
 SHAPES = {
     "probabilities": lambda generator, n: generator.random(n),

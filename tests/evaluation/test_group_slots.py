@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rocscope import Predictions, auc
-from rocscope.core.levels import encode
+from rocscope._ordered import encode
 from rocscope.evaluation.groups import slots
 
 SPREADS = {

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._hooks import reach
+from rocscope._ordered import count_at_least, without_signed_zeros
 from rocscope._types import Array, Ties
 from rocscope._whole import UNIT, Sums, is_moderate, running, scale_of
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import Levels, Ranking, collapse, count_at_least, without_signed_zeros
+from rocscope.core.levels import Levels, Ranking, collapse
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import rank
 from rocscope.core.result import number

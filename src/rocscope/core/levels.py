@@ -1,21 +1,18 @@
-"""Ranked levels, the form that every ranking can take, and the ordered bits by which scores are compared."""
+"""Ranked levels, the form that every ranking can take."""
 
-import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from rocscope import kernels
 from rocscope._cores.threads import in_threads
+from rocscope._ordered import decode, encode
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, rounded, running, whole_sums
-
-KINDS = {"u": 0, "i": 1, "f": 2}
-"""What the kernels call unsigned, signed and floating-point scores."""
 
 PAIRS = "_pairs"
 
@@ -109,7 +106,7 @@ class Ranking:
 
     def decode(self, code: Array) -> Array:
         """Return the thresholds that codes stand for."""
-        return decode(code.astype(f"u{self.dtype.itemsize}"), self.dtype)
+        return decode(code, self.dtype)
 
     def rows(self) -> tuple[Array, Array]:
         """Return scores, and weights, negative for negatives, that sum exactly to the levels."""
@@ -223,34 +220,6 @@ def all_pairs(found: list[tuple[float, float, float, float]]) -> tuple[float, fl
     return concordant, tied
 
 
-def decode(code: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the scores whose ordered bits these are, in the memory of the codes; see `kernels.ranks.ordered`."""
-    width = code.itemsize * 8
-    top = code.dtype.type(1 << (width - 1))
-    if dtype.kind == "i":
-        code ^= top
-    elif dtype.kind == "f":
-        flipped = code >> code.dtype.type(width - 1)
-        flipped -= code.dtype.type(1)  # every bit, where the highest is 0
-        flipped |= top
-        code ^= flipped
-    return code.view(dtype)
-
-
-def encode(scores: Array) -> Array:
-    """Return the ordered bits of scores; the reverse of `decode`, but for -0.0, which becomes 0.0."""
-    bits = scores.view(f"u{scores.itemsize}")
-    top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
-    if scores.dtype.kind == "u":
-        return bits
-    return bits ^ top if scores.dtype.kind == "i" else np.where(bits <= top, bits | top, ~bits)
-
-
-def without_signed_zeros(scores: Array) -> Array:
-    """Return scores with 0.0 for -0.0."""
-    return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
-
-
 def collapse(score: Array, pos: Array, neg: Array) -> Levels:
     """Sum the entries of equal score; `score` decreases, every entry has a count above 0."""
     differs = score[1:] != score[:-1]
@@ -258,34 +227,3 @@ def collapse(score: Array, pos: Array, neg: Array) -> Levels:
         return Levels(score, pos, neg)
     starts = np.flatnonzero(np.concatenate(([True], differs)))
     return Levels(score[starts], np.add.reduceat(pos, starts), np.add.reduceat(neg, starts))
-
-
-def count_at_least(threshold: Array, cut: float) -> int:
-    """Count the levels whose score is at least `cut`, comparing exactly: `cut` is not rounded to their type."""
-    dtype = threshold.dtype
-    if dtype.kind == "f":
-        lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
-    else:
-        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
-    if cut > highest:
-        return 0
-    if cut <= lowest:
-        return threshold.size
-    below = cast(int, np.searchsorted(threshold[::-1], least_from(cut, dtype), side="left"))
-    return threshold.size - int(below)
-
-
-def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
-    """Return the least score of a type that is not below `cut`, which is within what the type holds."""
-    smallest = dtype.type(cut if dtype.kind == "f" else math.ceil(cut))
-    if smallest.item() < cut:
-        with np.errstate(under="ignore"):  # the number after 0 is meant to be tiny
-            smallest = np.nextafter(smallest, dtype.type(math.inf))
-    return smallest
-
-
-def after_infinity(scores: Array) -> Array:
-    """Return infinity and then the scores, decreasing; as Python integers where float64 would round them."""
-    exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
-    dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
-    return np.concatenate([np.array([np.inf], dtype), scores.astype(dtype)])

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._cores.rows import Pieces, sorted_keys
 from rocscope._cores.threads import in_threads
+from rocscope._ordered import KINDS, decode, without_signed_zeros
 from rocscope._types import Array
-from rocscope.core.levels import KINDS, PAIRS, Block, Levels, Ranking, all_pairs, collapse, decode, without_signed_zeros
+from rocscope.core.levels import PAIRS, Block, Levels, Ranking, all_pairs, collapse
 from rocscope.core.weighted import rank_weighted
 
 _BLOCK = 16_384
@@ -83,7 +84,7 @@ class SortedKeys(Ranking):
             code[begin:end] |= self.parts[number].high_bit
 
         in_threads(scan, range(len(self.parts)))
-        return decode(code, self.dtype), tp, fp
+        return decode(code, self.dtype, in_place=True), tp, fp
 
     def thresholds(self) -> Array:
         return self._points[0]

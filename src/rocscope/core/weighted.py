@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._cores.rows import sorted_rows
+from rocscope._ordered import KINDS, encode
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, condensed, whole_sums
-from rocscope.core.levels import KINDS, Block, Levels, Ranking, encode
+from rocscope.core.levels import Block, Levels, Ranking
 
 _BLOCK = 16_384
 _CROWDED = 4
@@ -105,6 +106,24 @@ class SortedRows(WeightedRows):
 
     def blocks(self) -> Iterator[Block]:
         return self._levels.blocks_of(self._masses[0]) if self.few else super().blocks()
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array, Array]:
+        """Thresholds, and sums from (0, 0) on, as if in one block."""
+        size, zero = self.codes.size, self.signed[:1] * 0
+        code, tp, fp = np.empty(size, np.uint64), np.empty(size + 1, zero.dtype), np.empty(size + 1, zero.dtype)
+        tp[0] = fp[0] = 0
+        steps = np.empty(size, np.uint8)
+        levels, _ = kernels.weights.scan(
+            self.codes, self.signed, size - 1, np.zeros(4, zero.dtype), code, tp[1:], fp[1:], steps
+        )
+        return self.decode(code[:levels]), tp[: levels + 1], fp[: levels + 1]
+
+    def thresholds(self) -> Array:
+        return super().thresholds() if self.few else self._points[0]
+
+    def cumulative(self) -> tuple[Array, Array]:
+        return super().cumulative() if self.few else self._points[1:]
 
     def _weigh(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
         return self._levels.weigh_pairs(scale_pos, scale_neg) if self.few else super()._weigh(scale_pos, scale_neg)

@@ -10,10 +10,10 @@ import numpy as np
 from rocscope import _validation as check
 from rocscope._frame import frame_of
 from rocscope._hooks import reach
+from rocscope._ordered import after_infinity
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import after_infinity
 from rocscope.core.result import Result, jsonable, number
 from rocscope.curves.picture import picture
 from rocscope.errors import OneClassError

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from rocscope import kernels
+from rocscope._ordered import encode, without_signed_zeros
 from rocscope._tensors import NUMBERS, ranks_there, type_of, widened
 from rocscope._types import Array
-from rocscope.core.levels import Levels, Ranking, encode, without_signed_zeros
+from rocscope.core.levels import Levels, Ranking
 
 
 @dataclass(frozen=True, eq=False)

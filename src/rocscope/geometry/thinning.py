@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._ordered import after_infinity
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.levels import Block, after_infinity
+from rocscope.core.levels import Block
 from rocscope.geometry.hull import pool
 from rocscope.kernels.lines import farthest
 

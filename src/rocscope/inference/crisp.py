@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
+from rocscope._ordered import count_at_least
 from rocscope._types import Array
-from rocscope.core.levels import count_at_least
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from rocscope._hooks import reach
+from rocscope._ordered import encode
 from rocscope._types import Array
-from rocscope.core.levels import encode
 from rocscope.core.result import Result, html_table
 from rocscope.errors import ScoreError
 from rocscope.ranges.binned import BinnedCounts

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._ordered import count_at_least, without_signed_zeros
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import Pairs, ThresholdCounts, dot
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import Levels, count_at_least, without_signed_zeros
+from rocscope.core.levels import Levels
 from rocscope.core.result import jsonable, number
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError
 from rocscope.ranges.envelope import Boxes, envelope

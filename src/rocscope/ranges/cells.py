@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from rocscope import kernels
+from rocscope._ordered import encode
 from rocscope._types import Array
-from rocscope.core.levels import encode
 from rocscope.core.ranking import KeyPart, SortedKeys, rank
 
 Coded = tuple[Array, Array, Array]

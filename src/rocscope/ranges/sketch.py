@@ -6,10 +6,10 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope import kernels
+from rocscope._ordered import decode, encode
 from rocscope._stored import Fields
 from rocscope._types import Array
 from rocscope._whole import running
-from rocscope.core.levels import decode, encode
 from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import ScoreError, ShapeError
 from rocscope.ranges.binned import BinnedCounts
@@ -336,7 +336,7 @@ def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
     ends = low[first], reach[np.append(first[1:], low.size) - 1]
     wins = _wins(low, high, pos, neg, first, most)
     bins = [np.add.reduceat(column, first) for column in (pos, neg)]
-    columns = (*(decode(end[::-1].astype(f"u{dtype.itemsize}"), dtype) for end in ends), *(b[::-1] for b in bins))
+    columns = (*(decode(end[::-1], dtype) for end in ends), *(b[::-1] for b in bins))
     return BinnedCounts(*columns, wins=tuple(bound[::-1] for bound in wins))
 
 

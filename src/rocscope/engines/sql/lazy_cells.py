@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from rocscope._ordered import without_signed_zeros
 from rocscope._types import Array
-from rocscope.core.levels import without_signed_zeros
 from rocscope.engines.sources import columns
 from rocscope.engines.sql.zoom import Span, SpanCounts
 from rocscope.errors import ScoreError

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from rocscope._ordered import without_signed_zeros
 from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.levels import collapse, without_signed_zeros
+from rocscope.core.levels import collapse
 from rocscope.core.provenance import Provenance
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns

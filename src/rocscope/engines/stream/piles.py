@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._ordered import KINDS, encode
 from rocscope._types import Array
-from rocscope.core.levels import KINDS, Ranking, encode
+from rocscope.core.levels import Ranking
 from rocscope.core.ranking import KeyPart, SortedKeys, key_parts, rank
 from rocscope.engines.stream.growing import GrowingRows
 from rocscope.engines.stream.sorting import sort

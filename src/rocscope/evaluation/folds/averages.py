@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocscope._ordered import after_infinity
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.curve import CountCurve, Curve, after_infinity, cumulative, interpolate
+from rocscope.curves.curve import CountCurve, Curve, cumulative, interpolate
 from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
 from rocscope.errors import WeightError
 from rocscope.evaluation.folds import across

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._cores.threads import in_threads
+from rocscope._ordered import decode, encode, least_from
 from rocscope._parts import deal
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import Levels, collapse, decode, encode, least_from
+from rocscope.core.levels import Levels, collapse
 from rocscope.evaluation.groups.levels import GroupLevels, running
 from rocscope.evaluation.groups.slots import sorted_by_slot
 
@@ -84,7 +85,7 @@ class SortedGroups:
 
     def counts(self, group: int) -> ThresholdCounts:
         begin, middle, end = self.bounds[2 * group : 2 * group + 3].tolist()
-        scores = decode(self.codes[begin:end].copy(), self.dtype)
+        scores = decode(self.codes[begin:end], self.dtype)
         return ThresholdCounts.from_checked(np.arange(begin, end) < middle, scores)
 
     def take(self, groups: Array) -> "SortedGroups":
@@ -94,7 +95,7 @@ class SortedGroups:
     def pooled(self) -> ThresholdCounts:
         sizes = np.diff(self.bounds)
         positive = np.repeat(np.arange(sizes.size) % 2 == 0, sizes)
-        return ThresholdCounts.from_checked(positive, decode(self.codes.copy(), self.dtype))
+        return ThresholdCounts.from_checked(positive, decode(self.codes, self.dtype))
 
     def lowest(self, tp: Array, fp: Array) -> Array:
         """Return the lowest score of each group that is among its `tp` highest positives or `fp` highest negatives."""

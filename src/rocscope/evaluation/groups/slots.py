@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._cores.digits import sort_by_digits
 from rocscope._cores.threads import in_threads
+from rocscope._ordered import KINDS, encode
 from rocscope._types import Array
-from rocscope.core.levels import KINDS, encode
 
 _MOST_SHORT = 2**31
 _SHORT_BITS = 16

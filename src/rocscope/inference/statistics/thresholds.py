@@ -7,10 +7,10 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope import metrics
+from rocscope._ordered import count_at_least
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.levels import count_at_least
 from rocscope.curves.campaign import Campaign
 from rocscope.errors import InputError
 from rocscope.inference.influence.linear import CountShares, Linear, Smooth
