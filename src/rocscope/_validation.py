@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._columns.labels import zeros_and_ones
 from rocscope._columns.texts import told_apart
 from rocscope._columns.unrounded import as_written, unpacked
 from rocscope._tensors import as_array as as_array
@@ -100,8 +101,8 @@ def _equal(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
 def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDArray[np.bool_]:
     if labels.dtype == np.bool_:
         return labels
-    if labels.dtype.kind in "iu" and labels.view(f"u{labels.itemsize}").max() <= 1:
-        return labels.view(np.bool_) if labels.itemsize == 1 else labels.astype(np.bool_)
+    if labels.dtype.kind in "iu" and (positive := zeros_and_ones(labels)) is not None:
+        return positive
     if labels.dtype.kind in "iufO":
         positive = np.asarray(labels == 1, dtype=np.bool_)
         if any((positive | (labels == negative)).all() for negative in (0, -1)):

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from rocscope._cores import digits, rows
+from rocscope import kernels
+from rocscope._cores import keys as sorted_parts
+from rocscope._cores import rows
 from rocscope._ordered import KINDS, encode
 
 SHAPES = {
@@ -18,7 +20,7 @@ SHAPES = {
 
 @pytest.fixture(params=[(1 << 10, 1 << 8), (1 << 18, 1 << 16)], ids=["many parts", "one part"])
 def parted(request, monkeypatch):
-    monkeypatch.setattr(rows, "_PIECE", request.param[0])
+    monkeypatch.setattr(rows, "_LEAST_PIECE", request.param[0])
     monkeypatch.setattr(rows, "_LEAST_PART", request.param[1])
 
 
@@ -49,34 +51,39 @@ def test_weighted_rows_as_numpy_sorts_them(shape, kind, whole):
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint64, np.uint8])
 @pytest.mark.parametrize("numpy_is_faster", [False, True])
 def test_keys_in_parts(monkeypatch, shape, kind, numpy_is_faster):
-    monkeypatch.setattr(digits, "_WORTH_A_TRY", 0)
-    monkeypatch.setattr(digits, "_numpy_is_faster", lambda _: numpy_is_faster)
+    monkeypatch.setattr(sorted_parts, "_WORTH_A_TRY", 0)
+    monkeypatch.setattr(sorted_parts, "_numpy_is_faster", lambda _: numpy_is_faster)
     positive, scores = drawn(shape, kind)
     halves = rows.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
     codes = np.array(encode(scores).tolist(), object)
     top = 1 << (8 * scores.itemsize - 1)
     for parts, chosen in zip(halves, (codes >= top, codes < top), strict=True):
-        firsts = [part[0][0].item() >> 1 for part in parts]
+        firsts = [part.load()[0].item() >> 1 for part in parts]
         assert firsts == sorted(set(firsts))  # no score is in two parts
-        keys = [key for part in parts for piece in part for key in piece.tolist()]
+        keys = [key for part in parts for key in part.load().tolist()]
         own = 2 * (codes % top) + positive.astype(int)
         assert keys == sorted(own[chosen].tolist())
+        for part in parts:
+            label, code = part.load() & 1, part.load() >> 1
+            above = code[label == 1][:, np.newaxis].astype(object) - code[label == 0].astype(object)
+            expected = (above > 0).sum(), (above == 0).sum(), label.sum(), part.size - label.sum()
+            assert part.pairs == part.counted == expected
 
 
 def test_which_sort_is_faster_is_tried_once_and_only_for_many(monkeypatch):
     tried = []
-    monkeypatch.setattr(digits, "_numpy_is_faster", lambda dtype: tried.append(dtype))
+    monkeypatch.setattr(sorted_parts, "_numpy_is_faster", lambda dtype: tried.append(dtype))
     keys = np.arange(9, dtype=np.uint32)[::-1].copy()
-    digits.sort_pieces([keys], keys.size)
+    sorted_parts.sort_pieces([keys], keys.size)
     assert not tried
-    digits.sort_pieces([keys], digits._WORTH_A_TRY)
+    sorted_parts.sort_pieces([keys], sorted_parts._WORTH_A_TRY)
     assert tried == [np.uint32]
     assert keys.tolist() == list(range(9))
 
 
 def test_a_try_tells_the_faster_sort(monkeypatch):
-    digits._numpy_is_faster.cache_clear()
-    monkeypatch.setattr(digits, "sort_by_digits", lambda keys: [keys.sort() for _ in range(20)])
-    assert digits._numpy_is_faster(np.dtype(np.uint64)) is True
-    assert digits._numpy_is_faster.cache_info().currsize == 1
-    digits._numpy_is_faster.cache_clear()
+    sorted_parts._numpy_is_faster.cache_clear()
+    monkeypatch.setattr(kernels.parts, "sort_rows", lambda keys, _: [keys.sort() for _ in range(20)])
+    assert sorted_parts._numpy_is_faster(np.dtype(np.uint64)) is True
+    assert sorted_parts._numpy_is_faster.cache_info().currsize == 1
+    sorted_parts._numpy_is_faster.cache_clear()

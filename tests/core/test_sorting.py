@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocscope import kernels
+from rocscope._cores.keys import count_pairs
 from rocscope.engines.stream import sorting
 from rocscope.engines.stream.growing import GrowingRows
 
@@ -31,13 +32,12 @@ def test_as_numpy_sorts(dtype, shape, threads, arrays):
     rows = sum(piece.size for piece in pieces)
     expected = np.sort(np.concatenate(pieces))
     parts = sorting.sort(pieces, threads)
-    assert np.array_equal(np.concatenate([piece for part in parts for piece in part]), expected)
-    assert all(np.shares_memory(piece, values) for part in parts for piece in part)
-    assert sum(piece.size for part in parts for piece in part) == rows
-    large = [part for part in parts if sum(piece.size for piece in part) > 2 * sorting._FEW]
-    assert all(min(map(np.min, part)) >> 1 == max(map(np.max, part)) >> 1 for part in large)
-    last = [max(map(np.max, part)) >> 1 for part in parts]
-    first = [min(map(np.min, part)) >> 1 for part in parts]
+    assert np.array_equal(np.concatenate([part.load() for part in parts]), expected)
+    assert all(np.shares_memory(piece, values) for part in parts for piece in part.pieces)
+    assert sum(part.size for part in parts) == rows
+    last = [part.load()[-1] >> 1 for part in parts]
+    first = [part.load()[0] >> 1 for part in parts]
+    assert all(low == high for part, low, high in zip(parts, first, last, strict=True) if part.size > 2 * sorting._FEW)
     assert all(before < after for before, after in zip(last[:-1], first[1:], strict=True))  # no score is in two
 
 
@@ -63,7 +63,8 @@ def test_large_arrays_of_one_score_are_not_copied(monkeypatch, rest):
     keys[:rest] = 2
     expected = np.sort(keys)
     parts = sorting.sort(np.array_split(keys, 3))
-    assert np.array_equal(np.concatenate([piece for part in parts for piece in part]), expected)
+    assert np.array_equal(np.concatenate([part.load() for part in parts]), expected)
+    assert [part.counted for part in parts] == [count_pairs(part.load()) for part in parts]
     assert len(parts) == 1 + rest
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocscope._cores import rows, threads
+from rocscope._cores.keys import KeyPart
 from rocscope.core.counts import ThresholdCounts
-from rocscope.core.ranking import KeyPart, SortedKeys
+from rocscope.core.ranking import SortedKeys
 from rocscope.curves import precision_recall
 from rocscope.geometry import pool
 

@@ -219,3 +219,12 @@ def test_a_generator_goes_on_and_none_draws_by_chance():
 def test_what_is_no_random_state(state):
     with pytest.raises(InputError, match=r"random_state: expected a whole number from 0 to 2\^32 - 1, a Generator, a "):
         check.check_random_state(state)
+
+
+@pytest.mark.parametrize("kind", ["i1", "u2", "i8"])
+def test_a_third_label_far_behind_is_found(kind):
+    labels = np.arange(100_000).astype(kind) & 1
+    assert check.check_labels(labels).tolist() == (labels == 1).tolist()
+    labels[-1] = 2
+    with pytest.raises(LabelError, match="2 first in row 99999"):
+        check.check_labels(labels)

@@ -4,21 +4,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.digits import sort_pieces
+from rocscope._cores.keys import KeyPart, sort_pieces
 from rocscope._cores.parts import Parts
 from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._types import Array
 
-_PIECE = 1 << 18  # rows that are brought into parts within the cache
-_MOST_PIECES = 128
+_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 20  # rows that are brought into parts within the cache
+_PIECES = 16
 _LEAST_PART = 1 << 17
 _MOST_PARTS = 512  # more would be written to at a time than the processor keeps the pages of
 
-Pieces = tuple[Array, ...]
-"""Pieces of an array that follow each other."""
 
-
-def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[Pieces], list[Pieces]]:
+def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[KeyPart], list[KeyPart]]:
     """Return the keys of rows in parts that ascend: of scores whose highest ordered bit is 1, and of others.
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.ranks.pack`.
@@ -28,8 +25,8 @@ def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[
     runs = (bounds[:, part : part + 2].tolist() for part in range(bounds.shape[1] - 1))
     parts = [tuple(keys[begin:end] for begin, end in own if begin < end) for own in runs]
     upper, lower = [part for part in parts[middle:] if part], [part for part in parts[:middle] if part]
-    in_threads(lambda part: sort_pieces(part, keys.size), upper + lower)
-    return upper, lower
+    found = in_threads(lambda part: sort_pieces(part, keys.size), upper + lower)
+    return found[: len(upper)], found[len(upper) :]
 
 
 def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:
@@ -58,7 +55,7 @@ def _deal(
     Returns where each piece has each part (and where it ends), and the first part whose highest ordered bit is 1.
     """
     labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
-    pieces = pieces_of(bits.size, max(_PIECE, bits.size // _MOST_PIECES))
+    pieces = pieces_of(bits.size, min(max(-(-bits.size // _PIECES), _LEAST_PIECE), _MOST_PIECE))
     number = min(-(-bits.size // _LEAST_PART), _MOST_PARTS)
     parts = Parts.of([bits[rows] for rows in pieces], kind, number)
     bounds = np.empty((len(pieces), parts.number + 1), np.int64)

@@ -14,7 +14,7 @@ from rocscope._ordered import decode, encode
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, rounded, running, whole_sums
 
-PAIRS = "_pairs"
+_PAIRS = "_pairs"
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Ranking:
 
     def count_pairs(self) -> tuple[float, float]:
         """Return the pairs of a positive and a negative that are ranked right, and those that are tied."""
-        if PAIRS not in vars(self):
+        if _PAIRS not in vars(self):
             in_threads(lambda blocks: deque(blocks, maxlen=0), self.counted_ranges())
-        return vars(self)[PAIRS]
+        return vars(self)[_PAIRS]
 
     def counted_ranges(self) -> list[Iterator[Block]]:
         """Return `ranges`; whoever goes through all of them leaves to `count_pairs` nothing to do."""
@@ -74,7 +74,7 @@ class Ranking:
                 yield block
             found[number] = concordant, tied, tp, fp
             if None not in found:
-                vars(self)[PAIRS] = all_pairs(found)
+                vars(self)[_PAIRS] = all_pairs(found)
 
         return [counted(number, blocks) for number, blocks in enumerate(ranges)]
 

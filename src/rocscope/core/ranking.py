@@ -6,7 +6,7 @@ width of the score, and `SortedRows` one integer and a weight; both make the lev
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,34 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.rows import Pieces, sorted_keys
+from rocscope._cores.keys import KeyPart
+from rocscope._cores.rows import sorted_keys
 from rocscope._cores.threads import in_threads
 from rocscope._ordered import KINDS, decode, without_signed_zeros
 from rocscope._types import Array
-from rocscope.core.levels import PAIRS, Block, Levels, Ranking, all_pairs, collapse
+from rocscope.core.levels import Block, Levels, Ranking, all_pairs, collapse
 from rocscope.core.weighted import rank_weighted
 
 _BLOCK = 16_384
-
-
-@dataclass(frozen=True)
-class KeyPart:
-    """Sorted keys of consecutive scores, of which none is elsewhere, in pieces that follow each other upwards.
-
-    `high_bit` is the highest bit of the codes, which is no part of a key; see `kernels.ranks.pack`.
-    """
-
-    pieces: Pieces
-    high_bit: Any
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return sum(piece.size for piece in self.pieces)
-
-    def load(self) -> Array:
-        """Return the keys in one array."""
-        return self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
 
 
 @dataclass(frozen=True)
@@ -62,11 +43,15 @@ class SortedKeys(Ranking):
     def blocks(self) -> Iterator[Block]:
         return scan_parts(((part.load(), part.high_bit) for part in self.parts), np.dtype(f"u{self.dtype.itemsize}"))
 
+    def counted_ranges(self) -> list[Iterator[Block]]:
+        return self.ranges()
+
     def count_pairs(self) -> tuple[float, float]:
-        if PAIRS not in vars(self):  # unless whoever made all blocks has counted them
-            found = in_threads(lambda part: kernels.ranks.count_key_pairs(part.load()), self.parts)
-            vars(self)[PAIRS] = all_pairs(found)
-        return vars(self)[PAIRS]
+        return self._pairs
+
+    @cached_property
+    def _pairs(self) -> tuple[float, float]:
+        return all_pairs(in_threads(lambda part: part.pairs, self.parts))
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
@@ -97,11 +82,11 @@ class SortedKeys(Ranking):
         return Levels(self.thresholds(), np.diff(tp), np.diff(fp))
 
 
-def key_parts(upper: Sequence[Pieces], lower: Sequence[Pieces], dtype: np.dtype[Any]) -> tuple[KeyPart, ...]:
-    """Return parts of keys that ascend, of scores whose highest ordered bit is 1 and of others, by decreasing score."""
+def key_parts(upper: Sequence[KeyPart], lower: Sequence[KeyPart], dtype: np.dtype[Any]) -> tuple[KeyPart, ...]:
+    """Return parts that ascend, of scores whose highest ordered bit is 1 and of others, by decreasing score."""
     top = np.asarray(1 << (dtype.itemsize * 8 - 1), f"u{dtype.itemsize}")[()]
     halves = (upper, top), (lower, top ^ top)
-    return tuple(KeyPart(pieces, high_bit) for parts, high_bit in halves for pieces in reversed(parts))
+    return tuple(replace(part, high_bit=bit) for parts, bit in halves for part in reversed(parts))
 
 
 def scan_parts(

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import _validation as check
-from rocscope._cores.digits import sort_by_digits
+from rocscope import kernels
+from rocscope._cores.keys import KeyPart
 from rocscope._progress import Progress, reporting
 from rocscope.core.counted import CountedModels
 from rocscope.core.ranking import key_parts
@@ -115,13 +116,13 @@ def _ranked(rows: Packed) -> Packed:
     """Sort keys, which is most of the work; their levels would take more memory while they wait."""
     for half in (rows.lower, rows.upper):
         if half is not None:
-            sort_by_digits(half)
+            kernels.parts.sort_rows(half, None)
     return rows
 
 
 def _levels(packed: Packed) -> Coded:
     if packed.lower is not None and packed.upper is not None:
-        return levels_of_keys(key_parts([(packed.upper,)], [(packed.lower,)], packed.dtype))
+        return levels_of_keys(key_parts([KeyPart((packed.upper,))], [KeyPart((packed.lower,))], packed.dtype))
     scores, column = packed.columns
     if not packed.weighted:
         return ranked_levels(column.astype(np.bool_), scores, None)

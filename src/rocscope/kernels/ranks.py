@@ -97,25 +97,22 @@ def count_pairs(tp, fp, block_tp, block_fp):
 
 @Kernel
 def count_key_pairs(keys):
-    """Return the concordant and the tied pairs of increasing keys, and how many positives and negatives there are.
+    """Return the concordant pairs of increasing keys, those and the tied ones, and the number of negatives.
 
     Of one score negatives come first, so that those before a positive are ranked below it or tied with it. Nothing is
     decided by a branch.
     """
     one = keys.dtype.type(1)
-    previous = keys[0]
-    not_above = 0
-    tied = 0
-    pos = 0
-    tied_neg = 0
+    concordant, not_above, neg, below, previous = 0, 0, 0, 0, keys[0]
     for i in range(keys.size):
-        is_pos = np.int64(keys[i] & one)
-        not_above += is_pos * (i - pos)
-        tied_neg = tied_neg * np.int64((keys[i] ^ previous) <= one) + (1 - is_pos)
-        tied += is_pos * tied_neg
-        pos += is_pos
-        previous = keys[i]
-    return not_above - tied, tied, pos, keys.size - pos
+        key = keys[i]
+        is_neg = np.int64(~key & one)
+        below = below if (key ^ previous) <= one else neg
+        concordant += 0 if is_neg else below
+        not_above += 0 if is_neg else neg
+        neg += is_neg
+        previous = key
+    return concordant, not_above, neg
 
 
 @Kernel

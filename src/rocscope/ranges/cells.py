@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from rocscope import kernels
+from rocscope._cores.keys import KeyPart
 from rocscope._ordered import encode
 from rocscope._types import Array
-from rocscope.core.ranking import KeyPart, SortedKeys, rank
+from rocscope.core.ranking import SortedKeys, rank
 
 Coded = tuple[Array, Array, Array]
 """Codes of distinct scores (their ordered bits, in 64), decreasing, with the positives and negatives of each."""

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._cores.keys import KeyPart
 from rocscope._ordered import KINDS, encode
 from rocscope._types import Array
 from rocscope.core.levels import Ranking
-from rocscope.core.ranking import KeyPart, SortedKeys, key_parts, rank
+from rocscope.core.ranking import SortedKeys, key_parts, rank
 from rocscope.engines.stream.growing import GrowingRows
 from rocscope.engines.stream.sorting import sort
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.digits import sort_pieces
+from rocscope._cores.keys import KeyPart, sort_pieces
 from rocscope._cores.parts import Parts
-from rocscope._cores.rows import Pieces
 from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._types import Array
+
+Pieces = tuple[Array, ...]
 
 _FEW = 1 << 17  # numbers that are no parts
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
@@ -23,34 +24,33 @@ _LEAST_SLICE = 1 << 20  # smaller ones are brought into parts sooner, and put to
 _SLICES = 256
 
 
-def sort(arrays: Sequence[Array], threads: int | None = None) -> list[Pieces]:
-    """Sort keys in place, and return parts of the arrays that ascend; keys of one score are all in one part."""
+def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
+    """Sort keys in place, and return them in parts that ascend; keys of one score are all in one part."""
     total = sum(array.size for array in arrays)
     most = max(total // _SLICES, _LEAST_SLICE)
     arrays = [array[rows] for array in arrays for rows in pieces_of(array.size, most)]
     if not total:
         return []
     if total <= _FEW:
-        sort_pieces(arrays, total)
-        return [tuple(arrays)]
+        return [sort_pieces(arrays, total)]
     return list(_sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads))
 
 
-def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[Pieces]:
+def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[KeyPart]:
     """Sort in parts of about so many numbers; one of far more is sorted in parts again, unless it is one score."""
     total = sum(array.size for array in arrays)
     parts = _parted(arrays, -(-total // most), threads)
     large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
 
-    def settle(part: Pieces) -> None:
+    def settle(part: Pieces) -> KeyPart:
         if sum(piece.size for piece in part) > 2 * _LARGEST and _is_one_score(part):
-            _sort_two(part)
-        else:
-            sort_pieces(part, total)
+            return _sort_two(part)
+        return sort_pieces(part, total)
 
-    in_threads(settle, (part for part, is_large in zip(parts, large, strict=True) if not is_large), threads)
+    small = (part for part, is_large in zip(parts, large, strict=True) if not is_large)
+    settled = iter(in_threads(settle, small, threads))
     for part, is_large in zip(parts, large, strict=True):
-        yield from _sort_parted(part, most, threads) if is_large else [part]
+        yield from _sort_parted(part, most, threads) if is_large else [next(settled)]
 
 
 def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[Pieces]:
@@ -72,12 +72,14 @@ def _is_one_score(pieces: Sequence[Array]) -> bool:
     return len({end >> end.dtype.type(1) for piece in pieces for end in (piece.min(), piece.max())}) == 1
 
 
-def _sort_two(pieces: Sequence[Array]) -> None:
+def _sort_two(pieces: Pieces) -> KeyPart:
     """Sort the keys of one score, without a copy of them all."""
     one = pieces[0].dtype.type(1)
     low = pieces[0][0] & ~one
-    even = sum(piece.size - int((piece & one).sum(dtype=np.int64)) for piece in pieces)
+    pos = sum(int((piece & one).sum(dtype=np.int64)) for piece in pieces)
+    neg = left = sum(piece.size for piece in pieces) - pos
     for piece in pieces:
-        n = min(even, piece.size)
+        n = min(left, piece.size)
         piece[:n], piece[n:] = low, low | one
-        even -= n
+        left -= n
+    return KeyPart(pieces, counted=(0, pos * neg, pos, neg))

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._cores.keys import KeyPart
 from rocscope._output import temporary_folder
 from rocscope._types import Array
 from rocscope.core.levels import Block, Ranking
-from rocscope.core.ranking import KeyPart, scan_parts
+from rocscope.core.ranking import scan_parts
 from rocscope.core.weighted import WeightedRows
 from rocscope.errors import EngineError
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.digits import sort_by_digits
 from rocscope._cores.threads import in_threads
 from rocscope._ordered import KINDS, encode
 from rocscope._types import Array
@@ -119,7 +118,7 @@ def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
     begins = np.cumsum(sizes) - sizes
     long = codes.size >= _LONG * slots
     if codes.size and not long:
-        sort_by_digits(codes, slot)
+        kernels.parts.sort_rows(codes, slot)
     kernels.groups.deal(slot, codes, begins.copy(), out)
     for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True) if long else ():
         out[begin : begin + size].sort()
