@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from peers import duckdb_sql, polars_group_by
-from timing import took
+from timing import took, touch_memory
 
 BYTES_A_ROW = 4.6
 GROUP = 1 << 20
@@ -77,6 +77,7 @@ def run(name: str, path: Path, memory: int) -> dict[str, float]:
     """Run one contender in a process of its own."""
     command = [sys.executable, __file__, "--task", name, "--keep", str(path)]
     environment = os.environ | {"BENCH_MEMORY": str(memory)}
+    touch_memory(4 * path.stat().st_size)
     process = took(lambda: subprocess.run(command, capture_output=True, text=True, env=environment))
     done = process.answer
     if done.returncode:
