@@ -68,6 +68,22 @@ def test_threads_keep_the_order_and_raise():
         threads.in_threads(lambda n: 1 // n, [1, 0], 2)
 
 
+def test_an_error_in_any_thread_is_raised_and_ends_the_work():
+    meet, taken = threading.Barrier(2), []
+
+    def work(number):
+        taken.append(number)
+        if number < 2:
+            meet.wait(9)  # so that each of two threads has one
+        if threading.current_thread() is not threading.main_thread():
+            raise IndexError(number)
+        return number
+
+    with pytest.raises(IndexError):
+        threads.in_threads(work, range(10_000), 2)
+    assert len(taken) < 10_000
+
+
 @pytest.mark.parametrize(("wanted", "expected"), [("1", 1), ("0", 1), ("", None), ("many", None), ("100000", None)])
 def test_cores_are_those_allowed(monkeypatch, wanted, expected):
     monkeypatch.setenv("NUMBA_NUM_THREADS", wanted)

@@ -9,7 +9,7 @@ from rocscope._cores.parts import Parts
 from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._types import Array
 
-_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 20  # rows that are brought into parts within the cache
+_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19  # rows that are brought into parts within the cache
 _PIECES = 16
 _LEAST_PART = 1 << 17
 _MOST_PARTS = 512  # more would be written to at a time than the processor keeps the pages of

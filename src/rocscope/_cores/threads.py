@@ -1,6 +1,7 @@
 """Work on all cores: how many there are, and what they do at the same time."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -18,13 +19,39 @@ def cores() -> int:
 
 
 def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
-    """Return what a function makes of each item, in their order; one item takes no thread."""
+    """Return what a function makes of each item, in their order; one item takes no other thread than this.
+
+    Threads, of which this is one, help themselves to the next item: to hand over each takes longer than a small one.
+    """
     items = list(items)
-    threads = min(threads or cores(), len(items))
-    if threads <= 1:
+    others = min(threads or cores(), len(items)) - 1
+    if others <= 0:
         return [function(item) for item in items]
-    with ThreadPoolExecutor(threads, "rocscope") as pool:
-        return list(pool.map(function, items))
+    left = deque(range(len(items)))
+    found: dict[int, _Result] = {}
+
+    def work() -> None:
+        try:
+            while (number := _next_of(left)) is not None:
+                found[number] = function(items[number])
+        except BaseException:
+            left.clear()
+            raise
+
+    with ThreadPoolExecutor(others, "rocscope") as pool:
+        helpers = [pool.submit(work) for _ in range(others)]
+        work()
+    for helper in helpers:
+        helper.result()
+    return [found[number] for number in range(len(items))]
+
+
+def _next_of(left: deque[int]) -> int | None:
+    """Return the next number, or None where there is none, which to ask first would not tell for sure."""
+    try:
+        return left.popleft()
+    except IndexError:
+        return None
 
 
 def pieces_of(rows: int, size: int) -> list[slice]:
