@@ -271,6 +271,14 @@ def test_parts_are_the_rows_that_masks_find(path, preds):
             np.testing.assert_array_equal(part.scores["score"], own.scores["score"])
 
 
+def test_as_many_segments_as_a_byte_tells():
+    preds = rs.Predictions(np.tile([0, 1], 256), np.arange(512), segment=np.arange(256, dtype=np.uint8).repeat(2))
+    assert [part.scores["score"].tolist() for part in preds.by_segment().values()] == np.arange(512).reshape(
+        -1, 2
+    ).tolist()
+    assert preds.counts(by="segment").n.tolist() == [2] * 256
+
+
 def test_a_mapping_of_what_is_made_when_asked_for():
     preds = rs.Predictions([1, 0, 1], {"a": [3, 2, 1], "b": [1, 2, 3]}, segment=["x", "x", "y"])
     grouped, parts = preds.counts("b", by="segment"), preds.by_segment()
