@@ -23,7 +23,7 @@ def sample(rng):
     """Draw tied scores of one or two models in one to four groups, some of them of one class."""
     y, scores = tied_scores(rng, rows=60, names="ab", lift=3)
     n = y.size
-    weight = None if rng.random() < 0.8 else rng.integers(1, 4, n) / 2
+    weight = None if rng.random() < 0.8 else rng.integers(1, 4, n) / rng.choice([2, 10])
     return Predictions(y.astype(int), scores, segment=rng.integers(0, rng.integers(1, 5), n), sample_weight=weight)
 
 
