@@ -154,7 +154,7 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
     (array([6, 5, 7]), array([0, 1, 1, 3]))
     """
     if slot.size < kernels.SMALL:  # few are sorted without a compiler
-        return values[np.argsort(slot, kind="stable")], np.cumsum(np.bincount(slot + 1, minlength=slots + 1))
+        return values[np.argsort(slot, kind="stable")], np.cumsum(np.append(0, np.bincount(slot, minlength=slots)))
     bounds = np.zeros(slots + 1, np.int64)
     kernels.groups.count(slot, slot.dtype.type(0), bounds[1:])
     np.cumsum(bounds, out=bounds)

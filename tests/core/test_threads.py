@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -77,11 +78,11 @@ def test_an_error_in_any_thread_is_raised_and_ends_the_work():
             meet.wait(9)  # so that each of two threads has one
         if threading.current_thread() is not threading.main_thread():
             raise IndexError(number)
-        return number
+        time.sleep(0.01)
 
     with pytest.raises(IndexError):
-        threads.in_threads(work, range(10_000), 2)
-    assert len(taken) < 10_000
+        threads.in_threads(work, range(1_000), 2)
+    assert len(taken) < 10
 
 
 @pytest.mark.parametrize(("wanted", "expected"), [("1", 1), ("0", 1), ("", None), ("many", None), ("100000", None)])

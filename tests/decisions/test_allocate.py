@@ -1,5 +1,7 @@
 """One budget for many groups, against the linear program over all thresholds of all groups, solved by HiGHS."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -7,6 +9,7 @@ from scipy.optimize import linprog
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import Allocation
+from rocscope.decisions.lots.drawing import lots
 from rocscope.errors import InputError, PairingError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores
@@ -20,7 +23,7 @@ def sample(rng):
     """Draw tied scores of one or two models in one to four groups, some of them of one class."""
     y, scores = tied_scores(rng, rows=60, names="ab", lift=3)
     n = y.size
-    weight = None if rng.random() < 0.8 else rng.integers(1, 4, n) / 2
+    weight = None if rng.random() < 0.8 else rng.integers(1, 4, n) / rng.choice([2, 10])
     return Predictions(y.astype(int), scores, segment=rng.integers(0, rng.integers(1, 5), n), sample_weight=weight)
 
 
@@ -238,6 +241,46 @@ def test_exactly_as_many_as_there_is_capacity_for(capacity):
     assert plan.select(rows, ids, random_state=1).tolist() != chosen.tolist() or capacity in (0, 300, 2000)
     more = Predictions(np.tile(rows.y_true, 3), {"a": np.tile(rows.scores["a"], 3)}, segment=["north"] * 6000)
     assert plan.predict(more).sum() <= 3 * capacity
+
+
+def taken_by_hand(found, sample, rows, ids, most):
+    """Return the cases that are taken of each group of one threshold, and how many of each, one group at a time."""
+    planned, n = [], {g: int((rows.segment == g).sum()) for g in np.unique(rows.segment).tolist()}
+    for g in n:
+        inside, score = sample.segment == g, sample.scores["a"]
+        above = [rule.share * int((inside & (score >= rule.threshold)).sum()) for rule in found.rules(g)]
+        planned.append(sum(above, Fraction(0)) * n[g] / int(inside.sum()))
+    total = min(sum(planned), most)
+    planned = [each * total / (sum(planned) or 1) for each in planned]
+    size = [int(each) for each in planned]
+    for i in sorted(range(len(n)), key=lambda i: size[i] - planned[i])[: int(total) - sum(size)]:
+        size[i] += 1
+    lot, chosen = lots(ids, len(rows), 0), set()
+    for g, number in zip(n, size, strict=True):
+        own = np.flatnonzero(rows.segment == g).tolist()
+        chosen |= set(sorted(own, key=lambda i: (-int(rows.scores["a"][i]), lot[i]))[:number])
+    return chosen, dict(zip(n, size, strict=True))
+
+
+@in_parts(30, 1_000)
+def test_of_very_many_groups_those_cases_are_taken_that_are_of_each_alone(cases, part):
+    rng = np.random.default_rng([1, part])
+    for _ in counted(cases):
+        several, n = int(rng.integers(2, 40)), int(rng.integers(80, 400))
+        segment = np.concatenate([np.arange(several), rng.integers(0, several, n - several)])
+        sample = Predictions(rng.random(n) < 0.4, {"a": rng.integers(0, 12, n)}, segment=segment)
+        capacity = int(rng.integers(0, n))
+        found = rs.allocate(sample, Context(cost_fn=2), capacity=capacity)
+        m = int(rng.integers(20, 500))
+        rows = Predictions(np.arange(m) > 9, {"a": rng.integers(0, 12, m)}, segment=rng.integers(0, several, m))
+        ids = np.char.add("id", rng.permutation(m).astype(str))
+        chosen = found.predict(rows, ids)
+        expected, size = taken_by_hand(found, sample, rows, ids, Fraction(capacity * m, n))
+        for g, number in size.items():
+            own = np.flatnonzero(rows.segment == g)
+            assert chosen[own].sum() == number
+            assert len(found.rules(g)) == 2 or set(own[chosen[own]].tolist()) == expected & set(own.tolist())
+        assert found.predict(rows).tolist() == found.predict(rows, np.arange(m)).tolist()
 
 
 def test_what_costs_nothing_and_what_is_never_worth_it():

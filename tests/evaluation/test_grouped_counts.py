@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import isnan, nan
+from math import fsum, isnan, nan
 from unittest import mock
 
 import numpy as np
@@ -269,6 +269,25 @@ def test_parts_are_the_rows_that_masks_find(path, preds):
             for column in ("y_true", "segment", "sample_weight"):
                 np.testing.assert_array_equal(getattr(part, column), getattr(own, column))
             np.testing.assert_array_equal(part.scores["score"], own.scores["score"])
+
+
+def test_weights_of_groups_are_summed_without_loss_whatever_the_scores_are():
+    rng = np.random.default_rng(3)
+    y, segment, weight = rng.random(4000) < 0.4, rng.integers(0, 30, 4000), 10 ** rng.uniform(-9, 0, 4000)
+    preds = rs.Predictions(y, {"a": rng.integers(0, 9, 4000), "b": y}, segment=segment, sample_weight=weight)
+    for model in "ab":
+        grouped = preds.counts(model, by="segment")
+        for own, found in ((y, grouped.n_pos), (~y, grouped.n_neg)):
+            assert found.tolist() == [fsum(weight[own & (segment == g)].tolist()) for g in range(30)]
+    assert rs.evaluation.compare_groups(preds)["a", "b"].difference.n == 30
+
+
+def test_as_many_segments_as_a_byte_tells():
+    preds = rs.Predictions(np.tile([0, 1], 256), np.arange(512), segment=np.arange(256, dtype=np.uint8).repeat(2))
+    assert [part.scores["score"].tolist() for part in preds.by_segment().values()] == np.arange(512).reshape(
+        -1, 2
+    ).tolist()
+    assert preds.counts(by="segment").n.tolist() == [2] * 256
 
 
 def test_a_mapping_of_what_is_made_when_asked_for():

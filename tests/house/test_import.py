@@ -70,6 +70,11 @@ def test_a_first_small_decision_waits_for_no_compiler(call):
     assert "numba" not in loaded_by("import rocscope as rs", ROWS, call)
 
 
+def test_a_report_and_means_over_groups_wait_for_no_distributions():
+    grouped = "g = rs.Predictions(y * 2, s * 2, segment=[0] * len(y) + [1] * len(y)).counts(by='segment')"
+    assert "scipy.stats" not in modules_after("import rocscope as rs", ROWS, grouped, "g.mean_auc()", "rs.Report(g)")
+
+
 @pytest.mark.parametrize("read", ["rs.read_counts", "rs.engines.read_sketch"])
 @pytest.mark.parametrize(("rows", "needed"), [(1_000, {"pyarrow"}), (120_000, {"pyarrow", "numba", "scipy"})])
 def test_plain_parquet_is_counted_without_what_it_does_not_need(tmp_path, read, rows, needed):

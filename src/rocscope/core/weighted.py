@@ -150,10 +150,10 @@ def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
     starts = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
     if starts.size == codes.size:
         return codes, pos, neg
-    return codes[starts], _sums(pos, starts), _sums(neg, starts)
+    return codes[starts], sums_from(pos, starts), sums_from(neg, starts)
 
 
-def _sums(weights: Array, starts: Array) -> Array:
+def sums_from(weights: Array, starts: Array) -> Array:
     """Sum weights from each start up to the next, in two parts of their digits, of which the upper is not rounded."""
     least = 2.0 ** min(np.frexp(weights.sum())[1] + 1, 1023) if weights.dtype.kind == "f" else 0
     upper = (weights + least) - least

@@ -1,42 +1,37 @@
 """Allocation: which cases of which group a shared budget goes to, and what that costs."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope._frame import frame_of
-from rocscope._parts import numbered
+from rocscope._parts import deal, numbered
 from rocscope._types import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable, number
 from rocscope.decisions.allocating.bounding import GroupShares, rate_of
 from rocscope.decisions.allocating.outlines import Outlines, listed
+from rocscope.decisions.allocating.taking import (
+    NEAR,
+    UNIT,
+    GroupRule,
+    best,
+    drawn,
+    in_units,
+    lowest,
+    rounded_to,
+    whole_numbers,
+)
 from rocscope.decisions.allocating.terms import Terms
 from rocscope.decisions.lots.drawing import lots
-from rocscope.decisions.models import predict, scores_of, size_of
+from rocscope.decisions.models import scores_of, size_of
 from rocscope.errors import InputError
-
-_ROUNDED = Fraction(1, 10**9)
-
-
-class GroupRule(NamedTuple):
-    """A threshold that decides a share of the cases of a group."""
-
-    share: Fraction
-    model: str
-    threshold: float
-
-    def __str__(self) -> str:
-        whom = {np.inf: "nobody", -np.inf: "everybody"}.get(
-            self.threshold
-        ) or f"score≥{self.threshold:.6g} of {self.model}"
-        return whom if self.share == 1 else f"{float(self.share):.4g} × {whom}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,16 +148,6 @@ class Allocation(Result):
             threshold = -np.inf if all_cases else points.score[point : point + 1].tolist()[0]
             yield GroupRule(self._parts.share[i], points.models[points.model[point]], threshold)
 
-    def _share(self, group: int) -> Fraction:
-        """Return the exact share of the cases of a group that is predicted positive."""
-        term, points, share = self._terms.of(group), self._points, Fraction(0)
-        for i in range(self._begin[group], self._begin[group + 1]):
-            point = self._parts.point[i]
-            if point >= 0:
-                tp, fp = (Fraction(axis[point].item()) for axis in (points.tp, points.fp))
-                share += self._parts.share[i] * term.cases(tp, fp)
-        return share / term.cases(*(Fraction(axis[group].item()) for axis in (points.n_pos, points.n_neg)))
-
     def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.bool_]:
         """Return which cases are predicted positive: of each group the share that is planned, exactly.
 
@@ -198,15 +183,37 @@ class Allocation(Result):
         unknown = [name for name in listed(named) if name not in known]
         if unknown:
             raise InputError("segment", expected="groups that were allocated to", got=check.listing(unknown))
-        groups = [known[name] for name in listed(named)]
-        columns = scores_of(self._models(groups), scores)
-        lot = lots(np.arange(size) if ids is None else ids, size, check.seed_of(random_state))
-        order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=named.size))
-        rows = np.split(order, ends[:-1])
-        chosen = np.zeros(size, bool)
-        for group, own, most in zip(groups, rows, self._numbers(groups, rows), strict=True):
-            within = {model: score[own] for model, score in columns.items()}
-            chosen[own] = _drawn(list(self._rules(group)), within, lot[own], most)
+        groups = np.array([known[name] for name in listed(named)])
+        columns = scores_of(self._models(groups.tolist()), scores)
+        most = self._numbers(groups, np.bincount(code, minlength=named.size))
+        lot_of = partial(lots, ids, size, check.seed_of(random_state))
+        return self._taken(groups, code, columns, most, lot_of)
+
+    def _taken(
+        self, groups: Array, code: Array, columns: dict[str, Array], most: Array, lot_of: Callable[[Array], Array]
+    ) -> NDArray[np.bool_]:
+        """Return the best cases of each group, of which lots are drawn only where they decide."""
+        chosen, left, lot = np.zeros(code.size, bool), np.zeros_like(most), np.zeros(code.size, np.uint64)
+        parts = self._begin[groups]
+        alone, point = self._begin[groups + 1] == parts + 1, self._parts.point[parts]
+        model = np.where(point < 0, 0, self._points.model[np.maximum(point, 0)])
+        several, tied = np.flatnonzero(~alone[code]), [np.zeros(0, np.intp)]
+        for name, column in columns.items():
+            mine = alone & (model == self._points.models.index(name))
+            own = np.flatnonzero(mine[code])
+            if own.size:
+                sure, open_, found = best(column[own], code[own], most)
+                chosen[own[sure]], left[mine] = True, found[mine]
+                tied.append(own[open_])
+        decided = np.concatenate(tied)
+        drawn_of = np.concatenate([decided, several])
+        lot[drawn_of] = lot_of(drawn_of)
+        chosen[decided] = lowest(lot[decided], code[decided], left)
+        rows, bounds = deal(code[several], several, most.size)
+        for i in np.flatnonzero(~alone).tolist():
+            own = rows[bounds[i] : bounds[i + 1]]
+            within = {name: column[own] for name, column in columns.items()}
+            chosen[own] = drawn(list(self._rules(int(groups[i]))), within, lot[own], int(most[i]))
         return chosen
 
     def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
@@ -228,19 +235,33 @@ class Allocation(Result):
             return self._points.models
         return list(dict.fromkeys(rule.model for group in groups for rule in self._rules(group)))
 
-    def _numbers(self, groups: list[int], rows: list[Array]) -> list[int]:
-        """Return how many cases of each group are taken."""
-        planned = [self._share(group) * own.size for group, own in zip(groups, rows, strict=True)]
+    def _numbers(self, groups: Array, sizes: Array) -> Array:
+        """Return how many cases of each group are taken, where there are so many."""
+        planned = self._planned(groups, sizes)
         if self.in_money:
-            return [int(each + _ROUNDED) for each in planned]
-        total, size = sum(planned, Fraction(0)), sum(own.size for own in rows)
+            return np.array([(each + NEAR) // UNIT for each in planned])
+        total = sum(planned)
         if self.limit is not None:
             points, every = self._points, np.arange(self.names.size)
-            most = self.limit * size / self._terms.total("cases", every, points.n_pos, points.n_neg)
-            if total > most + _ROUNDED:
-                planned = [each * most / total for each in planned]
-                total = most
-        return _rounded_to(int(total + _ROUNDED), planned)
+            cases = self._terms.total("cases", every, points.n_pos, points.n_neg)
+            most = in_units(self.limit * int(sizes.sum()) / cases)
+            if total > most + NEAR:
+                planned, total = [each * most // total for each in planned], most
+        return np.array(rounded_to((total + NEAR) // UNIT, planned))
+
+    def _planned(self, groups: Array, sizes: Array) -> list[int]:
+        """Return the share of so many cases that is planned for each group, in `UNIT`."""
+        parts, points, begin = self._parts, self._points, self._begin.tolist()
+        axes = (np.where(parts.point < 0, 0, axis[np.maximum(parts.point, 0)]) for axis in (points.tp, points.fp))
+        tp, fp, n_pos, n_neg = whole_numbers(*axes, points.n_pos, points.n_neg)
+        share = [each.numerator if each.denominator == 1 else each for each in parts.share]
+        weights, kind = [whole_numbers([term.pos], [term.neg]) for term in self._terms.every], self._terms.kind.tolist()
+        found: list[int] = []
+        for group, size in zip(groups.tolist(), sizes.tolist(), strict=True):
+            (pos,), (neg,) = weights[kind[group]]
+            taken = sum(share[i] * (pos * tp[i] + neg * fp[i]) for i in range(begin[group], begin[group + 1]))
+            found.append(in_units(taken * size, pos * n_pos[group] + neg * n_neg[group]))
+        return found
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with a row for each group: its rule, and what is expected of it.
@@ -285,44 +306,3 @@ class Allocation(Result):
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"Allocation({', '.join(facts)})"
-
-
-def _rounded_to(total: int, planned: list[Fraction]) -> list[int]:
-    """Return whole numbers of a given sum: each number rounded down, and those that lose most by it up.
-
-    Examples
-    --------
-    >>> _rounded_to(3, [Fraction(1, 2), Fraction(3, 4), Fraction(7, 4)])
-    [0, 1, 2]
-    """
-    found = [int(each + _ROUNDED) for each in planned]
-    lost = sorted(range(len(planned)), key=lambda i: found[i] - planned[i])
-    for i in lost[: max(total - sum(found), 0)]:
-        found[i] += 1
-    return found
-
-
-def _drawn(rules: list[GroupRule], scores: dict[str, Array], lot: Array, most: int) -> NDArray[np.bool_]:
-    """Return exactly so many cases of a group: of those that thresholds agree on their share, by lot."""
-    pattern = np.zeros(lot.size, np.int64)
-    for bit, rule in enumerate(rules):
-        pattern |= predict(scores[rule.model], rule.threshold).astype(np.int64) << bit
-    kinds, place = np.unique(pattern, return_inverse=True)
-    chance = [
-        sum((rule.share for bit, rule in enumerate(rules) if kind >> bit & 1), Fraction(0)) for kind in kinds.tolist()
-    ]
-    ranked = sorted(range(kinds.size), key=lambda i: -chance[i])
-    sizes = np.bincount(place, minlength=kinds.size).tolist()
-    amount = [chance[i] * sizes[i] for i in ranked]
-    short = most - sum(amount, Fraction(0))
-    for j in range(len(ranked)) if short > 0 else reversed(range(len(ranked))):
-        before = amount[j]
-        amount[j] = max(Fraction(0), min(Fraction(sizes[ranked[j]]), before + short))
-        short -= amount[j] - before
-    taken = np.zeros(lot.size, bool)
-    goodness = np.unique(scores[rules[-1].model], return_inverse=True)[1]
-    for i, wanted in zip(ranked, _rounded_to(most, amount), strict=True):
-        own = np.flatnonzero(place == i)
-        best = np.zeros(own.size, np.intp) if 0 < chance[i] < 1 else -goodness[own]
-        taken[own[np.lexsort((lot[own], best))[:wanted]]] = True
-    return taken

@@ -16,6 +16,8 @@ from rocscope.sample import NAMELESS, kind_of, samples_of
 
 _MOST_PAIRS = 2.0**62
 _ROUNDS = 4
+_SAME = 1e-12
+"""By what share sums of the same weights in another order differ at most."""
 
 
 @dataclass(frozen=True)
@@ -198,12 +200,17 @@ def _joined(models: list[str], found: list[Outlines]) -> Outlines:
     """Return the points of several models, which must have ranked the same rows."""
     first = found[0]
     for model, each in zip(models, found, strict=True):
-        if not (np.array_equal(each.n_pos, first.n_pos) and np.array_equal(each.n_neg, first.n_neg)):
+        if not all(np.allclose(*two, _SAME, 0) for two in ((each.n_pos, first.n_pos), (each.n_neg, first.n_neg))):
             expected = f"as many positives and negatives in each group as {models[0]!r} has"
             raise PairingError(f"segments of {model!r}", expected=expected, got="others")
-    order = np.argsort(np.concatenate([each.group for each in found]), kind="stable")
+    group = np.concatenate([each.group for each in found])
+    order = np.argsort(group, kind="stable")
     score = _together([each.score for each in found])[order]
-    tp, fp = (np.concatenate([getattr(each, name) for each in found])[order] for name in ("tp", "fp"))
+    tp, fp = (np.concatenate([getattr(each, name) for each in found]) for name in ("tp", "fp"))
+    tp, fp = (
+        np.where(axis < (1 - _SAME) * total, axis, total)[order]
+        for axis, total in ((tp, first.n_pos[group]), (fp, first.n_neg[group]))
+    )
     model = np.repeat(np.arange(len(found)), [each.tp.size for each in found])[order]
     start = np.sum([each.start for each in found], axis=0)
     return Outlines(first.names, models, start, score, model, tp, fp, first.n_pos, first.n_neg)

@@ -13,8 +13,10 @@ from rocscope.errors import InputError
 _BYTES = 8
 
 
-def lots(ids: Any, size: int, seed: int) -> NDArray[np.uint64]:
+def lots(ids: Any, size: int, seed: int, rows: Array | None = None) -> NDArray[np.uint64]:
     """Return the lot of each case: a whole number below 2⁶⁴ that the text of its identifier and the seed fix.
+
+    Those of some rows only, if they are given; numbers of rows are the identifiers where there are none.
 
     Raises
     ------
@@ -26,13 +28,15 @@ def lots(ids: Any, size: int, seed: int) -> NDArray[np.uint64]:
     >>> lots(["b", "a"], 2, 0).tolist() == lots(["a", "b"], 2, 0).tolist()[::-1]
     True
     """
-    column = check.check_column(ids, "ids", size)
-    check.check_present(column, "ids", InputError)
-    texts = [str(each) for each in column.tolist()]
-    if len(set(texts)) < size:
-        seen: set[str] = set()
-        twice = next(text for text in texts if text in seen or seen.add(text))
-        raise InputError("ids", expected="a different one in each row", got=f"{twice!r} twice")
+    column = np.arange(size) if ids is None else check.check_column(ids, "ids", size)
+    if ids is not None:
+        check.check_present(column, "ids", InputError)
+        names = [str(each) for each in column.tolist()]
+        if len(set(names)) < size:
+            seen: set[str] = set()
+            twice = next(name for name in names if name in seen or seen.add(name))
+            raise InputError("ids", expected="a different one in each row", got=f"{twice!r} twice")
+    texts = [str(each) for each in (column if rows is None else column[rows]).tolist()]
     salted = blake2b(digest_size=_BYTES, key=seed.to_bytes(_BYTES, "big"))
     digests = bytearray()
     for text in texts:

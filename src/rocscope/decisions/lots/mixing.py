@@ -172,7 +172,7 @@ class Mixture(Result):
 
     @staticmethod
     def _lots(size: int, ids: Any, random_state: Any) -> NDArray[np.uint64]:
-        return lots(np.arange(size) if ids is None else ids, size, check.seed_of(random_state))
+        return lots(ids, size, check.seed_of(random_state))
 
     @property
     def shares(self) -> str:

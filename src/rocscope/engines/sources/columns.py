@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,17 @@ class Column:
     """Values of a column, and where they are missing or infinite (None: nowhere).
 
     `classes` holds the distinct values of a column of labels or groups that NumPy has no type for; `values` are then
-    positions in it.
+    positions in it. They stay Arrow's, which hashes very many names in less time than it takes to make objects of them.
     """
 
     values: Array
     missing: NDArray[np.bool_] | None = None
-    classes: Array | None = None
+    classes: pa.Array | None = None
+
+    @cached_property
+    def names(self) -> Array:
+        """The classes as Python objects."""
+        return objects(self.classes)
 
     def keep(self, rows: NDArray[np.bool_]) -> "Column":
         """Return the rows where the mask is true, which must not be missing ones."""
@@ -39,7 +45,7 @@ class Column:
 
     def decoded(self) -> Array:
         """Return the values themselves."""
-        return self.values if self.classes is None else self.classes[self.values]
+        return self.values if self.classes is None else self.names[self.values]
 
     def as_scores(self) -> Array:
         """Return numbers to be ranked, in one piece of memory; truth values become 0 and 1."""
@@ -127,8 +133,8 @@ def sighted(column: Column, pos_label: Any, *, untyped: bool) -> tuple[NDArray[n
         wanted = 1 if pos_label is None else written(pos_label, values.dtype)
         positive = np.asarray(values == wanted, dtype=np.bool_)
         return (positive if positive.shape == values.shape else np.zeros(values.shape, np.bool_)), _first_rows(values)
-    seen = {column.classes[code]: row for code, row in _first_rows(column.values).items()}
-    is_positive = np.array([_is_positive(name, pos_label, untyped) for name in column.classes], dtype=np.bool_)
+    seen = {column.names[code]: row for code, row in _first_rows(column.values).items()}
+    is_positive = np.array([_is_positive(name, pos_label, untyped) for name in column.names], dtype=np.bool_)
     return is_positive[column.values], seen
 
 
@@ -209,6 +215,8 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
 
 
 def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
+    if pa.types.is_dictionary(column.type) and any(chunk.dictionary.null_count for chunk in column.chunks):
+        column = column.cast(column.type.value_type)  # a row is missing by its entry too
     if not pa.types.is_dictionary(column.type):
         try:
             column = column.dictionary_encode()
@@ -216,12 +224,16 @@ def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
             got = f"values of type {column.type}"
             raise InputError(subject, expected="text, numbers or dates", got=got, hint="write it as text") from None
     column = column.unify_dictionaries()
-    names = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
-    classes = np.empty(len(names), dtype=object)
-    classes[:] = names
+    classes = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
     codes = pa.chunked_array([chunk.indices.cast(pa.int32()) for chunk in column.chunks], pa.int32())
-    coded = _plain(codes)
-    return replace(coded, classes=classes)
+    return replace(_plain(codes), classes=classes)
+
+
+def objects(values: Any) -> Array:
+    """Return Arrow's values as Python objects in an array."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = values.to_pylist()
+    return found
 
 
 def _parsed(

@@ -188,14 +188,14 @@ def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> NDArray[np
     rest = label.values
     while rest.size and len(facts.labels) < _MOST_LABELS:
         value = rest[0]
-        name = value.item() if label.classes is None else label.classes[value]
+        name = value.item() if label.classes is None else label.names[value]
         if name not in facts.labels:
             facts.labels.append(name)
         rest = rest[rest != value]
     if label.classes is None:
         wanted = columns.written(pos_label, label.values.dtype) if isinstance(pos_label, str) else pos_label
         return np.asarray(label.values == (1 if wanted is None else wanted), dtype=np.bool_)
-    is_positive = np.array([name == pos_label for name in label.classes], dtype=np.bool_)
+    is_positive = np.array([name == pos_label for name in label.names], dtype=np.bool_)
     return is_positive[label.values]
 
 

@@ -1,19 +1,19 @@
 """Rows of segments as they come in: kept as columns, and brought together by one sort in the end."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope._cores.threads import in_threads, pieces_of
-from rocscope._parts import number, numbered
+from rocscope._parts import number
 from rocscope._types import Array
-from rocscope.engines.sources.columns import Column
+from rocscope.engines.sources.columns import Column, objects
 from rocscope.engines.stream.growing import GrowingRows
 from rocscope.engines.stream.piles import Packed, pack
-from rocscope.evaluation.groups.counting import array_of
 from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups
 from rocscope.evaluation.groups.slots import slots_of
 
@@ -111,7 +111,8 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
     if column.classes is None:
         names, values = np.unique(values, return_inverse=True)
     else:
-        names = column.classes
+        coded = column.classes.dictionary_encode()  # the dictionary of a column may hold an entry twice
+        names, values = objects(coded.dictionary), coded.indices.to_numpy()[values]
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.append(True, values[order][1:] != values[order][:-1]))
     rows = np.split(order, starts[1:])
@@ -123,20 +124,22 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
 def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
     """Return the segments in their order, and the rows of each model in groups; what was kept is used up."""
     batches = kept.take()
-    names, places = _numbered([batch.segment for batch in batches])
+    texts, batches = (None, batches) if batches[0].segment.classes is None else _coded(batches)
+    names, places = number([batch.segment.values for batch in batches])
+    names = names if texts is None else texts[names]
     if batches[0].weight is not None:
-        numbers = np.concatenate([places(batch.segment) for batch in batches])
+        numbers = np.concatenate([places(batch.segment.values) for batch in batches])
         _, positive, *scores, weight = map(np.concatenate, zip(*(batch.columns() for batch in batches), strict=True))
         return names, [WeightedGroups.of(numbers, names.size, positive, each, weight) for each in scores]
     pieces = [piece for batch in batches for piece in batch.pieces(_ROWS_AT_ONCE)]
     models = [[piece.scores[i] for piece in pieces] for i in range(len(batches[0].scores))]
-    slots: list[Any] = [(piece.segment, piece.positive) for piece in pieces]
+    slots: list[Any] = [(piece.segment.values, piece.positive) for piece in pieces]
     batches.clear()
     pieces.clear()
 
     def to_slots(i: int) -> None:
         segment, positive = slots[i]
-        place = segment.values if segment.values.dtype == np.uint32 and segment.values.flags.writeable else None
+        place = segment if segment.dtype == np.uint32 and segment.flags.writeable else None
         slots[i] = slots_of(places(segment), positive, names.size, place)
 
     in_threads(to_slots, range(len(slots)))
@@ -146,20 +149,13 @@ def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
     return names, [*others, SortedGroups.of(slots, last, names.size, kind)]
 
 
-def _numbered(segments: Sequence[Column]) -> tuple[Array, Callable[[Column], Array]]:
-    """Return the names of all segments in their order, and what tells the number of each row's."""
-    if segments[0].classes is None:
-        names, places = number([segment.values for segment in segments])
-        return names, lambda segment: places(segment.values)
-    used: dict[Hashable, None] = {}
-    for segment in segments:
-        assert segment.classes is not None
-        used |= dict.fromkeys(segment.classes[np.unique(segment.values)].tolist())
-    names, place = numbered("segment", array_of(list(used)))
-    place_of = dict(zip(used, place.tolist(), strict=True))
+def _coded(batches: Sequence[Apart]) -> tuple[Array, list[Apart]]:
+    """Return the names that batches hold or may hold, in their order, and the rows with places among these instead."""
+    hashed = pa.chunked_array([batch.segment.classes for batch in batches]).dictionary_encode()
+    names, rank = np.unique(objects(hashed.chunk(0).dictionary), return_inverse=True)
+    rank = rank.astype(np.uint32)
 
-    def codes(segment: Column) -> Array:
-        assert segment.classes is not None
-        return np.array([place_of.get(name, 0) for name in segment.classes.tolist()])[segment.values]
+    def recoded(batch: Apart, classes: pa.DictionaryArray) -> Apart:
+        return replace(batch, segment=Column(rank[classes.indices.to_numpy()][batch.segment.values]))
 
-    return names, codes
+    return names, in_threads(lambda pair: recoded(*pair), zip(batches, hashed.chunks, strict=True))

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from rocscope import _validation as check
 from rocscope._types import Array
@@ -68,7 +68,7 @@ class GroupMeans:
     def estimate(self, index: int, level: float) -> Estimate:
         """Return one of the means with Student's interval."""
         mean, error = float(self.mean[index]), self.error(index)
-        reach = float(stats.t.ppf((1 + level) / 2, self.k - 1)) * error if self.k > 1 else np.nan
+        reach = float(special.stdtrit(self.k - 1, (1 + level) / 2)) * error if self.k > 1 else np.nan
         ends = max(mean - reach, 0.0), min(mean + reach, 1.0)
         return Estimate(mean, *ends, level, "t over " + self.words, self.k, error, self.doubt(error))
 

@@ -18,6 +18,7 @@ from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Levels, collapse
+from rocscope.core.weighted import sums_from
 from rocscope.evaluation.groups.levels import GroupLevels, running
 from rocscope.evaluation.groups.slots import sorted_by_slot
 
@@ -207,9 +208,7 @@ class CountedLevels:
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        if self.at_once:
-            return np.add.reduceat(self.pos, self.start[:-1]), np.add.reduceat(self.neg, self.start[:-1])
-        return totals_of(map(self.counts, range(self.start.size - 1)), self.pos.dtype)
+        return sums_from(self.pos, self.start[:-1]), sums_from(self.neg, self.start[:-1])
 
     def counts(self, group: int) -> ThresholdCounts:
         some = slice(*self.start[group : group + 2].tolist())
@@ -241,12 +240,6 @@ class CountedLevels:
         return GroupLevels(start, self.threshold[some], *summed, *totals, counted=(pos, neg))
 
 
-def totals_of(each: Iterable[CumulativeCounts], dtype: Any = None) -> tuple[Array, Array]:
-    """Return the positives and the negatives of counts."""
-    n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in each], dtype).T
-    return n_pos, n_neg
-
-
 @dataclass(frozen=True)
 class WeightedGroups:
     """Weighted rows, group by group in the order they came in; each group is ranked when it is asked for."""
@@ -269,7 +262,8 @@ class WeightedGroups:
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        return totals_of(map(self.counts, range(self.bounds.size - 1)), self.weight.dtype)
+        pos = np.where(self.positive, self.weight, 0)
+        return sums_from(pos, self.bounds[:-1]), sums_from(self.weight - pos, self.bounds[:-1])
 
     def counts(self, group: int) -> ThresholdCounts:
         rows = slice(*self.bounds[group : group + 2].tolist())
@@ -295,7 +289,8 @@ class CountedGroups:
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        return totals_of(self.each)
+        n_pos, n_neg = np.array([(counts.n_pos, counts.n_neg) for counts in self.each]).T
+        return n_pos, n_neg
 
     def counts(self, group: int) -> CumulativeCounts:
         return self.each[group]

@@ -142,12 +142,12 @@ def _rate(name: str, known: Evidence, forms: ClosedForms, point: OperatingPoint,
     if not whole:
         return forms.without(nan, "no such case")
     value = counted / whole
-    indicators = {cell: predicted if positive else ~predicted for cell, (_, positive) in _CELLS.items()}
-    of_label = {1: np.zeros(predicted.size), 0: np.zeros(predicted.size)}
-    for (cell, (label, _)), one in zip(_CELLS.items(), np.eye(len(_CELLS)), strict=True):
+    terms = {}
+    for cell, one in zip(_CELLS.values(), np.eye(len(_CELLS)), strict=True):
         part, of = share_of(name, *one)
-        of_label[label] += indicators[cell] * (part - value * of)
-    error = known.variance_of_sum(*of_label.values()) ** 0.5 / whole
+        terms[cell] = part - value * of
+    of_label = (np.where(predicted, terms[label, 1], terms[label, 0]) for label in (1, 0))
+    error = known.variance_of_sum(*of_label) ** 0.5 / whole
     sample = known.outcomes
     worth = value * (1 - value) / error**2 if error**2 > 0 else whole * float(sample.effective.sum()) / sample.n
     low, high = forms.share(value, worth)
