@@ -163,8 +163,6 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
     const source = sourceOf(files, found);
     close();
     await rocscope.start(source, { tools: (state) => tools(state, source), gone: shown.signal });
-    main.hidden = true;
-    scrollTo(0, 0);
   });
   status.textContent = "";
 }
@@ -194,7 +192,10 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
   };
 }
 
+/** What stands beside the report's name; with that the report takes the place of what it was made from. */
 function tools(state: State, source: Source): HTMLElement[] {
+  main.hidden = true;
+  scrollTo(0, 0);
   const save = button("Save report", () => void saveReport(state, source, parts));
   const back = button("Other columns or file", () => {
     close();
