@@ -83,7 +83,7 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
     const { kind, name: rows, models } = state.rows.value;
     const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
     size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
-    where.textContent = state.where.value && `Rows where ${state.where.value}`;
+    where.textContent = state.held.value && `Rows where ${state.held.value}`;
     few.textContent = state.waiting.value || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
   });
   return h(

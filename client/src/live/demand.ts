@@ -46,7 +46,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
     button("Validation", () => void asked("validation", {}, sheets)),
   ];
   effect(() => {
-    void [state.slice.value, state.where.value];
+    void [state.slice.value, state.where.value, state.held.value];
     newest.abort();
     found.replaceChildren();
     setText(status, "");
