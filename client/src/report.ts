@@ -83,8 +83,11 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
     const { kind, name: rows, models } = state.rows.value;
     const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
     size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
-    where.textContent = state.held.value && `Rows where ${state.held.value}`;
-    few.textContent = state.waiting.value || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
+    const part = kind === "segment" || kind === "fold" ? ` of ${kind} ${rows}` : ""; // the picker is not printed
+    const condition = state.held.value && ` where ${state.held.value}`;
+    where.textContent = part || condition ? `Rows${part}${condition}` : "";
+    const said = state.filters && !state.waiting.value.startsWith("Counting") ? "" : state.waiting.value; // a refusal stands beside the condition
+    few.textContent = said || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
   });
   return h(
     "div",

@@ -29,8 +29,8 @@ export function directLabels(
   frame: Frame,
   measure: (text: string) => number,
 ): Mark[] {
-  const named = scene.series.filter((series) => series.name);
-  const dots = named.map((series) => ({ series, dots: sample(series, frame) }));
+  const lines = scene.series.filter(({ name, base, alpha, dash }) => name || !(base || alpha || dash)); // what is faint or dashed may be written upon
+  const dots = lines.map((series) => ({ series, dots: sample(series, frame) }));
   const hiddenBy = crowd([...dots.flatMap((line) => line.dots), ...shown.flatMap((mark) => around(mark, frame))], frame);
   const taken: Box[] = [];
   const marks: Mark[] = [];
@@ -55,7 +55,7 @@ function around(mark: Mark, frame: Frame): Dot[] {
       { x: frame.x(mark.to[0]), y: inside(mark.to[1]) },
     );
   }
-  if (mark.kind !== "dot") return [];
+  if (mark.kind !== "dot" && mark.kind !== "square") return [];
   const [x, y] = [frame.x(mark.at[0]), frame.y(mark.at[1])];
   return [-5, 0, 5].flatMap((dx) => [-5, 0, 5].map((dy) => ({ x: x + dx, y: y + dy })));
 }
