@@ -73,6 +73,10 @@ WATCH = """() => {
   };
   requestAnimationFrame(frame);
 }"""
+WAIT = """(what) => new Promise((done) => {
+  const look = () => (watched[what] ? done() : setTimeout(look, 50));
+  look();
+})"""  # to wait for a selector runs far more script, at each frame
 SHOW = "() => { watched.asked = performance.now(); document.querySelector('#show').click(); }"
 
 
@@ -143,9 +147,9 @@ def opened(driver: Any, program: str, page_file: Path, data: Path) -> Opened:
     empty = peak(browser)
     page.evaluate(WATCH)
     page.set_input_files("#files", data)
-    page.wait_for_selector("#show:enabled")
+    page.evaluate(WAIT, "told")
     page.evaluate(SHOW)
-    page.wait_for_selector("#roc [data-role=point]", state="attached")
+    page.evaluate(WAIT, "drawn")
     page.wait_for_timeout(3000)  # how sure areas are comes after
     log = page.evaluate("watched")
     found = Opened(

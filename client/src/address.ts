@@ -132,11 +132,13 @@ export function bindAddress(state: State, onHistory: (canUndo: boolean) => void,
   let settled = "";
   const settle = (): void => {
     const latest = read();
-    if (latest === settled) return;
-    past.push(settled);
-    settled = latest;
-    onHistory(true);
-    show(latest);
+    const counted = state.where.value === state.held.value; // a condition may be refused, and then is no step
+    if (latest !== settled && counted) {
+      past.push(settled);
+      settled = latest;
+      show(latest);
+    }
+    onHistory(past.length > 0 || latest !== settled);
   };
   write(location.hash);
   settled = read();
@@ -152,7 +154,7 @@ export function bindAddress(state: State, onHistory: (canUndo: boolean) => void,
   return {
     undo: () => {
       settle();
-      const before = past.pop();
+      const before = read() === settled ? past.pop() : settled;
       if (before === undefined) return;
       settled = before;
       write(before);

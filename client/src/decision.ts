@@ -78,7 +78,7 @@ function notesOf(state: State, always: string): string[] {
   return [
     ...(always ? [`trivial: ${always}`] : []),
     ...(kind === "all" ? [] : [kind === "class" ? `positive: class ${name}, negative: all others` : `of the rows of ${kind} ${name}`]),
-    ...(state.where.value ? [`of the rows where ${state.where.value}`] : []),
+    ...(state.held.value ? [`of the rows where ${state.held.value}`] : []),
     ...(gap > 0 ? [`of the thresholds kept in the report: at most ${gap.toPrecision(3)} per case from the best of all`] : []),
   ];
 }

@@ -49,6 +49,9 @@ export function fixed(value: number | null | undefined, digits = 3): string {
   return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits).replace("-", "−");
 }
 
+/** Numbers that Python wrote, with the minus sign that all others here have. */
+export const minus = (text: string): string => text.replace(/(^|[ [])-(?=\d)/g, "$1−");
+
 /** Axis labels: short, with k and M for thousands and millions. */
 export function tick(value: number): string {
   const size = Math.abs(value);

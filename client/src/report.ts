@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals-core";
 
 import { bindAddress } from "./address";
+import { spread } from "./chart/frames";
 import { calibrationChart } from "./charts/calibration";
 import { gainChart } from "./charts/gain";
 import { metricsChart } from "./charts/metrics";
@@ -36,47 +37,39 @@ export interface Home {
 /** Put the page first on the document. */
 export async function start(source: Source, { tools, above, cards, gone = new AbortController().signal }: Home = {}): Promise<State> {
   const { report } = source;
-  const state = createState(source, await source.counts({ part: 0 }, new AbortController().signal));
+  const found = source.counts({ part: 0 }, new AbortController().signal);
+  const state = createState(source, await found);
   const undo = button("Undo", () => address.undo(), { title: "Undo (Ctrl+Z)", disabled: true });
   const address = bindAddress(state, (canUndo) => (undo.disabled = !canUndo), gone);
-  const bar = h("div", { class: "bar" }, controls(state), verdict(state));
-  const page = h(
-    "main",
-    {},
-    heading(state, [
-      rightCosts(state),
-      undo,
-      button("Reset", () => address.reset()),
-      copyLink(address.link),
-      ...(tools?.(state) ?? []),
-      button("Save decision", () => saveDecision(state), { class: "primary" }),
-    ]),
-    ...(above?.(state) ?? []),
-    ...(report.classes ? [classesCard(state, report.classes)] : []),
-    bar,
-    h(
-      "div",
-      { class: "grid" },
-      rocChart(state),
-      gainChart(state),
-      moneyChart(state),
-      winnersChart(state),
-      ...document.querySelectorAll<HTMLElement>("#decision"), // Python drew it
-      modelsTable(state),
-      ...(report.classes ? [overviewCard(report.classes)] : []),
-      calibrationChart(state),
-      metricsChart(state),
-      confusion(state),
-      campaignCard(state),
-      decilesCard(state),
-      ...validationCard(state),
-      ...(cards?.(state) ?? []),
-      ...about(state),
-    ),
-  );
-  document.body.prepend(page);
-  document.addEventListener("keydown", (event) => onKey(event, state, address.undo), { signal: gone });
+  const grid = h("div", { class: "grid" });
+  const page = h("main");
   gone.addEventListener("abort", () => page.remove());
+  document.body.prepend(page);
+  const jobs: (() => void)[] = [
+    () =>
+      page.append(
+        heading(state, [
+          rightCosts(state),
+          undo,
+          button("Reset", () => address.reset()),
+          copyLink(address.link),
+          ...(tools?.(state) ?? []),
+          button("Save decision", () => saveDecision(state), { class: "primary" }),
+        ]),
+        ...(above?.(state) ?? []),
+        ...(report.classes ? [classesCard(state, report.classes)] : []),
+        h("div", { class: "bar" }, controls(state), verdict(state)),
+        grid,
+      ),
+    ...[rocChart, gainChart, moneyChart, winnersChart].map((make) => () => grid.append(make(state))),
+    () => grid.append(...document.querySelectorAll<HTMLElement>("#decision")), // Python drew it
+    () => grid.append(modelsTable(state), ...(report.classes ? [overviewCard(report.classes)] : [])),
+    ...[calibrationChart, metricsChart, confusion, campaignCard, decilesCard].map((make) => () => grid.append(make(state))),
+    () => grid.append(...validationCard(state), ...(cards?.(state) ?? []), ...about(state)),
+  ];
+  if (found instanceof Promise) await spread(jobs); // what is at hand is there before anything else happens: somebody prints it at once
+  else jobs.forEach((job) => job());
+  document.addEventListener("keydown", (event) => onKey(event, state, address.undo), { signal: gone });
   return state;
 }
 
@@ -90,8 +83,11 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
     const { kind, name: rows, models } = state.rows.value;
     const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
     size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
-    where.textContent = state.where.value && `Rows where ${state.where.value}`;
-    few.textContent = state.waiting.value || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
+    const part = kind === "segment" || kind === "fold" ? ` of ${kind} ${rows}` : ""; // the picker is not printed
+    const condition = state.held.value && ` where ${state.held.value}`;
+    where.textContent = part || condition ? `Rows${part}${condition}` : "";
+    const said = state.filters && !state.waiting.value.startsWith("Counting") ? "" : state.waiting.value; // a refusal stands beside the condition
+    few.textContent = said || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
   });
   return h(
     "div",

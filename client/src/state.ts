@@ -71,6 +71,8 @@ export interface State {
 
   /** The rows that are shown; those before, while others are counted. */
   readonly rows: ReadonlySignal<Slice>;
+  /** The condition that the rows shown are held to: while others are counted, or another was refused, not `where`. */
+  readonly held: ReadonlySignal<string>;
   /** What is said while rows are counted, or where they cannot be. */
   readonly waiting: ReadonlySignal<string>;
   /** Each fold, where these are wanted and there are any. */
@@ -127,7 +129,7 @@ export function createState(source: Source, first: Slice): State {
     where: signal(""),
     drawn: signal<DrawnBand | null>(null),
   };
-  const { rows, waiting } = counted(source, inputs.slice, inputs.where, first);
+  const { rows, held, waiting } = counted(source, inputs.slice, inputs.where, first);
   const models = computed(() => rows.value.models);
   const context = computed<Context>(() => ({
     prevalence: inputs.prevalence.value,
@@ -174,6 +176,7 @@ export function createState(source: Source, first: Slice): State {
     filters: source.filters ?? false,
     ...inputs,
     rows,
+    held,
     waiting,
     folds,
     models,
@@ -199,8 +202,9 @@ export function createState(source: Source, first: Slice): State {
 }
 
 /** The rows of the part that is asked for: the newest request wins, and an older answer is dropped. */
-function counted(source: Source, part: Signal<number>, where: Signal<string>, first: Slice): { rows: Signal<Slice>; waiting: Signal<string> } {
+function counted(source: Source, part: Signal<number>, where: Signal<string>, first: Slice): Record<"held" | "waiting", Signal<string>> & { rows: Signal<Slice> } {
   const rows = signal(first);
+  const held = signal("");
   const waiting = signal("");
   let newest = new AbortController();
   effect(() => {
@@ -212,7 +216,7 @@ function counted(source: Source, part: Signal<number>, where: Signal<string>, fi
     };
     const show = (slice: Slice): void => {
       if (given.aborted) return;
-      batch(() => ([rows.value, waiting.value] = [slice, ""]));
+      batch(() => ([rows.value, held.value, waiting.value] = [slice, asked.where, ""]));
       source.sureness?.(asked, given).then((sure) => {
         const models = slice.models.map((model, i) => surer(model, sure, i));
         if (!given.aborted) rows.value = { ...slice, models, comparisons: sure.comparisons };
@@ -223,7 +227,7 @@ function counted(source: Source, part: Signal<number>, where: Signal<string>, fi
     waiting.value = "Counting …";
     found.then(show, failed);
   });
-  return { rows, waiting };
+  return { rows, held, waiting };
 }
 
 /** The folds, counted when they are asked for first. */

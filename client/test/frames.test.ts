@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { effect } from "@preact/signals-core";
 
-import { moving, pause, schedule, stir } from "../src/chart/frames";
+import { moving, pause, schedule, spread, stir } from "../src/chart/frames";
 
 let asked: FrameRequestCallback[] = [];
 Object.assign(globalThis, { requestAnimationFrame: (run: FrameRequestCallback) => asked.push(run) });
@@ -56,6 +56,24 @@ test("a job that fails keeps none of the others", () => {
   assert.throws(frame, /no/);
   frame();
   assert.ok(ran);
+});
+
+test("a page is made over several frames, and what follows it has another", async () => {
+  const ran: number[] = [];
+  let done = false;
+  const short = (i: number) => () => void ran.push(i);
+  const long = (i: number) => () => (busy(20), void ran.push(i));
+  void spread([short(0), long(1), long(2), short(3)]).then(() => (done = true));
+  for (const expected of [[0, 1], [0, 1, 2], [0, 1, 2, 3]]) {
+    assert.ok(!done);
+    frame();
+    await new Promise(setImmediate);
+    assert.deepEqual(ran, expected);
+  }
+  assert.ok(!done);
+  frame();
+  await new Promise(setImmediate);
+  assert.ok(done);
 });
 
 test("a pause is one, however many steps come before it, and none comes between steps", async () => {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { across } from "../src/chart/scene";
+import { directLabels } from "../src/chart/labels";
+import { across, makeFrame, type Series } from "../src/chart/scene";
 import { csvOf, fileName } from "../src/chart/export";
 import { count, percent, shorten, tick } from "../src/format";
 import { decimal } from "../src/math/context";
@@ -64,6 +65,21 @@ test("a line of a slope is cut to the unit square", () => {
   assert.deepEqual(across([0.5, 0.5], 1, [0, 1], [0, 1]), [[0, 0], [1, 1]]);
   assert.deepEqual(across([0.25, 0.5], Infinity, [0, 1], [0, 1]), [[0.25, 0], [0.25, 1]]);
   assert.deepEqual(across([0.5, 0.5], 4, [0, 1], [0, 1]), [[0.375, 0], [0.625, 1]]);
+});
+
+test("a name is written over no other line, be it one of reference", () => {
+  const axis = { label: "", domain: [0, 1], format: String } as const;
+  const named: Series = { x: [0, 1], y: [0, 1], stroke: "red", name: "a model" };
+  const labelled = (...series: Series[]): readonly [number, number] => {
+    const scene = { x: axis, y: axis, series };
+    const frame = makeFrame(scene, { width: 400, height: 400, unit: 1 }, { left: 0, right: 0, top: 0, bottom: 0 });
+    const [mark] = directLabels(scene, [], frame, (text) => 7 * text.length);
+    return mark?.kind === "text" ? mark.at : [NaN, NaN];
+  };
+  const [, free] = labelled(named);
+  const rule = free + 0.01; // through the letters
+  const [, moved] = labelled({ x: [0, 1], y: [rule, rule], stroke: "grey" }, named);
+  assert.ok(rule < moved - 0.005 || rule > moved + 0.03, `${moved} beside ${rule}`);
 });
 
 test("CSV keeps numbers, quotes text and disarms formulas", () => {

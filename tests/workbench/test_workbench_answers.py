@@ -144,6 +144,21 @@ def test_the_page_gets_what_a_report_has(parquet):
     as_json(sure), as_json(found)
 
 
+def test_a_return_to_any_condition_shown_before_reads_nothing_and_few_are_held(parquet, monkeypatch):
+    bench = Bench([Material.of("", parquet, **ROLES)])
+    conditions = [None, *(f"age > {least}" for least in range(30, 40))]
+
+    def told():
+        rows = [{"where": where, "kind": "all", "name": "all rows"} for where in conditions]
+        return [as_json([asked(bench, "counts", **each), asked(bench, "sureness", **each)]) for each in rows]
+
+    first = told()
+    assert len(set(first)) == len(conditions)
+    assert len(bench._kept) == 2
+    monkeypatch.setattr(Material, "rows", None)  # whoever reads would fail
+    assert told() == first
+
+
 def test_rows_split_by_many_values_show_the_largest_and_by_one_class_none():
     preds = rs.Predictions(
         np.arange(400) % 2, np.arange(400), columns={"cell": np.arange(400) // 4, "side": np.arange(400) % 2}

@@ -107,15 +107,30 @@ def test_a_condition_is_applied_said_kept_in_the_address_and_undone(live):
     assert live.page.text_content("#where-said") == ""
     live.until(lambda: "where=" not in live.page.url)
     live.page.click("text=Undo")
-    live.until(lambda: live.page.input_value("#where") != "")
-    if live.page.input_value("#where") == "age >":  # which stood for a pause, and so is a step of its own
-        live.page.click("text=Undo")
     live.until(lambda: live.page.input_value("#where") == "age > 50")
     live.until(lambda: live.size == sizes(PREDS.select(AGE > 50)))
     live.page.goto("about:blank")
     live.page.goto(link)
     live.until(lambda: live.page.query_selector(".size") is not None and live.size == sizes(PREDS.select(AGE > 50)))
     live.quiet()
+
+
+def test_a_refused_condition_is_no_step_and_nothing_is_said_of_rows_that_are_not_shown(live):
+    live.where("age > 50")
+    live.until(lambda: "where=age" in live.page.url)
+    live.where("age >")
+    live.page.wait_for_timeout(600)  # longer than a pause
+    assert "where=age+%3E+50" in live.page.url
+    assert live.page.locator(".heading .size").nth(1).text_content() == "Rows where age > 50"
+    assert live.decision()["notes"] == ["of the rows where age > 50"]
+    assert live.page.text_content(".few") == ""  # it is said once
+    live.page.click("#demand button:text-is('Rates at this threshold')")
+    live.until(lambda: "precision" in live.page.text_content("#demand .found"))
+    for expected in ("age > 50", ""):
+        live.page.click("text=Undo")
+        live.until(lambda expected=expected: live.page.input_value("#where") == expected)
+        assert live.quiet().page.text_content("#where-said") == ""
+    assert live.page.is_disabled("text=Undo")
 
 
 def test_the_newest_of_many_conditions_is_shown(live):
@@ -131,6 +146,7 @@ def test_the_newest_of_many_conditions_is_shown(live):
 def test_rows_are_split_by_any_column_and_the_address_keeps_it(live):
     live.page.select_option("#slice", "2")
     live.until(lambda: live.size == sizes(PREDS.select(PREDS.segment == "south")))
+    assert live.page.locator(".heading .size").nth(1).text_content() == "Rows of segment south"
     live.page.select_option("#split", "age")
     live.until(lambda: live.page.locator("#slice option").count() > 30)
     assert live.page.input_value("#split") == "age"
@@ -163,6 +179,7 @@ def test_intervals_and_calibration_come_after_the_counts(live):
 def test_what_takes_long_is_told_when_it_is_asked_for(live, button, found):
     live.page.click(f"#demand button:text-is('{button}')")
     live.until(lambda: found in live.page.text_content("#demand .found"))
+    assert re.search(r"(^|[ [])-\d", live.page.inner_text("#demand .found")) is None  # but with a minus sign
     live.where("age > 40")
     live.until(lambda: live.page.text_content("#demand .found") == "")
     live.where("")

@@ -260,10 +260,10 @@ def test_what_the_page_asks_for_first_is_counted_while_it_loads():
     with served(bench) as serving:
         request(serving, f"/{serving.token}/")
         end = time.monotonic() + 20
-        while not bench._drawn and time.monotonic() < end:
+        while not bench._told and time.monotonic() < end:
             time.sleep(0.01)
-        known = dict(bench._drawn)
-        assert list(known) == [RowsAsked(by="segment")]
+        known = dict(bench._told)
+        assert list(known) == [("outlines", RowsAsked(by="segment"))]
         found = ask(serving, "counts", where="", by="segment", kind="all", name="all rows")
         assert [model["name"] for model in found["models"]] == ["old", "new"]
-        assert bench._drawn == known
+        assert bench._told == known

@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 
 /** Milliseconds of a frame. A step of a drag takes a few, the first drawing of all charts many. */
-const LONGEST = 12;
+const LONGEST = 6;
 
 const jobs = new Set<() => void>();
 
@@ -24,6 +24,20 @@ function run(): void {
   } finally {
     if (jobs.size > 0) requestAnimationFrame(run);
   }
+}
+
+/** Do one after the other, each frame as many as it has time for; what follows them has a frame of its own. */
+export async function spread(work: readonly (() => void)[]): Promise<void> {
+  const frame = (): Promise<number> => new Promise(requestAnimationFrame);
+  let late = 0;
+  for (const job of work) {
+    if (performance.now() > late) {
+      await frame();
+      late = performance.now() + LONGEST;
+    }
+    job();
+  }
+  await frame();
 }
 
 /** Milliseconds without a change that make a pause. */

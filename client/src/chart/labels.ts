@@ -6,6 +6,8 @@ import { columnsOf, type Frame, type Mark, type Scene, type Series } from "./sce
 const HEIGHT = 14;
 const PLACES = 24;
 const LONGEST = 22;
+/** Pixels between the points that stand for a line. */
+const STEP = 4;
 const MOST = 8;
 
 interface Box {
@@ -27,8 +29,8 @@ export function directLabels(
   frame: Frame,
   measure: (text: string) => number,
 ): Mark[] {
-  const named = scene.series.filter((series) => series.name);
-  const dots = named.map((series) => ({ series, dots: sample(series, frame) }));
+  const lines = scene.series.filter(({ name, base, alpha, dash }) => name || !(base || alpha || dash)); // what is faint or dashed may be written upon
+  const dots = lines.map((series) => ({ series, dots: sample(series, frame) }));
   const hiddenBy = crowd([...dots.flatMap((line) => line.dots), ...shown.flatMap((mark) => around(mark, frame))], frame);
   const taken: Box[] = [];
   const marks: Mark[] = [];
@@ -53,19 +55,21 @@ function around(mark: Mark, frame: Frame): Dot[] {
       { x: frame.x(mark.to[0]), y: inside(mark.to[1]) },
     );
   }
-  if (mark.kind !== "dot") return [];
+  if (mark.kind !== "dot" && mark.kind !== "square") return [];
   const [x, y] = [frame.x(mark.at[0]), frame.y(mark.at[1])];
   return [-5, 0, 5].flatMap((dx) => [-5, 0, 5].map((dy) => ({ x: x + dx, y: y + dy })));
 }
 
-/** Points along a line about six pixels apart. */
-function sample(series: Series, frame: Frame): Dot[] {
+/** Points along a line about a step apart; of the thousands that a curve has, those nearer to the last one are passed by. */
+function sample(series: Series, { straight }: Frame): Dot[] {
   const dots: Dot[] = [];
   let last: Dot | null = null;
   const { x, y } = columnsOf(series);
+  const [[right, across], [bottom, up]] = [straight.x, straight.y];
   for (let i = 0; i < x.length; i++) {
-    const next = { x: frame.x(x[i] ?? NaN), y: frame.y(y[i] ?? NaN) };
-    if (!Number.isFinite(next.x) || !Number.isFinite(next.y)) continue;
+    const [left, top] = [right + across * x[i]!, bottom + up * y[i]!];
+    if (!Number.isFinite(left + top) || (last && Math.abs(left - last.x) + Math.abs(top - last.y) < STEP)) continue;
+    const next = { x: left, y: top };
     dots.push(...between(last ?? next, next));
     last = next;
   }
@@ -74,7 +78,7 @@ function sample(series: Series, frame: Frame): Dot[] {
 
 /** Points on the way from one to another, without the first. */
 function between(from: Dot, to: Dot): Dot[] {
-  const steps = Math.min(200, Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 6)));
+  const steps = Math.min(200, Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / STEP)));
   const at = (share: number): Dot => ({ x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share });
   return Array.from({ length: steps }, (_, i) => at((i + 1) / steps));
 }

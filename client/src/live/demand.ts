@@ -4,6 +4,7 @@ import { batch, effect } from "./signals";
 
 import { fileName } from "../chart/export";
 import { button, card, download, h, name, scroller, setText, table } from "../dom";
+import { minus } from "../format";
 import { depthAt, thresholdAt } from "../math/levels";
 import type { DrawnBand, State } from "../state";
 import { type Ask, contextOf } from "./asking";
@@ -46,7 +47,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
     button("Validation", () => void asked("validation", {}, sheets)),
   ];
   effect(() => {
-    void [state.slice.value, state.where.value];
+    void [state.slice.value, state.where.value, state.held.value];
     newest.abort();
     found.replaceChildren();
     setText(status, "");
@@ -57,7 +58,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
 
 function sheetOf({ title, note, rows }: Sheet): HTMLElement[] {
   const columns = Object.keys(rows[0] ?? {});
-  const lines = rows.map((row) => columns.map((column) => name(row[column] ?? "")));
+  const lines = rows.map((row) => columns.map((column, i) => name(i ? minus(row[column] ?? "") : (row[column] ?? ""))));
   return [h("h3", {}, name(title)), scroller(`${title}, as asked for`, table(columns, lines)), h("p", { class: "caption" }, note)];
 }
 

@@ -48,8 +48,8 @@ async function show(facts: Facts): Promise<void> {
   const { signal } = shown;
   const source = sourceOf(facts);
   const rowsOf = (state: State): Record<string, unknown> => {
-    const { kind, name } = facts.slices[state.slice.value]!;
-    return { where: state.where.value, by: facts.by, kind, name };
+    const { kind, name } = state.rows.value;
+    return { where: state.held.value, by: facts.by, kind, name };
   };
   const state = await rocscope.start(source, {
     above: (state) => [rowsCard(state, facts, (by) => void split(by))],

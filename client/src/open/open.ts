@@ -37,12 +37,12 @@ const drop = h(
   h("p", {}, h("strong", {}, "Drop a file here"), " or "),
   button("Choose files", () => input.click(), { class: "primary", id: "choose" }),
   input,
-  h("p", { class: "caption" }, "CSV, TSV, JSON lines or Parquet, also as .gz or .zst: a row a case, with its true label and the score of each model. Several files are compared with each other."),
+  h("p", { class: "caption" }, "CSV, TSV, JSON lines or Parquet, also as .gz or .zst: one row for each case, with its true label and the score of each model. Several files are compared with each other."),
 );
 const main = h(
   "main",
   { id: "open" },
-  h("div", { class: "heading" }, h("div", {}, h("h1", {}, "From a file of scores to a decision"), h("p", { class: "size" }, "The file is read in this page and stays on this computer: the page has no connection to anything."))),
+  h("div", { class: "heading" }, h("div", {}, h("h1", {}, "From a file of scores to a decision"), h("p", { class: "size" }, "The file is read in this page and stays on this computer: the page connects to nothing."))),
   drop,
   trouble,
   status,
@@ -122,7 +122,7 @@ function columnsCard(files: readonly File[], look: Look): HTMLElement {
   update();
   const titled = files.map((file) => file.name).join(", ");
   const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, show);
-  const said = "Guessed from names and values: change what is not so. Rows in which a value is missing are left out, and counted.";
+  const said = "Guessed from names and values: change what is wrong. Rows with a missing value are left out, and the report says how many.";
   return card("columns", "", titled, [], h("p", { class: "caption" }, said), scroller("Table of columns", list), foot, layoutChoice(files));
 }
 
@@ -145,7 +145,7 @@ function layoutChoice(files: readonly File[]): HTMLElement {
   };
   const choices = [
     pick("Decimal mark", layout.decimal, [[".", "point"], [",", "comma"]], (value) => ({ ...layout, decimal: value as Layout["decimal"] })),
-    pick("Between fields", layout.delimiter ?? "", [["", "as it seems"], [",", "comma"], [";", "semicolon"], ["\t", "tab"], ["|", "bar"]], (value) => ({ ...layout, delimiter: value || null })),
+    pick("Between fields", layout.delimiter ?? "", [["", "as found"], [",", "comma"], [";", "semicolon"], ["\t", "tab"], ["|", "bar"]], (value) => ({ ...layout, delimiter: value || null })),
     pick("Encoding", layout.encoding, [["utf-8", "UTF-8"], ["windows-1252", "Windows-1252 (Latin-1)"], ["utf-16le", "UTF-16"]], (value) => ({ ...layout, encoding: value })),
   ];
   const changed = layout.decimal !== "." || layout.delimiter !== null || layout.encoding !== "utf-8";
@@ -163,8 +163,6 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
     const source = sourceOf(files, found);
     close();
     await rocscope.start(source, { tools: (state) => tools(state, source), gone: shown.signal });
-    main.hidden = true;
-    scrollTo(0, 0);
   });
   status.textContent = "";
 }
@@ -194,7 +192,10 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
   };
 }
 
+/** What stands beside the report's name; with that the report takes the place of what it was made from. */
 function tools(state: State, source: Source): HTMLElement[] {
+  main.hidden = true;
+  scrollTo(0, 0);
   const save = button("Save report", () => void saveReport(state, source, parts));
   const back = button("Other columns or file", () => {
     close();

@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 
 import type { Comparisons, Model } from "../data";
 import { card, h, name, scroller, setText, table } from "../dom";
-import { count, fixed } from "../format";
+import { count, fixed, minus } from "../format";
 import type { State } from "../state";
 
 /** What a validation reports, with intervals, for all rows and the costs that the report was made for. */
@@ -19,9 +19,6 @@ export function validationCard({ report: { validation } }: State): HTMLElement[]
   const note = "All rows, at the costs and the class mix that this report was made for; 95% intervals in brackets.";
   return tables.length ? [card("validation", "wide", "Validation", [], ...tables, h("p", { class: "caption" }, note))] : [];
 }
-
-/** Numbers that Python wrote, with the minus sign that all others here have. */
-const minus = (text: string): string => text.replace(/(^|[ [])-(?=\d)/g, "$1−");
 
 export function about(state: State): HTMLElement[] {
   const { report } = state;
@@ -53,7 +50,7 @@ function comparisonsCard(state: State): HTMLElement {
     const { models, comparisons } = state.rows.value;
     element.hidden = comparisons.rows.length === 0;
     box.replaceChildren(comparisonTable(models, comparisons));
-    setText(method, comparisons.method);
+    setText(method, comparisons.method && `${comparisons.method}.`);
   });
   return element;
 }

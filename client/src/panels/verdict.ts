@@ -97,7 +97,7 @@ function rangeWords(state: State): Word[] {
   const region = state.regions.value.find((r) => r.tpr === tpr && r.fpr === fpr);
   if (!region) return ["."];
   const [low, high] = ratiosOf(state, region);
-  const range = high === Infinity ? `at least ${number(low)}` : low === 0 ? `at most ${number(high)}` : `in [${number(low)}, ${number(high)}]`;
+  const range = high === Infinity ? `at least ${number(low)}` : low === 0 ? `at most ${number(high)}` : `in\u00a0[${number(low)},\u00a0${number(high)}]`;
   return [`; this threshold is the best while the cost ratio is ${range}`];
 }
 

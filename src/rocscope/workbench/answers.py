@@ -50,7 +50,7 @@ def facts(bench: Bench, by: str | None, turn: Turn) -> dict[str, Any]:
             raise
         said, by = [f"Rows are not split by {by!r}: {error}"], None
         parts, warnings = bench.parts(None, turn)
-    sizes = {"materials": ", ".join(each.name for each in bench.materials if each.name)}
+    sizes = {"source": ", ".join(each.name for each in bench.materials if each.name)}
     return {
         "schema": SCHEMA_VERSION,
         "title": bench.title,

@@ -22,7 +22,10 @@ from rocscope.workbench.material import Material
 from rocscope.workbench.turns import Turn
 
 ALL = ("all", "all rows")
-_KEPT = 3
+_KEPT = 2
+"""Conditions whose rows are kept: the one that is shown, and a second one that Python, or another tab, asks of."""
+_TOLD = 64
+"""Answers that are kept, of some kilobytes each: a return to what was shown needs no rows."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Bench:
         self.materials, self.context = list(materials), Context.given(context)
         self.title = title or ", ".join(each.name for each in materials if each.name) or "rocscope"
         self._kept: dict[tuple[str, str | None, str | None], CountedRows] = {}
-        self._drawn: dict[RowsAsked, list[ModelOutline]] = {}
+        self._told: dict[tuple[str, RowsAsked], Any] = {}
         self._lock = Lock()
 
     @cached_property
@@ -107,10 +110,19 @@ class Bench:
 
     def outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
         """Return what the page shows of rows at once."""
+        return self.told("outlines", asked, lambda: self._outlines(asked, turn))
+
+    def told(self, what: str, asked: RowsAsked, find: Callable[[], Any]) -> Any:
+        """Return an answer that was given before, or find it."""
         with self._lock:
-            known = self._drawn.get(asked)
-        if known is not None:
-            return known
+            known = self._told.get((what, asked))
+        if known is None:
+            known = find()
+            with self._lock:
+                self._told = dict([*self._told.items(), ((what, asked), known)][-_TOLD:])
+        return known
+
+    def _outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
         most = MOST_POINTS if asked.whole else POINTS
         samples = self._samples(asked, turn)
 
@@ -119,10 +131,7 @@ class Bench:
             counts = samples[model].counts
             return outline(model, counts, most=most, bins=counts.n <= MOST_DETAILED)
 
-        found = in_threads(drawn, samples)
-        with self._lock:
-            self._drawn = dict([*self._drawn.items(), (asked, found)][-_KEPT:])
-        return found
+        return in_threads(drawn, samples)
 
     def counts(self, asked: RowsAsked, turn: Turn) -> dict[str, ThresholdCounts]:
         """Return the counts of every model on some rows."""

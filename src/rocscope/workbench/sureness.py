@@ -40,6 +40,10 @@ def sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
     Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
     Beyond a million rows there are neither, unless somebody asks for `tests`.
     """
+    return bench.told("sureness", asked, lambda: _sureness(bench, asked, turn))
+
+
+def _sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
     counts = bench.counts(asked, turn)
     if any(each.n > MOST_DETAILED for each in counts.values()):
         areas = [{"value": each.pairs().auc()} for each in counts.values()]
