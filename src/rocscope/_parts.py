@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._columns.texts import told_apart
-from rocscope._cores.threads import in_threads
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope.errors import InputError
 

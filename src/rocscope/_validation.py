@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._columns.labels import zeros_and_ones
+from rocscope._columns.passes import all_finite, zeros_and_ones
 from rocscope._columns.texts import told_apart
 from rocscope._columns.unrounded import as_written, unpacked
 from rocscope._tensors import as_array as as_array
@@ -192,11 +192,11 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
         scores = unpacked(scores, missing(scores), name, ScoreError)
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
         raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
-    if scores.dtype.kind == "f" and not (finite := np.isfinite(scores)).all():
+    if scores.dtype.kind == "f" and not all_finite(scores):
         raise ScoreError(
             name,
             expected="finite scores",
-            got=count_and_first(~finite, "missing or infinite"),
+            got=count_and_first(~np.isfinite(scores), "missing or infinite"),
             hint="drop those rows first (rocscope.read has missing='drop')",
         )
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))

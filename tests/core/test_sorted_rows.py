@@ -6,7 +6,7 @@ import pytest
 from rocscope import kernels
 from rocscope._cores import keys as sorted_parts
 from rocscope._cores import rows
-from rocscope._ordered import KINDS, encode
+from rocscope._cores.ordered import KINDS, encode
 
 SHAPES = {
     "probabilities": lambda generator, n: generator.random(n),

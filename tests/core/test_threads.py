@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocscope._cores import rows, threads
+from rocscope import _threads as threads
+from rocscope._cores import rows
 from rocscope._cores.keys import KeyPart
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import SortedKeys

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rocscope import Predictions, auc
-from rocscope._ordered import encode
+from rocscope._cores.ordered import encode
 from rocscope.evaluation.groups import slots
 
 SPREADS = {

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.threads import in_threads
+from rocscope._threads import in_threads
 from rocscope._types import Array
 
 _BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores

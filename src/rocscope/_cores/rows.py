@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._cores.keys import KeyPart, sort_pieces
 from rocscope._cores.parts import Parts
-from rocscope._cores.threads import in_threads, pieces_of
+from rocscope._threads import in_threads, pieces_of
 from rocscope._types import Array
 
 _LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19  # rows that are brought into parts within the cache

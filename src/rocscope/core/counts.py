@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
+from rocscope._cores.ordered import count_at_least, without_signed_zeros
 from rocscope._hooks import reach
-from rocscope._ordered import count_at_least, without_signed_zeros
 from rocscope._types import Array, Ties
 from rocscope._whole import UNIT, Sums, is_moderate, running, scale_of
 from rocscope.core.cumulative import CumulativeCounts

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.threads import in_threads
-from rocscope._ordered import decode, encode
+from rocscope._cores.ordered import decode, encode
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, rounded, running, whole_sums
 

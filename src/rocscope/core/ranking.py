@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._cores.keys import KeyPart
+from rocscope._cores.ordered import KINDS, decode, without_signed_zeros
 from rocscope._cores.rows import sorted_keys
-from rocscope._cores.threads import in_threads
-from rocscope._ordered import KINDS, decode, without_signed_zeros
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope.core.levels import Block, Levels, Ranking, all_pairs, collapse
 from rocscope.core.weighted import rank_weighted

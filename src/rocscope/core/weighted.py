@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
+from rocscope._cores.ordered import KINDS, encode
 from rocscope._cores.rows import sorted_rows
-from rocscope._ordered import KINDS, encode
 from rocscope._types import Array
 from rocscope._whole import Sums, add_up, condensed, whole_sums
 from rocscope.core.levels import Block, Levels, Ranking

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from rocscope import _validation as check
+from rocscope._cores.ordered import after_infinity
 from rocscope._frame import frame_of
 from rocscope._hooks import reach
-from rocscope._ordered import after_infinity
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.cumulative import CumulativeCounts

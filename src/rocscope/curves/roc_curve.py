@@ -7,8 +7,8 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._cores.threads import in_threads
 from rocscope._hooks import reach
+from rocscope._threads import in_threads
 from rocscope._types import Array, Ties
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint

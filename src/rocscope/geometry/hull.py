@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.threads import in_threads
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope._whole import is_moderate, rounded, scale_of
 from rocscope.core.counts import ThresholdCounts

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._ordered import after_infinity
+from rocscope._cores.ordered import after_infinity
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block

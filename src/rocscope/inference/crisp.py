@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocscope import _validation as check
-from rocscope._ordered import count_at_least
+from rocscope._cores.ordered import count_at_least
 from rocscope._types import Array
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from rocscope._cores.ordered import encode
 from rocscope._hooks import reach
-from rocscope._ordered import encode
 from rocscope._types import Array
 from rocscope.core.result import Result, html_table
 from rocscope.errors import ScoreError

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rocscope import _validation as check
-from rocscope._ordered import count_at_least, without_signed_zeros
+from rocscope._cores.ordered import count_at_least, without_signed_zeros
 from rocscope._types import Array
 from rocscope.core.band import Band
 from rocscope.core.counts import Pairs, ThresholdCounts, dot

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocscope import kernels
 from rocscope._cores.keys import KeyPart
-from rocscope._ordered import encode
+from rocscope._cores.ordered import encode
 from rocscope._types import Array
 from rocscope.core.ranking import SortedKeys, rank
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._ordered import decode, encode
+from rocscope._cores.ordered import decode, encode
 from rocscope._stored import Fields
 from rocscope._types import Array
 from rocscope._whole import running

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._cores.threads import in_threads
+from rocscope._threads import in_threads
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocscope._cores.threads import cores, in_threads
+from rocscope._threads import cores, in_threads
 from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.finding import partition_keys
 from rocscope.engines.sources.layout import FileLayout

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from rocscope._ordered import without_signed_zeros
+from rocscope._cores.ordered import without_signed_zeros
 from rocscope._types import Array
 from rocscope.engines.sources import columns
 from rocscope.engines.sql.zoom import Span, SpanCounts

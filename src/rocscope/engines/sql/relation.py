@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocscope._ordered import without_signed_zeros
+from rocscope._cores.ordered import without_signed_zeros
 from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import collapse

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rocscope._cores.threads import in_threads, pieces_of
 from rocscope._parts import number
+from rocscope._threads import in_threads, pieces_of
 from rocscope._types import Array
 from rocscope.engines.sources.columns import Column, objects
 from rocscope.engines.stream.growing import GrowingRows

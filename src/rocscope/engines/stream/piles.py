@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._cores.keys import KeyPart
-from rocscope._ordered import KINDS, encode
+from rocscope._cores.ordered import KINDS, encode
 from rocscope._types import Array
 from rocscope.core.levels import Ranking
 from rocscope.core.ranking import SortedKeys, key_parts, rank

@@ -12,7 +12,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._cores.keys import KeyPart, sort_pieces
 from rocscope._cores.parts import Parts
-from rocscope._cores.threads import in_threads, pieces_of
+from rocscope._threads import in_threads, pieces_of
 from rocscope._types import Array
 
 Pieces = tuple[Array, ...]

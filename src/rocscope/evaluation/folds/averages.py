@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocscope._ordered import after_infinity
+from rocscope._cores.ordered import after_infinity
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import CountCurve, Curve, cumulative, interpolate

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import _validation as check
-from rocscope._cores.threads import in_threads
 from rocscope._parts import numbered
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope.core.counted import CountedModels
 from rocscope.core.levels import Levels

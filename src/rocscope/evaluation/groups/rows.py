@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._cores.threads import in_threads
-from rocscope._ordered import decode, encode, least_from
+from rocscope._cores.ordered import decode, encode, least_from
 from rocscope._parts import deal
+from rocscope._threads import in_threads
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.threads import in_threads
-from rocscope._ordered import KINDS, encode
+from rocscope._cores.ordered import KINDS, encode
+from rocscope._threads import in_threads
 from rocscope._types import Array
 
 _MOST_SHORT = 2**31

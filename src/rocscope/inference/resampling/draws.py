@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._cores.threads import cores
 from rocscope._progress import Progress, track
+from rocscope._threads import cores
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Levels

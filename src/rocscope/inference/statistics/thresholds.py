@@ -7,7 +7,7 @@ import numpy as np
 
 from rocscope import _validation as check
 from rocscope import metrics
-from rocscope._ordered import count_at_least
+from rocscope._cores.ordered import count_at_least
 from rocscope._types import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from rocscope._cores.threads import in_threads, pieces_of
+from rocscope._threads import in_threads, pieces_of
 from rocscope._types import Array
 
 KINDS = {"u": 0, "i": 1, "f": 2}

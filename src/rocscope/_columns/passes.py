@@ -1,0 +1,39 @@
+"""Checks of whole columns: on all cores, a stretch at a time, so that memory is read once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._threads import in_threads, pieces_of
+from rocscope._types import Array
+
+_STRETCH = 1 << 16
+_MANY = 1 << 20  # fewer are looked at sooner than threads are started
+
+
+def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
+    """Return whole numbers as truth values if they are.
+
+    Examples
+    --------
+    >>> zeros_and_ones(np.array([0, 1, 1])), zeros_and_ones(np.array([0, 1, 2]))
+    (array([False,  True,  True]), None)
+    """
+    bits = labels.view(f"u{labels.itemsize}")
+    positive = labels.view(np.bool_) if labels.itemsize == 1 else np.empty(labels.size, np.bool_)
+
+    def write(rows: slice) -> bool:
+        if labels.itemsize > 1:
+            positive[rows] = bits[rows]
+        return bits[rows].max() <= 1
+
+    return positive if all(in_threads(write, *_stretches(labels))) else None
+
+
+def all_finite(values: Array) -> bool:
+    """Whether no float is missing or infinite."""
+    return all(in_threads(lambda rows: np.isfinite(values[rows]).all(), *_stretches(values)))
+
+
+def _stretches(column: Array) -> tuple[list[slice], int | None]:
+    """Return the stretches of a column, and how many threads look at them."""
+    return pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1
