@@ -5,6 +5,7 @@ import pytest
 
 from rocscope import kernels
 from rocscope._cores import keys as sorted_parts
+from rocscope._cores import parts as parting
 from rocscope._cores import rows
 from rocscope._cores.ordered import KINDS, encode
 
@@ -14,6 +15,9 @@ SHAPES = {
     "ties": lambda generator, n: generator.integers(-3, 4, n) * 1.0,
     "one": lambda generator, n: np.zeros(n),
     "in the last bits": lambda generator, n: 1 + generator.integers(0, 1_000, n) * 2.0**-52,
+    "few where none is sampled": lambda generator, n: np.where(
+        np.arange(n) % 640 == 99, generator.choice([-1e4, -1, 1e-3, 1e4], n), generator.random(n) + 7
+    ),
     "far apart": lambda generator, n: 10.0 ** generator.integers(-300, 300, n) * np.sign(generator.random(n) - 0.5),
 }
 
@@ -22,6 +26,8 @@ SHAPES = {
 def parted(request, monkeypatch):
     monkeypatch.setattr(rows, "_LEAST_PIECE", request.param[0])
     monkeypatch.setattr(rows, "_LEAST_PART", request.param[1])
+    monkeypatch.setattr(parting, "_STRETCH", 64)
+    monkeypatch.setattr(parting, "_SAMPLED", 32)
 
 
 def drawn(shape, kind):

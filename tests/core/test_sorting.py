@@ -76,10 +76,8 @@ def test_nothing_to_sort():
 def test_digits_and_parts_on_plain_python(values, bits):
     keys = np.array(values, np.uint16)
     part = np.minimum(np.arange((1 << 16 >> bits) + 1, dtype=np.uint16) // 2, 3)
-    bounds, first = np.empty(5, np.int64), np.uint64(0)
-    kernels.parts.deal.python(
-        0, keys.size, keys.copy(), None, None, 0, first, np.uint64(bits), part, bounds, keys, None
-    )
+    bounds, ends = np.empty(5, np.int64), np.array([[0, (1 << 15) - 1], [1 << 15, (1 << 16) - 1]], np.uint64) >> bits
+    kernels.parts.deal.python(0, keys.size, keys.copy(), None, None, 0, ends, np.uint64(bits), part, bounds, keys, None)
     assert bounds[0] == 0
     assert bounds[-1] == keys.size
     for number in range(4):

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from rocscope import kernels
-from rocscope._threads import in_threads
 from rocscope._types import Array
 
 _BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores
 _STRETCH = 1 << 15
-_SAMPLED = 1 << 12  # rows of each stretch
+_SAMPLED = 1 << 10  # rows of each stretch
 
 
 @dataclass(frozen=True)
@@ -40,21 +39,33 @@ class Parts:
         least_shift : int
             How many of the lowest bits part nothing.
         """
-        ends = in_threads(lambda bits: kernels.parts.ends(bits, kind), pieces)
-        lowest, highest = min(int(low) for low, _ in ends), max(int(high) for _, high in ends)
-        shift = max((highest - lowest).bit_length() - _BUCKET_BITS, least_shift)
-        first, buckets = lowest >> shift, (highest >> shift) - (lowest >> shift) + 1
-        where = kind, np.uint64(first), np.uint64(shift)
-        sizes = np.zeros(buckets, np.int64)
-        for bits in pieces:
-            kernels.parts.count(_sample(bits), *where, sizes)
-        bounds = np.concatenate([[0], np.cumsum(sizes)])
-        middle = min(max(((1 << (8 * pieces[0].itemsize - 1)) >> shift) - first, 0), buckets)
+        sample = np.concatenate([_sample(bits) for bits in pieces])
+        ends = _ends(sample, kind)
+        spread = sum(int(last) - int(first) for first, last in ends)
+        shift = max(spread.bit_length() - _BUCKET_BITS, least_shift)
+        ends >>= np.uint64(shift)
+        where = kind, ends, np.uint64(shift)
+        bucket = np.empty(sample.size, np.uint16)
+        kernels.parts.find_buckets(sample, *where, bucket)
+        middle, others = (ends[:, 1] - ends[:, 0] + np.uint64(1)).tolist()
+        buckets = middle + others
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(bucket, minlength=buckets))])
         begins = np.zeros(buckets + 1, np.bool_)
         begins[bounds.searchsorted(np.arange(1, number) * (bounds[-1] / number), side="right") - 1] = True
-        begins[[0, middle]] = False, middle > 0
+        begins[[0, middle]] = False, True
         part = np.cumsum(begins, dtype=np.uint16)
         return cls(int(part[buckets - 1]) + 1, int(part[middle]), (*where, part))
+
+
+def _ends(sample: Array, kind: int) -> Array:
+    """Return the lowest and the highest ordered bits of each half; one next to the other half where there are none."""
+    top = 1 << (8 * sample.itemsize - 1)
+    ends = np.array([[2 * top - 1, 0], [2 * top - 1, 0]], np.uint64)
+    kernels.parts.widen(sample, kind, ends)
+    for half, nearest in enumerate((top - 1, top)):
+        if ends[half, 0] > ends[half, 1]:
+            ends[half] = nearest
+    return ends
 
 
 def _sample(bits: Array) -> Array:

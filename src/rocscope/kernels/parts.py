@@ -13,34 +13,31 @@ SLICE = 1 << 12
 
 
 @Kernel
-def ends(bits, kind):
-    """Return the lowest and the highest ordered bits of scores."""
+def widen(bits, kind, ends):
+    """Widen the lowest and the highest ordered bits of scores of which the highest bit is 0, and those of others."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
-    lowest = highest = ordered(np.uint64(bits[0]), top, kind)
-    for i in range(1, bits.size):
+    for i in range(bits.size):
         code = ordered(np.uint64(bits[i]), top, kind)
-        lowest = min(lowest, code)
-        highest = max(highest, code)
-    return lowest, highest
+        half = np.int64(code >= top)
+        ends[half, 0] = min(ends[half, 0], code)
+        ends[half, 1] = max(ends[half, 1], code)
 
 
 @Kernel
-def count(bits, kind, first, shift, sizes):
-    """Add to `sizes` how many scores there are in each bucket, whose ordered bits agree in all but the `shift` lowest.
+def find_buckets(bits, kind, ends, shift, bucket):
+    """Write the bucket of each score, whose ordered bits agree in all but the `shift` lowest.
 
-    Buckets go on from `first`, what the ordered bits of its scores agree in.
+    Buckets go from the first end of scores of which the highest bit is 0 to the second, then so for others; what is
+    beyond an end is in the bucket there.
     """
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
+    first, last, upper_first, upper_last = ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1]
+    before = last - first + np.uint64(1)
     for i in range(bits.size):
-        sizes[(ordered(np.uint64(bits[i]), top, kind) >> shift) - first] += 1
-
-
-@Kernel
-def find_buckets(bits, kind, first, shift, bucket):
-    """Write the bucket of each score."""
-    top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
-    for i in range(bits.size):
-        bucket[i] = (ordered(np.uint64(bits[i]), top, kind) >> shift) - first
+        code = ordered(np.uint64(bits[i]), top, kind)
+        lower = min(max(code >> shift, first), last) - first
+        upper = min(max(code >> shift, upper_first), upper_last) - upper_first + before
+        bucket[i] = upper if code >= top else lower
 
 
 @Kernel
@@ -57,7 +54,7 @@ def make_keys(begin, end, bits, positive, kind, keys):
 
 
 @Kernel
-def deal(begin, end, bits, positive, weight, kind, first, shift, part, bounds, codes, signed):
+def deal(begin, end, bits, positive, weight, kind, ends, shift, part, bounds, codes, signed):
     """Bring rows from `begin` to `end` into the parts of their buckets; p then is from `bounds[p]` to `bounds[p + 1]`.
 
     Writes ordered bits, and weights, negative for negatives; without weights the keys of rows (see `ranks.pack`), which
@@ -69,7 +66,7 @@ def deal(begin, end, bits, positive, weight, kind, first, shift, part, bounds, c
     for start in range(begin, end, SLICE):
         stop = min(start + SLICE, end)
         own = where[start - begin : stop - begin]
-        find_buckets(bits[start:stop], kind, first, shift, own)
+        find_buckets(bits[start:stop], kind, ends, shift, own)
         for i in range(own.size):
             p = part[np.uint64(own[i])]
             own[i] = p
