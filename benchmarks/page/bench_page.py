@@ -30,6 +30,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import rocscope as rs
 from rocscope.report.open_page import open_page
 
+sys.path.append(str(Path(__file__).parents[1]))
+from timing import touch_memory
+
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 CSV, PARQUET = 10**6, 10**7
 MOST_SECONDS = {CSV: 2.5, PARQUET: 8.0}
@@ -137,6 +140,7 @@ def peak(browser: Browser) -> int:
 
 def opened(driver: Any, program: str, page_file: Path, data: Path) -> Opened:
     """Open a file in a page of a browser of its own."""
+    touch_memory(2 * 10**9)
     browser = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
     page, said = browser.new_page(viewport={"width": 1280, "height": 900}), list[str]()
     page.set_default_timeout(120_000)
@@ -238,6 +242,7 @@ def drags(driver: Any, program: str, folder: Path) -> Iterator[bool]:
 
 def workbench(driver: Any, program: str, data: Path) -> bool:
     """Print and judge how long the workbench takes to its first chart, and from a condition to its counts."""
+    touch_memory(2 * 10**9)
     options = ["--label", "bought", "--score", "old", "--score", "new", "--no-browser"]
     command = [sys.executable, "-m", "rocscope", "explore", str(data), *options]
     browser = driver.chromium.launch(executable_path=program, args=ARGUMENTS)

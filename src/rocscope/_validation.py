@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._columns.passes import all_finite, zeros_and_ones
+from rocscope._columns.passes import all_finite, ends_and_sum, zeros_and_ones
 from rocscope._columns.texts import told_apart
 from rocscope._columns.unrounded import as_written, unpacked
 from rocscope._tensors import as_array as as_array
@@ -193,12 +193,9 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
         raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
     if scores.dtype.kind == "f" and not all_finite(scores):
-        raise ScoreError(
-            name,
-            expected="finite scores",
-            got=count_and_first(~np.isfinite(scores), "missing or infinite"),
-            hint="drop those rows first (rocscope.read has missing='drop')",
-        )
+        got = count_and_first(~np.isfinite(scores), "missing or infinite")
+        hint = "drop those rows first (rocscope.read has missing='drop')"
+        raise ScoreError(name, expected="finite scores", got=got, hint=hint)
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
 
 
@@ -211,11 +208,12 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         weight = unpacked(weight, missing(weight), "sample_weight", WeightError)
     if weight.dtype.kind not in "biuf":
         raise WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
-    check_total("sample_weight", weight)
+    lowest, highest, total = ends_and_sum(weight)
+    _check_total("sample_weight", total, weight)
     weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
-    if not weight.min() >= 0 or weight.max() == np.inf:  # also where they are NaN
+    if not lowest >= 0 or highest == np.inf:  # also where they are NaN
         raise weights_error(*count_and_place(~(np.isfinite(weight) & (weight >= 0))))
-    check_some_weight(bool(weight.any()))
+    check_some_weight(highest > 0)
     return weight
 
 
@@ -277,12 +275,15 @@ def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
 def check_total(subject: str, *columns: Array) -> None:
     """Refuse weights or counts whose running sums 64 bits might not hold."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total = sum(column.sum(dtype=np.float64).item() for column in columns)
+        _check_total(subject, sum(column.sum(dtype=np.float64).item() for column in columns), *columns)
+
+
+def _check_total(subject: str, total: float, *columns: Array) -> None:
+    expected, hint = "numbers with a finite sum", "scale them down: only their ratios count"
     if all(column.dtype.kind != "f" for column in columns):
         check_whole_total(subject, total)
     elif total == np.inf and all(np.isfinite(column).all() for column in columns):
-        hint = "scale them down: only their ratios count"
-        raise WeightError(subject, expected="numbers with a finite sum", got="more than 1.8e308", hint=hint)
+        raise WeightError(subject, expected=expected, got="more than 1.8e308", hint=hint)
 
 
 def check_whole_total(subject: str, total: float) -> None:

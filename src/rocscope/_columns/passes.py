@@ -1,5 +1,7 @@
 """Checks of whole columns: on all cores, a stretch at a time, so that memory is read once."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +34,25 @@ def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
 def all_finite(values: Array) -> bool:
     """Whether no float is missing or infinite."""
     return all(in_threads(lambda rows: np.isfinite(values[rows]).all(), *_stretches(values)))
+
+
+def ends_and_sum(values: Array) -> tuple[float, float, float]:
+    """Return the lowest and the highest value, and the sum as a float; of floats NaN where one is missing.
+
+    Examples
+    --------
+    >>> ends_and_sum(np.array([2, 1, 4]))
+    (1, 4, 7.0)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = in_threads(lambda rows: _ends_and_sum(values[rows]), *_stretches(values))
+        lows, highs, sums = map(np.array, zip(*found, strict=True))
+        return lows.min().item(), highs.max().item(), sums.sum().item()
+
+
+def _ends_and_sum(values: Array) -> tuple[Any, Any, float]:
+    with np.errstate(over="ignore", invalid="ignore"):  # of this thread
+        return values.min(), values.max(), values.sum(dtype=np.float64)
 
 
 def _stretches(column: Array) -> tuple[list[slice], int | None]:
