@@ -68,6 +68,17 @@ def test_large_arrays_of_one_score_are_not_copied(monkeypatch, rest):
     assert len(parts) == 1 + rest
 
 
+@pytest.mark.parametrize("other", [2, 2**32 - 2])
+def test_nor_are_those_with_a_few_others_that_no_sample_shows(monkeypatch, other):
+    monkeypatch.setattr(sorting, "_LARGEST", 1 << 10)
+    keys = (6 + np.random.default_rng(0).integers(0, 2, 1 << 18)).astype(np.uint32)
+    keys[-7:] = other
+    expected = np.sort(keys)
+    parts = sorting.sort(np.array_split(keys, 3))
+    assert np.array_equal(np.concatenate([part.load() for part in parts]), expected)
+    assert sorted(part.size for part in parts) == [7, keys.size - 7]
+
+
 def test_nothing_to_sort():
     assert sorting.sort([]) == sorting.sort([np.empty(0, np.uint32)]) == []
 

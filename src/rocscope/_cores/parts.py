@@ -46,6 +46,9 @@ class Parts:
         spread = sum(int(last) - int(first) for first, last in ends)
         shift = max(spread.bit_length() - _BUCKET_BITS, least_shift)
         ends >>= np.uint64(shift)
+        top = 1 << (8 * sample.itemsize - 1)
+        ends[:, 0] -= ends[:, 0] > np.array([0, top >> shift], np.uint64)  # a bucket more for what no sample shows
+        ends[:, 1] += ends[:, 1] < np.array([(top - 1) >> shift, (2 * top - 1) >> shift], np.uint64)
         where = kind, ends, np.uint64(shift)
         bucket = np.empty(sample.size, np.uint16)
         kernels.parts.find_buckets(sample, *where, bucket)
@@ -54,7 +57,8 @@ class Parts:
         bounds = np.concatenate([[0], np.cumsum(np.bincount(bucket, minlength=buckets))])
         begins = np.zeros(buckets + 1, np.bool_)
         begins[bounds.searchsorted(np.arange(1, number) * (bounds[-1] / number), side="right") - 1] = True
-        begins[[0, middle]] = False, True
+        begins[[1, middle - 1, middle, middle + 1, buckets - 1]] = True  # these buckets are parts of their own
+        begins[0] = False
         part = np.cumsum(begins, dtype=np.uint16)
         return cls(int(part[buckets - 1]) + 1, int(part[middle]), (*where, part))
 
