@@ -87,9 +87,11 @@ def test_nothing_to_sort():
 def test_digits_and_parts_on_plain_python(values, bits):
     keys = np.array(values, np.uint16)
     part = np.minimum(np.arange((1 << 16 >> bits) + 1, dtype=np.uint16) // 2, 3)
-    bounds, ends = np.empty(5, np.int64), np.array([[0, (1 << 15) - 1], [1 << 15, (1 << 16) - 1]], np.uint64) >> bits
-    kernels.parts.deal.python(0, keys.size, keys.copy(), None, None, 0, ends, np.uint64(bits), part, bounds, keys, None)
-    assert bounds[0] == 0
+    ends = np.array([[0, (1 << 15) - 1], [1 << 15, (1 << 16) - 1]], np.uint64) >> bits
+    where, sizes = np.empty(keys.size, np.uint16), np.zeros(4, np.uint64)
+    kernels.parts.find_parts.python(keys, 0, ends, np.uint64(bits), part, where, sizes)
+    bounds = [0, *np.cumsum(sizes).tolist()]
+    kernels.parts.deal.python(keys.copy(), None, None, 0, where, np.array(bounds[:-1], np.uint64), keys, None)
     assert bounds[-1] == keys.size
     for number in range(4):
         assert (part[keys[bounds[number] : bounds[number + 1]] >> bits] == number).all()

@@ -51,7 +51,7 @@ def test_parts_make_the_whole(available, rows, cuts):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16])
 def test_large_arrays_are_scanned_in_parts_of_whole_levels(monkeypatch, kind):
-    monkeypatch.setattr(rows, "_LEAST_PART", 1000)
+    monkeypatch.setattr(rows, "_PART", 1000 * np.dtype(kind).itemsize)
     generator = np.random.default_rng(0)
     y, score = generator.random(60_000) < 0.3, (generator.standard_normal(60_000) * 50).round().astype(kind)
     counts = ThresholdCounts.from_scores(y, score)
@@ -95,7 +95,7 @@ def test_cores_are_those_allowed(monkeypatch, wanted, expected):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_blocks_do_not_depend_on_the_order_of_rows(monkeypatch, kind):
-    monkeypatch.setattr(rows, "_LEAST_PART", 1 << 13)
+    monkeypatch.setattr(rows, "_PART", np.dtype(kind).itemsize << 13)
     generator = np.random.default_rng(0)
     y, score = generator.random(60_000) < 0.3, generator.standard_normal(60_000).astype(kind)
     one, other = (

@@ -1,12 +1,15 @@
 """Checks of whole columns: on all cores, a stretch at a time, so that memory is read once."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._threads import in_threads, pieces_of
 from rocscope._types import Array
+
+_Result = TypeVar("_Result")
 
 _STRETCH = 1 << 16
 _MANY = 1 << 20  # fewer are looked at sooner than threads are started
@@ -28,12 +31,12 @@ def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
             positive[rows] = bits[rows]
         return bits[rows].max() <= 1
 
-    return positive if all(in_threads(write, *_stretches(labels))) else None
+    return positive if all(_each_stretch(write, labels)) else None
 
 
 def all_finite(values: Array) -> bool:
     """Whether no float is missing or infinite."""
-    return all(in_threads(lambda rows: np.isfinite(values[rows]).all(), *_stretches(values)))
+    return all(_each_stretch(lambda rows: np.isfinite(values[rows]).all(), values))
 
 
 def ends_and_sum(values: Array) -> tuple[float, float, float]:
@@ -45,7 +48,7 @@ def ends_and_sum(values: Array) -> tuple[float, float, float]:
     (1, 4, 7.0)
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        found = in_threads(lambda rows: _ends_and_sum(values[rows]), *_stretches(values))
+        found = _each_stretch(lambda rows: _ends_and_sum(values[rows]), values)
         lows, highs, sums = map(np.array, zip(*found, strict=True))
         return lows.min().item(), highs.max().item(), sums.sum().item()
 
@@ -55,6 +58,8 @@ def _ends_and_sum(values: Array) -> tuple[Any, Any, float]:
         return values.min(), values.max(), values.sum(dtype=np.float64)
 
 
-def _stretches(column: Array) -> tuple[list[slice], int | None]:
-    """Return the stretches of a column, and how many threads look at them."""
-    return pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1
+def _each_stretch(look: Callable[[slice], _Result], column: Array) -> list[_Result]:
+    """Return what is found in each stretch of a column, of which there is one at least."""
+    if column.size <= _STRETCH:
+        return [look(slice(None))]
+    return in_threads(look, pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1)

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._types import Array
@@ -20,7 +22,7 @@ class Parts:
     """Parts that ascend, each of consecutive buckets of scores, whose ordered bits agree in all but the lowest.
 
     No part has scores of which the highest bit is 0 and others: these are from part `middle` on. `where` tells
-    `kernels.parts.deal` the part of a score.
+    `kernels.parts.find_parts` the part of a score.
     """
 
     number: int
@@ -61,6 +63,19 @@ class Parts:
         begins[0] = False
         part = np.cumsum(begins, dtype=np.uint16)
         return cls(int(part[buckets - 1]) + 1, int(part[middle]), (*where, part))
+
+    def deal(self, bits: Array, positive: NDArray[np.uint8] | None, keys: Array) -> list[Array]:
+        """Write the keys of scores, part by part, and return those of each part; without labels bits are keys."""
+        where, sizes = np.empty(bits.size, np.uint16), np.zeros(self.number, np.uint64)
+        kernels.parts.find_parts(bits, *self.where, where, sizes)
+        ends = np.cumsum(sizes, dtype=np.uint64)
+        kernels.parts.deal(bits, positive, None, self.where[0], where, ends - sizes, keys, None)
+        return [keys[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+
+
+def runs_of_parts(dealt: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:
+    """Return what each part has of pieces, which were dealt one by one."""
+    return [tuple(run for run in runs if run.size) for runs in zip(*dealt, strict=True)]
 
 
 def _ends(sample: Array, kind: int) -> Array:

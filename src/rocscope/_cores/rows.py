@@ -1,30 +1,37 @@
 """Rows sorted by score on all cores: brought into parts that a cache holds first, each of which is sorted there."""
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.keys import KeyPart, sort_pieces
-from rocscope._cores.parts import Parts
-from rocscope._threads import in_threads, pieces_of
+from rocscope._cores.keys import KeyPart, numpy_is_faster, sort_halving, sort_pieces
+from rocscope._cores.parts import Parts, runs_of_parts
+from rocscope._threads import cores, in_threads, pieces_of
 from rocscope._types import Array
 
-_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19  # rows that are brought into parts within the cache
+_LEFT_OUT = 1.5  # so much more may a sort of keys take that need not be brought into parts
+_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19
 _PIECES = 16
-_LEAST_PART = 1 << 17
+_PART = 1 << 20  # bytes of rows
 _MOST_PARTS = 512  # more would be written to at a time than the processor keeps the pages of
 
 
 def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[KeyPart], list[KeyPart]]:
     """Return the keys of rows in parts that ascend: of scores whose highest ordered bit is 1, and of others.
 
-    `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.ranks.pack`.
+    `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.parts.pack`.
     """
-    keys = np.empty(scores.size, f"u{scores.itemsize}")
-    bounds, middle = _deal(positive, scores, None, kind, keys, None)
-    runs = (bounds[:, part : part + 2].tolist() for part in range(bounds.shape[1] - 1))
-    parts = [tuple(keys[begin:end] for begin, end in own if begin < end) for own in runs]
-    upper, lower = [part for part in parts[middle:] if part], [part for part in parts[:middle] if part]
+    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
+    if numpy_is_faster(bits.dtype, bits.size, _LEFT_OUT):
+        upper, lower = map(sort_halving, _packed(labels, bits, kind))
+        return upper, lower
+    keys = np.empty_like(bits)
+    parts, pieces = _parts_of(bits, kind, bits.itemsize)
+    dealt = in_threads(lambda rows: parts.deal(bits[rows], labels[rows], keys[rows]), pieces)
+    runs = runs_of_parts(dealt)
+    upper, lower = ([part for part in half if part] for half in (runs[parts.middle :], runs[: parts.middle]))
     found = in_threads(lambda part: sort_pieces(part, keys.size), upper + lower)
     return found[: len(upper)], found[len(upper) :]
 
@@ -34,35 +41,51 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores.
     """
-    dealt = np.empty(scores.size, np.uint64), np.empty_like(weight)
-    codes, signed = (np.empty_like(column) for column in dealt)
-    bounds, _ = _deal(positive, scores, weight, kind, *dealt)
-    begins = (bounds - bounds[:, :1]).sum(axis=0).tolist()
+    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
+    codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)
+    parts, pieces = _parts_of(bits, kind, codes.itemsize + signed.itemsize)
+    where, sizes = np.empty(bits.size, np.uint16), np.zeros((len(pieces), parts.number), np.uint64)
 
-    def settle(part: int) -> None:
-        own = slice(begins[part], begins[part + 1])
-        kernels.parts.settle(*dealt, bounds[:, part : part + 2], codes[own], signed[own])
+    def find(piece: int) -> None:
+        rows = pieces[piece]
+        kernels.parts.find_parts(bits[rows], *parts.where, where[rows], sizes[piece])
 
-    in_threads(settle, range(len(begins) - 1))
+    def deal(piece: int) -> None:
+        rows = pieces[piece]
+        own = bits[rows], labels[rows], weight[rows], kind, where[rows]
+        kernels.parts.deal(*own, filled[piece], codes, signed)
+
+    in_threads(find, range(len(pieces)))
+    filled = np.cumsum(sizes.T, dtype=np.uint64).reshape(sizes.T.shape).T - sizes
+    bounds = [*filled[0].tolist(), bits.size]
+    in_threads(deal, range(len(pieces)))
+    slices = [slice(begin, end) for begin, end in pairwise(bounds)]
+    in_threads(lambda own: kernels.parts.sort_rows(codes[own], signed[own]), slices)
     return codes, signed
 
 
-def _deal(
-    positive: NDArray[np.bool_], scores: Array, weight: Array | None, kind: int, codes: Array, signed: Array | None
-) -> tuple[NDArray[np.int64], int]:
-    """Write rows, as keys or as ordered bits and weights, piece by piece in parts that ascend.
-
-    Returns where each piece has each part (and where it ends), and the first part whose highest ordered bit is 1.
-    """
-    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
+def _parts_of(bits: Array, kind: int, width: int) -> tuple[Parts, list[slice]]:
+    """Return parts for scores of rows that take so many bytes, and the pieces in which these are brought into them."""
+    number = min(-(-bits.size * width // _PART), _MOST_PARTS)
     pieces = pieces_of(bits.size, min(max(-(-bits.size // _PIECES), _LEAST_PIECE), _MOST_PIECE))
-    number = min(-(-bits.size // _LEAST_PART), _MOST_PARTS)
-    parts = Parts.of([bits[rows] for rows in pieces], kind, number)
-    bounds = np.empty((len(pieces), parts.number + 1), np.int64)
+    return Parts.of([bits[rows] for rows in pieces], kind, number), pieces
 
-    def deal(i: int) -> None:
-        rows = pieces[i]
-        kernels.parts.deal(rows.start, rows.stop, bits, labels, weight, *parts.where, bounds[i], codes, signed)
 
-    in_threads(deal, range(len(pieces)))
-    return bounds, parts.middle
+def _packed(labels: Array, bits: Array, kind: int) -> tuple[Array, Array]:
+    """Return the keys of scores whose highest ordered bit is 1, and of others."""
+    pieces = pieces_of(bits.size, -(-bits.size // cores()))  # few: no two write to the same large page of memory
+    keys = np.empty_like(bits)
+    borders = in_threads(lambda rows: kernels.parts.pack(bits[rows], labels[rows], kind, keys[rows]), pieces)
+    at = [0, *accumulate(borders)]
+    if at[-1] in (0, keys.size):
+        return keys[at[-1] :], keys[: at[-1]]
+    upper, lower = np.empty(keys.size - at[-1], keys.dtype), np.empty(at[-1], keys.dtype)
+
+    def bring_together(piece: int) -> None:
+        own, border, before = keys[pieces[piece]], borders[piece], at[piece]
+        above = pieces[piece].start - before
+        lower[before : before + border] = own[:border]
+        upper[above : above + own.size - border] = own[border:]
+
+    in_threads(bring_together, range(len(pieces)))
+    return upper, lower

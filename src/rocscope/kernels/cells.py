@@ -16,7 +16,7 @@ _TOP = 64
 
 @Kernel
 def count_levels(keys, high_bit, size, code, pos, neg):
-    """Append the levels of sorted rows (see `ranks.pack`), downwards, to the first `size`; returns how many."""
+    """Append the levels of sorted rows (see `parts.pack`), downwards, to the first `size`; returns how many."""
     one = keys.dtype.type(1)
     previous = np.uint64(0)
     fresh = True

@@ -1,15 +1,12 @@
-"""The loops that sort rows: into parts that a cache holds, and there by digits."""
+"""The loops that sort rows: packed into keys, brought into parts that a cache holds, and there sorted by digits."""
 
 import numpy as np
 
 from rocscope.kernels.kernel import Kernel
-from rocscope.kernels.ranks import ordered
+from rocscope.kernels.ranks import SLICE, ordered
 
 TWO_DIGITS = 1 << 19
 """As many rows as two digits of eleven bits set apart."""
-
-SLICE = 1 << 12
-"""Rows of which all that is made fits the first cache."""
 
 
 @Kernel
@@ -42,7 +39,7 @@ def find_buckets(bits, kind, ends, shift, bucket):
 
 @Kernel
 def make_keys(begin, end, bits, positive, kind, keys):
-    """Write the key of each row from `begin` to `end` (see `ranks.pack`); without labels its ordered bits."""
+    """Write the key of each row from `begin` to `end` (see `pack`); without labels its ordered bits."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     bits = bits[begin:end]
     for i in range(bits.size):
@@ -54,35 +51,75 @@ def make_keys(begin, end, bits, positive, kind, keys):
 
 
 @Kernel
-def deal(begin, end, bits, positive, weight, kind, ends, shift, part, bounds, codes, signed):
-    """Bring rows from `begin` to `end` into the parts of their buckets; p then is from `bounds[p]` to `bounds[p + 1]`.
+def has_top(b, top, kind):
+    """Whether the highest of the ordered bits of a score is 1; see `ranks.ordered`."""
+    if kind == 0:
+        return b >= top
+    return b < top if kind == 1 else b <= top
 
-    Writes ordered bits, and weights, negative for negatives; without weights the keys of rows (see `ranks.pack`), which
-    without labels the bits are already. What asks nothing of other rows is done by loops of its own, slice by slice:
-    these the compiler turns into instructions for many rows at a time, and it takes half of the time.
+
+@Kernel
+def pack(bits, positive, kind, keys):
+    """Write the ordered bits of each score with its label in the lowest bit.
+
+    The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is
+    0 are written from the front of `keys`, the others from the back. Returns the border. Where a slice has both, its
+    keys are written to both ends of what is free: a branch would be guessed wrong half of the time.
     """
-    where = np.empty(end - begin, part.dtype)
-    sizes = np.zeros(bounds.size - 1, np.uint32)
-    for start in range(begin, end, SLICE):
-        stop = min(start + SLICE, end)
-        own = where[start - begin : stop - begin]
-        find_buckets(bits[start:stop], kind, ends, shift, own)
+    top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
+    own = np.empty(SLICE, keys.dtype)
+    low, high = 0, keys.size
+    for start in range(0, bits.size, SLICE):
+        rows = bits[start : start + SLICE]
+        n_upper = np.int32(0)
+        for i in range(rows.size):
+            n_upper += np.int32(has_top(rows[i], top, kind))
+        if n_upper == rows.size:
+            high -= n_upper
+            make_keys(start, start + rows.size, bits, positive, kind, keys[high:])
+        elif n_upper == 0:
+            make_keys(start, start + rows.size, bits, positive, kind, keys[low:])
+            low += rows.size
+        else:
+            make_keys(start, start + rows.size, bits, positive, kind, own)
+            for i in range(rows.size):
+                keys[low] = keys[high - 1] = own[i]
+                is_upper = np.int64(has_top(rows[i], top, kind))
+                low += 1 - is_upper
+                high -= is_upper
+    return low
+
+
+@Kernel
+def find_parts(bits, kind, ends, shift, part, where, sizes):
+    """Write the part of each score, and add to the sizes of parts.
+
+    What asks nothing of other rows is done by loops of its own, slice by slice: these the compiler turns into
+    instructions for many rows at a time, and it takes half of the time.
+    """
+    for start in range(0, bits.size, SLICE):
+        own = where[start : start + SLICE]
+        find_buckets(bits[start : start + SLICE], kind, ends, shift, own)
         for i in range(own.size):
             p = part[np.uint64(own[i])]
             own[i] = p
-            sizes[np.uint64(p)] += np.uint32(1)
-    bounds[0] = begin
-    for p in range(sizes.size):
-        bounds[p + 1] = bounds[p] + sizes[p]
-    filled = bounds[:-1].astype(np.uint64)
+            sizes[np.uint64(p)] += np.uint64(1)
+
+
+@Kernel
+def deal(bits, positive, weight, kind, where, filled, codes, signed):
+    """Bring rows into their parts, to where these are filled, which moves on.
+
+    Writes ordered bits, and weights, negative for negatives; without weights the keys of rows (see `pack`), which
+    without labels the bits are already.
+    """
     keys = np.empty(SLICE, codes.dtype)
-    for start in range(begin, end, SLICE):
-        stop = min(start + SLICE, end)
-        own = where[start - begin : stop - begin]
+    for start in range(0, bits.size, SLICE):
+        own = where[start : start + SLICE]
         if weight is None:
-            make_keys(start, stop, bits, positive, kind, keys)
+            make_keys(start, start + own.size, bits, positive, kind, keys)
         else:
-            make_keys(start, stop, bits, None, kind, keys)
+            make_keys(start, start + own.size, bits, None, kind, keys)
         for i in range(own.size):
             p = np.uint64(own[i])
             k = filled[p]
@@ -184,14 +221,3 @@ def sort_rows(keys, values):
     sort_digits(keys, values, spare, spare_values, lowest, first, bits)
     if first > 0 and not insert_rows(keys, values):
         sort_digits(keys, values, spare, spare_values, lowest, 0, bits)
-
-
-@Kernel
-def settle(codes, values, runs, out, out_values):
-    """Bring the rows of a part together from where its runs begin and end, and sort them."""
-    k = 0
-    for begin, end in runs:
-        out[k : k + end - begin] = codes[begin:end]
-        out_values[k : k + end - begin] = values[begin:end]
-        k += end - begin
-    sort_rows(out, out_values)

@@ -1,8 +1,11 @@
-"""The loops over ranked rows of weight 1: packing, scanning, counting, and the hull."""
+"""The loops over ranked rows of weight 1: scanning, counting, and the hull."""
 
 import numpy as np
 
 from rocscope.kernels.kernel import Kernel
+
+SLICE = 1 << 12
+"""Rows of which all that is made fits the first cache."""
 
 
 @Kernel
@@ -16,31 +19,6 @@ def ordered(b, top, kind):
     if kind == 1:
         return b ^ top
     return b | top if b <= top else ~b + top + top
-
-
-@Kernel
-def pack(bits, positive, kind, keys):
-    """Write the ordered bits of each score with its label in the lowest bit.
-
-    The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is
-    0 are written from the front of `keys`, the others from the back. Returns the border and the number of positives.
-    """
-    one = bits.dtype.type(1)
-    top = one << bits.dtype.type(bits.itemsize * 8 - 1)
-    low = 0
-    high = keys.size
-    n_pos = 0
-    for i in range(bits.size):
-        b = ordered(bits[i], top, kind)
-        n_pos += positive[i]
-        key = (b << one) | bits.dtype.type(positive[i])
-        if b & top:
-            high -= 1
-            keys[high] = key
-        else:
-            keys[low] = key
-            low += 1
-    return low, n_pos
 
 
 @Kernel
@@ -96,22 +74,36 @@ def count_pairs(tp, fp, block_tp, block_fp):
 
 
 @Kernel
+def count_positives(keys):
+    """Return how many keys have a label: the compiler does many at a time, so the first cache soon holds them all."""
+    one = keys.dtype.type(1)
+    n_pos = np.int32(0)
+    for i in range(keys.size):
+        n_pos += np.int32(keys[i] & one)
+    return np.int64(n_pos)
+
+
+@Kernel
 def count_key_pairs(keys):
     """Return the concordant pairs of increasing keys, those and the tied ones, and the number of negatives.
 
     Of one score negatives come first, so that those before a positive are ranked below it or tied with it. Nothing is
-    decided by a branch.
+    decided by a branch. A slice is read at once before that goes row by row, which would wait for memory.
     """
     one = keys.dtype.type(1)
     concordant, not_above, neg, below, previous = 0, 0, 0, 0, keys[0]
-    for i in range(keys.size):
-        key = keys[i]
-        is_neg = np.int64(~key & one)
-        below = below if (key ^ previous) <= one else neg
-        concordant += 0 if is_neg else below
-        not_above += 0 if is_neg else neg
-        neg += is_neg
-        previous = key
+    for start in range(0, keys.size, SLICE):
+        own = keys[start : start + SLICE]
+        after = neg + own.size - count_positives(own)
+        for i in range(own.size):
+            key = own[i]
+            is_neg = np.int64(~key & one)
+            below = below if (key ^ previous) <= one else neg
+            concordant += 0 if is_neg else below
+            not_above += 0 if is_neg else neg
+            neg += is_neg
+            previous = key
+        neg = after
     return concordant, not_above, neg
 
 

@@ -104,8 +104,10 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
         neg *= scale_neg
         right, rest = two_sum(right, neg * (tp + tp_rest))
         right_rest += rest
-        tied, rest = two_sum(tied, neg * pos)
-        tied_rest += rest
+        product = neg * pos
+        if product > 0:  # of a row alone it never is: this branch is guessed right
+            tied, rest = two_sum(tied, product)
+            tied_rest += rest
         tp, rest = two_sum(tp, pos)
         tp_rest += rest
         fp, rest = two_sum(fp, neg)

@@ -54,8 +54,8 @@ def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Pa
 def _as_keys(positive: NDArray[np.bool_], scores: Array) -> Packed:
     bits = scores.view(f"u{scores.itemsize}")
     keys = np.empty_like(bits)
-    border, n_pos = kernels.ranks.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
-    return Packed(scores.size, scores.dtype, False, keys[:border], keys[border:], int(n_pos))
+    border = kernels.parts.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
+    return Packed(scores.size, scores.dtype, False, keys[:border], keys[border:], int(np.count_nonzero(positive)))
 
 
 class Pile(Protocol):

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rocscope import kernels
 from rocscope._cores.keys import KeyPart, sort_pieces
-from rocscope._cores.parts import Parts
+from rocscope._cores.parts import Parts, runs_of_parts
 from rocscope._threads import in_threads, pieces_of
 from rocscope._types import Array
 
@@ -57,14 +56,8 @@ def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[P
     """Bring arrays into the same parts, about so many, of scores that ascend."""
     parts = Parts.of(arrays, 0, number, least_shift=1)
 
-    def bounds_in(array: Array) -> list[int]:
-        bounds = np.empty(parts.number + 1, np.int64)
-        kernels.parts.deal(0, array.size, array.copy(), None, None, *parts.where, bounds, array, None)
-        return bounds.tolist()
-
-    found = list(zip(arrays, in_threads(bounds_in, arrays, threads), strict=True))
-    pieces = ([array[bounds[part] : bounds[part + 1]] for array, bounds in found] for part in range(parts.number))
-    return [tuple(piece for piece in part if piece.size) for part in pieces if any(piece.size for piece in part)]
+    dealt = in_threads(lambda array: parts.deal(array.copy(), None, array), arrays, threads)
+    return [part for part in runs_of_parts(dealt) if part]
 
 
 def _is_one_score(pieces: Sequence[Array]) -> bool:
