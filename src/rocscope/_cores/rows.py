@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._cores.keys import KeyPart, sort_pieces
 from rocscope._cores.parts import Parts
@@ -54,7 +55,8 @@ def _deal(
 
     Returns where each piece has each part (and where it ends), and the first part whose highest ordered bit is 1.
     """
-    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
+    # Read-only, whatever they were: the loop is then compiled once, which takes a second.
+    labels, bits = check.read_only(positive.view(np.uint8)), check.read_only(scores.view(f"u{scores.itemsize}"))
     pieces = pieces_of(bits.size, min(max(-(-bits.size // _PIECES), _LEAST_PIECE), _MOST_PIECE))
     number = min(-(-bits.size // _LEAST_PART), _MOST_PARTS)
     parts = Parts.of([bits[rows] for rows in pieces], kind, number)
