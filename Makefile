@@ -54,6 +54,7 @@ test-min: .venv-min/.installed
 
 $(STAMP)run: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e .
+	$(BIN)/python .ci/compile_loops.py
 	touch $@
 
 $(STAMP)dev: pyproject.toml | $(BIN)/python

@@ -179,8 +179,10 @@ def test_a_line_has_its_slope_everywhere():
 
 
 @both_paths
-@given(sample=samples(score=st.integers(-50, 50), most=60), most=st.integers(2, 40))
-def test_thinned_curves_keep_the_hull_and_know_how_far_the_rest_is(path, sample, most):
+@given(data=st.data(), most=st.integers(2, 40))
+def test_thinned_curves_keep_the_hull_and_know_how_far_the_rest_is(path, data, most):
+    weight = data.draw(st.sampled_from([None, whole_weights, float_weights]))
+    sample = data.draw(samples(score=st.integers(-50, 50), most=60, weight=weight))
     with taking(path):
         counts = sample.counts()
         kept, curve = thin(counts, most), rs.roc(counts)
@@ -192,8 +194,23 @@ def test_thinned_curves_keep_the_hull_and_know_how_far_the_rest_is(path, sample,
         whole = np.concatenate([[np.inf if column == "threshold" else 0], getattr(counts, column)])
         assert getattr(kept, column).tolist() == whole[kept.index].tolist()
     assert hull <= set(zip(kept.tp.tolist(), kept.fp.tolist(), strict=True))
-    # The deviation is measured along the direction in which tpr and fpr change alike.
+    s = curve.y + curve.x
+    reached = {int((s >= place).argmax()) for place in np.linspace(0, 2, most)}
+    assert set(kept.index.tolist()) >= (set(range(s.size)) if len(counts) < most else reached)
+    assert Fraction(len(kept.index)) <= len(counts) + 1
+
+
+@both_paths
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_deviation_is_that_of_the_point_farthest_from_its_line(path, seed, weighted):
+    rng = np.random.default_rng(seed)
+    y, score = np.arange(60) % 2, rng.integers(-50, 50, 60)
+    with taking(path):
+        counts = ThresholdCounts.from_scores(y, score, sample_weight=rng.random(60) if weighted else None)
+        kept, curve = thin(counts, int(rng.integers(2, 12))), rs.roc(counts)
+        deviation = kept.deviation
+    # It is measured along the direction in which tpr and fpr change alike.
     s, d = curve.y + curve.x, curve.y - curve.x
     off = abs(np.interp(s, s[kept.index], d[kept.index]) - d).max() / 2
-    assert kept.deviation == pytest.approx(off, abs=1e-15)
-    assert Fraction(len(kept.index)) <= len(counts) + 1
+    assert deviation == pytest.approx(off, abs=1e-15) != 0

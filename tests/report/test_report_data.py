@@ -20,7 +20,8 @@ from rocscope.plotting import theme
 from rocscope.report.html import MOST_BYTES, render
 from rocscope.report.model import report_data
 from rocscope.report.pack import counts_column, payload, scores_column
-from rocscope.report.summary import MOST_POINTS
+from rocscope.report.summary import MOST_POINTS, outline, summarise
+from strategies import both_paths, float_weights, samples, taking, whole_weights
 
 DIST = Path(rs.__file__).parent / "report" / "bundles"
 CLIENT = DIST.parent
@@ -82,6 +83,21 @@ def test_no_point_of_the_curve_is_further_off_than_stated():
         )
         drawn = np.interp(curve.x + curve.y, fpr + tpr, tpr - fpr)
         assert np.abs(drawn - (curve.y - curve.x)).max() / 2 <= model["deviation"] * 1.001
+
+
+@both_paths
+@given(data=st.data())
+def test_an_outline_has_the_figures_of_the_summary(path, data):
+    weight = data.draw(st.sampled_from([None, whole_weights, float_weights]))
+    sample = data.draw(samples(weight=weight))
+    with taking(path):
+        drawn = outline("a", sample.counts(), bins=False)
+    whole = summarise("a", sample.counts(), rs.Context(), calibrated=False)
+    same = ("n_levels", "default", "points", "hull")
+    assert [getattr(drawn, name) for name in same] == [getattr(whole, name) for name in same]
+    for name in ("average_precision", "ks", "deviation"):
+        assert getattr(drawn, name) == pytest.approx(getattr(whole, name), rel=1e-12, abs=1e-15)
+    assert drawn.auc["half"] == pytest.approx(whole.auc["half"], rel=1e-12)
 
 
 def test_rows_do_not_travel():

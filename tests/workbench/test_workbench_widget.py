@@ -115,8 +115,48 @@ window.end = widget.render({ model: window.model, el: document.getElementById("c
 </script>"""
 
 
-def test_the_page_in_its_frame_and_python_hear_of_each_other(chromium, widget, monkeypatch):
+class Notebook:
     """A notebook's side of the widget, played by a page whose model is answered by the real one."""
+
+    def __init__(self, page, widget, answered):
+        self.page, self.widget, self.answered, self.done = page, widget, answered, 0
+        self.problems = []
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.goto("http://notebook.test/")
+        self.frame = page.frame_locator("iframe")
+        self.until(lambda: self.frame.locator("#models tbody tr").count() == 2)
+
+    def until(self, said):
+        """Hand questions and answers over until something is so."""
+        end = time.monotonic() + 90
+        while not said():
+            assert time.monotonic() < end, self.problems
+            for content in self.page.evaluate("() => window.asked?.splice(0) ?? []"):
+                self.widget._asked(self.widget, content, [])
+            while self.done < len(self.answered):
+                self.page.evaluate("(content) => window.tell(content)", self.answered[self.done])
+                self.done += 1
+            self.page.wait_for_timeout(30)
+
+    def until_saved(self, text):
+        """Have Python know what the page saved, once that holds a text."""
+        self.until(lambda: text in self.page.evaluate("() => window.saved ?? ''"))
+        self.widget._view = json.loads(self.page.evaluate("() => window.saved"))
+
+    def show(self, **changed):
+        """Set something in Python, which the page hears of."""
+        for name, value in changed.items():
+            setattr(self.widget, name, value)
+        self.page.evaluate("(view) => window.show(view)", self.widget._view)
+
+    def ask_for(self, where):
+        """Type a condition."""
+        self.frame.locator("#where").fill(where)
+        self.frame.locator("#where").press("Enter")
+
+
+@pytest.fixture
+def notebook(chromium, widget, monkeypatch):
     files = {
         "": ("text/html", _NOTEBOOK),
         "page.html": ("text/plain", widget._page),
@@ -124,54 +164,49 @@ def test_the_page_in_its_frame_and_python_hear_of_each_other(chromium, widget, m
         "widget.js": ("text/javascript", client("widget.js")),
     }
     context = chromium.new_context(viewport={"width": 1200, "height": 1400})
-    page = context.new_page()
-    problems = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
 
     def served(route):
         kind, body = files.get(route.request.url.rpartition("/")[2], ("text/plain", ""))
         route.fulfill(content_type=kind, body=body)
 
     context.route("http://notebook.test/*", served)
-    answered, done = [], 0
+    answered = []
     monkeypatch.setattr(widget, "send", lambda content, buffers=None: answered.append(content))
+    yield (made := Notebook(context.new_page(), widget, answered))
+    assert made.problems == []
+    context.close()
 
-    def until(said):
-        nonlocal done
-        end = time.monotonic() + 90
-        while not said():
-            assert time.monotonic() < end, problems
-            questions = page.evaluate("() => window.asked?.splice(0) ?? []")
-            for content in questions:
-                widget._asked(widget, content, [])
-            while done < len(answered):
-                page.evaluate("(content) => window.tell(content)", answered[done])
-                done += 1
-            page.wait_for_timeout(30)
 
-    page.goto("http://notebook.test/")
-    frame = page.frame_locator("iframe")
-    until(lambda: frame.locator("#models tbody tr").count() == 2)
+def test_the_page_in_its_frame_and_python_hear_of_each_other(notebook, widget):
+    page, frame, until = notebook.page, notebook.frame, notebook.until
     frame.locator("#cost-fn").fill("7")
-    until(lambda: '"cost_fn":7' in (page.evaluate("() => window.saved ?? ''")))
-    widget._view = json.loads(page.evaluate("() => window.saved"))
+    notebook.until_saved('"cost_fn":7')
     assert widget.context == rs.Context(cost_fn=7)
     assert widget.decision == rs.choose(PREDS, rs.Context(cost_fn=7))
-    widget.threshold = 0.6
-    page.evaluate("(view) => window.show(view)", widget._view)
+    notebook.show(threshold=0.6)
     until(lambda: frame.locator("#threshold").input_value() == "0.6")
-    widget.where = "age > 50"
-    page.evaluate("(view) => window.show(view)", widget._view)
-    until(
-        lambda: (
-            f"{PREDS.select(PREDS.columns['age'] > 50).n_pos} positives" in frame.locator(".size").first.text_content()
-        )
-    )
+    notebook.show(where="age > 50")
+    n_pos = PREDS.select(PREDS.columns["age"] > 50).n_pos
+    until(lambda: f"{n_pos} positives" in frame.locator(".size").first.text_content())
     frame.locator("#threshold-range").focus()
     page.keyboard.press("End")
-    until(lambda: '"threshold":"everybody"' in page.evaluate("() => window.saved"))
+    notebook.until_saved('"threshold":"everybody"')
     frame.locator("#split").select_option("age")
     until(lambda: frame.locator("#slice option").count() > 30)
     page.evaluate("() => window.end()")
-    assert problems == []
-    context.close()
+
+
+def test_python_knows_the_condition_of_the_rows_that_are_shown(notebook, widget):
+    frame = notebook.frame
+    notebook.ask_for("age > 50")
+    notebook.until_saved('"where":"age > 50"')
+    notebook.ask_for("age >")
+    notebook.until(lambda: "syntax error" in frame.locator("#where-said").text_content())
+    frame.locator("#cost-fn").fill("8")
+    notebook.until_saved('"cost_fn":8')
+    assert widget.where == "age > 50"
+    notebook.show(context=rs.Context(cost_fn=8, cost_fp=2))
+    notebook.until(lambda: frame.locator("#cost-fp").input_value() == "2")
+    assert frame.locator("#where").input_value() == "age >"
+    notebook.ask_for("age > 30")
+    notebook.until_saved('"where":"age > 30"')

@@ -15,15 +15,17 @@ interface View {
 
 const same = (one: View, other: View): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-function viewOf(state: State): View {
+/** What Python reads; its condition is that of the rows that are shown, and while others are counted the one that it knows. */
+function viewOf(state: State, known?: View): View {
+  const where = known && state.waiting.value.startsWith("Counting") ? known.where : state.held.value;
   const { levels } = state.model.value;
   const pinned = state.pinned.value;
   const last = levels.threshold[levels.size - 1] ?? Infinity;
   const threshold = pinned === null ? null : pinned <= last ? "everybody" : Number.isFinite(pinned) ? pinned : "nobody";
-  return { model: state.chosen.value, threshold, context: contextOf(state.context.value) as View["context"], where: state.where.value };
+  return { model: state.chosen.value, threshold, context: contextOf(state.context.value) as View["context"], where };
 }
 
-function take(state: State, { model, threshold, context, where }: View): void {
+function take(state: State, { model, threshold, context, where }: View, known: View): void {
   batch(() => {
     state.chosen.value = model;
     state.pinned.value = threshold === "everybody" ? -Number.MAX_VALUE : threshold === "nobody" ? Infinity : threshold;
@@ -32,7 +34,7 @@ function take(state: State, { model, threshold, context, where }: View): void {
     state.costFn.value = context.cost_fn ?? 1;
     state.costTp.value = context.cost_tp ?? 0;
     state.costTn.value = context.cost_tn ?? 0;
-    state.where.value = where;
+    if (where !== known.where) state.where.value = where; // or what is being typed, or counted, would go
   });
 }
 
@@ -42,13 +44,14 @@ export function linked(state: State, gone: AbortSignal): void {
     "message",
     ({ source, data }: MessageEvent<{ view?: View }>) => {
       if (source !== parent || !data.view) return;
+      const before = known;
       known = data.view;
-      take(state, data.view);
+      take(state, data.view, before);
     },
     { signal: gone },
   );
   const stop = effect(() => {
-    const view = viewOf(state);
+    const view = viewOf(state, known);
     if (same(view, known)) return;
     known = view;
     parent.postMessage({ view }, "*");

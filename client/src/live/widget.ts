@@ -18,7 +18,7 @@ interface Told {
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const frame = document.createElement("iframe");
-  frame.setAttribute("sandbox", "allow-scripts allow-downloads");
+  frame.setAttribute("sandbox", "allow-scripts allow-forms allow-downloads");
   frame.title = "rocscope";
   frame.style.cssText = "width: 100%; height: 60em; border: 0";
   frame.srcdoc = model.get("_page");

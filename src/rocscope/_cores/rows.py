@@ -3,8 +3,9 @@
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from rocscope import _validation as check
 from rocscope import kernels
 from rocscope._cores.keys import KeyPart, numpy_is_faster, sort_halving, sort_pieces
 from rocscope._cores.parts import Parts, runs_of_parts
@@ -23,7 +24,7 @@ def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.parts.pack`.
     """
-    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
+    labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
     if numpy_is_faster(bits.dtype, bits.size, _LEFT_OUT):
         upper, lower = map(sort_halving, _packed(labels, bits, kind))
         return upper, lower
@@ -41,7 +42,7 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
     `kind` is what `kernels.ranks.ordered` calls the type of scores.
     """
-    labels, bits = positive.view(np.uint8), scores.view(f"u{scores.itemsize}")
+    labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
     codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)
     parts, pieces = _parts_of(bits, kind, codes.itemsize + signed.itemsize)
     where, sizes = np.empty(bits.size, np.uint16), np.zeros((len(pieces), parts.number), np.uint64)
@@ -62,6 +63,11 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
     slices = [slice(begin, end) for begin, end in pairwise(bounds)]
     in_threads(lambda own: kernels.parts.sort_rows(codes[own], signed[own]), slices)
     return codes, signed
+
+
+def _bits(column: Array, kind: DTypeLike) -> Array:
+    """Return a column as whole numbers, which are not to be written to: loops then are compiled for this alone."""
+    return check.read_only(column.view(kind))
 
 
 def _parts_of(bits: Array, kind: int, width: int) -> tuple[Parts, list[slice]]:

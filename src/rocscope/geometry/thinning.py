@@ -8,13 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope._cores.ordered import after_infinity
 from rocscope._types import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block
 from rocscope.geometry.hull import pool
-from rocscope.kernels.lines import farthest
+from rocscope.kernels import lines
 
 
 @dataclass(frozen=True)
@@ -79,22 +80,29 @@ def thin(
     chosen: list[tuple[Array, ...]] = []
     done, complete, first = 0, False, 1  # the first wanted is 0, which is no level
     for block in counts.ranking.blocks() if blocks is None else blocks:
-        along = _along(counts, block.tp, block.fp)
-        last = first + int(np.searchsorted(wanted[first:], along[-1], side="right"))
-        if not done and along.size < most and last == wanted.size:  # the first block is the last
-            level = np.arange(along.size)
+        size, level = block.tp.size, _reached(counts, block, wanted[first:])
+        first += level.size
+        if not done and size < most and first == wanted.size:  # the first block is the last
+            level = np.arange(size)
         else:
-            level = np.searchsorted(along, wanted[first:last])
             level = level[np.diff(level, prepend=-1) > 0]
-        first = last
         if not complete and block.fp[-1] == counts.n_neg:
             level, complete = np.union1d(level, np.searchsorted(block.fp, counts.n_neg)), True
         threshold = counts.ranking.decode(block.code[level])
         chosen.append((done + 1 + level, threshold, block.tp[level], block.fp[level]))
-        done += along.size
+        done += size
     index, threshold, tp, fp = (np.concatenate(column) for column in zip(*chosen, strict=True))
     index, tp, fp = (np.concatenate([column[:1] * 0, column]) for column in (index, tp, fp))
     return Thinned(index, after_infinity(threshold), tp, fp, counts)
+
+
+def _reached(counts: ThresholdCounts, block: Block, wanted: Array) -> NDArray[np.intp]:
+    """Return the first level at each place along the curve that is wanted, of those that a block reaches."""
+    if counts.ranking.few:
+        along = _along(counts, block.tp, block.fp)
+        return np.searchsorted(along, wanted[: np.searchsorted(wanted, along[-1], side="right")])
+    level = np.empty(wanted.size, np.intp)
+    return level[: lines.reach(block.tp, block.fp, counts.n_pos, counts.n_neg, wanted, level)]
 
 
 def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
@@ -102,31 +110,26 @@ def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
 
 
 def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> float:
-    """Return how far points lie from the lines between those of an index, block by block and line by line.
+    """Return how far points lie from the lines between those of an index, block by block.
 
     On the line from (a, b) a rise of tp by 1 / n_pos moves d by 1 and the line's d by its slope, and fp likewise.
     """
     along, above = _along(counts, tp, fp), tp / counts.n_pos - fp / counts.n_neg
     run = np.diff(along)
     slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may stand still
-    up, right = (1 - slope) / counts.n_pos, (1 + slope) / counts.n_neg
-    worst, done, line, lines = 0.0, 0, 0, slope.size
-    off = _off if counts.ranking.few else farthest
+    every = tp[:-1], fp[:-1], (1 - slope) / counts.n_pos, (1 + slope) / counts.n_neg
+    worst, done = 0.0, 0
+    off = _off if counts.ranking.few else lines.farthest
     for block in counts.ranking.blocks():
-        first, size = 0, block.tp.size
-        while first < size and line < lines:
-            last = min(int(index[line + 1]) - done, size)
-            worst = max(
-                worst, off(block.tp[first:last], block.fp[first:last], tp[line], fp[line], up[line], right[line])
-            )
-            first, line = last, line + (last < size or done + size == index[line + 1])
-        done += size
+        worst = max(worst, off(block.tp, block.fp, index - done, *every))
+        done += block.tp.size
     return float(worst) / 2
 
 
-def _off(tp: Array, fp: Array, start_tp: Any, start_fp: Any, up: float, right: float) -> float:
+def _off(tp: Array, fp: Array, ends: Array, start_tp: Array, start_fp: Array, up: Array, right: Array) -> float:
     """Do what the compiled loop does, sooner where points are few."""
-    return np.abs(up * (tp - start_tp) - right * (fp - start_fp)).max(initial=0.0)
+    line = np.repeat(np.arange(up.size), np.diff(ends.clip(0, tp.size)))
+    return np.abs(up[line] * (tp - start_tp[line]) - right[line] * (fp - start_fp[line])).max(initial=0.0)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from rocscope import kernels
 from rocscope._threads import in_threads
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
-from rocscope.kernels import SMALL
 from rocscope.report.model import MOST_DETAILED
 from rocscope.report.slices import MOST_SEGMENTS, POINTS, Slices, parts_of, require_segments
 from rocscope.report.summary import MOST_POINTS, ModelOutline, outline
@@ -102,11 +102,10 @@ class Bench:
         return self.materials[0].columns if len(self.materials) == 1 else []
 
     def prepare(self, turn: Turn) -> None:
-        """Load the compiled loops, which takes as long as reading a million rows, if there will be work for them."""
-        if any(material.size is not None and material.size >= SMALL for material in self.materials):
-            for dtype in (np.float32, np.float64):
-                turn()
-                outline("", ThresholdCounts.from_scores(np.arange(SMALL) % 2, np.arange(SMALL, dtype=dtype)))
+        """Load what compiles loops, which takes as long as reading ten million rows, if there will be work for it."""
+        if any(material.size is not None and material.size >= kernels.SMALL for material in self.materials):
+            turn()
+            kernels.ranks.count_levels(np.zeros(1, np.uint32))
 
     def outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
         """Return what the page shows of rows at once."""
