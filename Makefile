@@ -13,9 +13,10 @@ BUNDLES := src/rocscope/report/bundles
 demo: $(STAMP)run
 	$(BIN)/rocscope demo --force
 
-# Two workers use two cores; threads of the linear algebra beneath each would only get in each other's way.
+# Two workers use two cores; threads of the linear algebra beneath each would only get in each other's way. A file
+# stays with one of them, which starts its browser, database or Spark once; those that take longest are not kept for last.
 test: $(STAMP)dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(STAMP)dev
 	$(BIN)/python -m pytest -q -m slow --slow
@@ -50,7 +51,7 @@ release: $(STAMP)release
 
 # The lower bounds that pyproject.toml states, installed and tested as they stand.
 test-min: .venv-min/.installed
-	.venv-min/bin/python -m pytest -q -n 2 --dist loadgroup
+	.venv-min/bin/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 $(STAMP)run: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e .

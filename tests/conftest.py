@@ -12,7 +12,7 @@ from report_browser import fresh as fresh
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 
-settings.register_profile("short", deadline=None, max_examples=100, derandomize=True)
+settings.register_profile("short", deadline=None, max_examples=50, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 
 
@@ -32,9 +32,14 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=slow)
 
 
-def pytest_collection_finish():
-    """Spare later collections of garbage all that was imported: half a second each, and statsmodels asks for many."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among what is imported, then or later: half a second each, and statsmodels asks for many."""
+    gc.disable()
+    found = yield
     gc.freeze()
+    gc.enable()
+    return found
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -106,7 +106,7 @@ def test_many_probabilities_are_gathered_for_the_draws_only():
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 1.15, 1.5]), st.sampled_from([60, 900]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 def test_interval_and_test_never_disagree(seed, power, n):
     label, score = simulated(n, seed, power)
     report = rs.calibration.calibration_report(label, score, draws=99, random_state=seed)

@@ -120,27 +120,32 @@ def test_nothing_else_writes_files():
     assert found == {"_output.py", "engines/sources/files.py"}  # the second spools a stream to a temporary file
 
 
+@pytest.fixture(scope="module")
 def nodes():
-    """Yield every node of the package's syntax, with the file it is in."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield path.relative_to(PACKAGE).as_posix(), node
+    """Imports, calls and attributes in the package's syntax, each with the file it is in."""
+    return [
+        (path.relative_to(PACKAGE).as_posix(), node)
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Call | ast.Attribute)
+    ]
 
 
-def test_nothing_is_asked_of_unix_alone():
+def test_nothing_is_asked_of_unix_alone(nodes):
     found = set()
-    for path, node in nodes():
+    for path, node in nodes:
         imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         imported += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        used = [ast.unparse(node)] if isinstance(node, ast.Attribute) else []
+        of_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        used = [f"{node.value.id}.{node.attr}"] if of_name else []
         found |= {(path, name) for name in (*imported, *used) if name in ON_UNIX_ONLY}
     assert found == {("engines/stream/memory.py", "os.sysconf")}  # which has an answer where it is not known
 
 
-def test_text_is_read_in_an_encoding_that_is_named():
+def test_text_is_read_in_an_encoding_that_is_named(nodes):
     """Without one it would be that of the country."""
     found = set()
-    for path, node in nodes():
+    for path, node in nodes:
         name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
         if name in ("read_text", "write_text") and not any(key.arg == "encoding" for key in node.keywords):
             found.add((path, ast.unparse(node.func.value)))

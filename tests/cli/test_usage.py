@@ -16,28 +16,37 @@ COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "comp
 OF_A_FILE = COMMANDS[1:-1]
 CAMPAIGN = ("--population", "9", "--unit-cost", "1", "--unit-benefit", "2")
 LIBRARIES = {"numpy", "pyarrow", "duckdb", "scipy", "sklearn", "matplotlib", "narwhals"}
-SCRIPT = """
-import sys
-from rocscope.cli import main
-try:
-    main()
-finally:
-    print(*{name.partition(".")[0] for name in sys.modules})
+END = "\0"
+SCRIPT = f"""
+import json, sys
+from rocscope.cli import run
+for arguments in json.loads(sys.argv[1]):
+    print(run(arguments), end={END!r})
+print(*{{name.partition(".")[0] for name in sys.modules}})
 """
 
 
-def help_of(*arguments):
-    """Return the help in 80 columns, of a process of its own: a process keeps the width that it was first shown in."""
-    script = "from rocscope.cli import main; main()"
+def answers(folder, *typed):
+    """Run commands in a process of their own; return what each prints and its code, stderr, and what was loaded."""
     environment = os.environ | {"COLUMNS": "80"}
-    run = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, env=environment)
-    assert (run.returncode, run.stderr) == (0, "")
-    return run.stdout
+    command = [sys.executable, "-c", SCRIPT, json.dumps(typed)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+    *printed, loaded = done.stdout.split(END)
+    return printed, done.stderr, set(loaded.split())
+
+
+@pytest.fixture(scope="module")
+def helps(tmp_path_factory):
+    """The help of each command in 80 columns, which another process may have been shown in another width."""
+    commands = [(name, "--help") for name in COMMANDS] + [("--help",), ()]
+    printed, err, _ = answers(tmp_path_factory.mktemp("helps"), *commands)
+    assert ({text[-1] for text in printed}, err) == ({"0"}, "")
+    return dict(zip(commands, [text[:-1] for text in printed], strict=True))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_on_a_terminal_and_says_something_of_every_option(command):
-    out = help_of(command, "--help")
+def test_help_fits_on_a_terminal_and_says_something_of_every_option(helps, command):
+    out = helps[command, "--help"]
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
     assert ("Example: " in out) == (command != "demo")
@@ -46,9 +55,9 @@ def test_help_fits_on_a_terminal_and_says_something_of_every_option(command):
     assert all(len(line.strip("│ ").split("  ")) > 1 for line in options), "an option without words"
 
 
-def test_help_names_every_command():
-    out = help_of("--help")
-    assert help_of() == out
+def test_help_names_every_command(helps):
+    out = helps["--help",]
+    assert helps[()] == out
     for command in COMMANDS:
         assert re.search(rf"│ {command} +[A-Z]", out)
 
@@ -98,11 +107,6 @@ def test_a_fault_is_one_line_and_exit_code_2(run, arguments, message):
     assert message in err
 
 
-def answer(folder, *arguments):
-    run = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, cwd=folder)
-    return run.returncode, run.stderr, set(run.stdout.split())
-
-
 WRONG = {
     "path": (("missing.csv", "--label", "y"), "missing.csv: no such file"),
     "option": (("missing.csv", "--label", "y", "--scroe", "s"), "--scroe"),
@@ -120,19 +124,22 @@ def test_what_is_wrong_is_answered_before_any_library_is_loaded(tmp_path, fault)
     (tmp_path / "rows.csv").write_text("y,s\n1,0.9\n0,0.1\n")
     (tmp_path / "rows.csv.gz").write_bytes(gzip.compress((tmp_path / "rows.csv").read_bytes()))
     typed, message = WRONG[fault]
-    for command in OF_A_FILE[1:] if fault == "no label" else OF_A_FILE:
+    commands = OF_A_FILE[1:] if fault == "no label" else OF_A_FILE
+    lines = []
+    for command in commands:
         required = CAMPAIGN if command == "campaign" else ()
         required += ("--score", "s") if "--score" not in typed and command != "validate" else ()
-        code, err, loaded = answer(tmp_path, command, *typed, *required)
-        assert (code, err.count("\n")) == (2, 1), err
-        assert message in err
-        assert not loaded & LIBRARIES
+        lines.append((command, *typed, *required))
+    codes, err, loaded = answers(tmp_path, *lines)
+    assert codes == ["2"] * len(commands), err
+    assert [message in line for line in err.splitlines()] == [True] * len(commands), err
+    assert not loaded & LIBRARIES
 
 
 def test_of_parquet_only_what_reads_its_names_is_loaded(tmp_path):
     parquet.write_table(pa.table({"y": [1, 0], "s": [0.9, 0.1]}), tmp_path / "rows.parquet")
-    code, err, loaded = answer(tmp_path, "summary", "rows.parquet", "--label", "y", "--score", "t")
-    assert (code, "score of rows.parquet: expected one of 'y', 's', got 't'" in err) == (2, True)
+    codes, err, loaded = answers(tmp_path, ("summary", "rows.parquet", "--label", "y", "--score", "t"))
+    assert (codes, "score of rows.parquet: expected one of 'y', 's', got 't'" in err) == (["2"], True)
     assert not loaded & (LIBRARIES - {"numpy", "pyarrow"})
 
 

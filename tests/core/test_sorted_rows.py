@@ -72,8 +72,9 @@ def test_keys_in_parts(monkeypatch, shape, kind, numpy_is_faster):
         assert keys == sorted(own[chosen].tolist())
         for part in parts:
             label, code = part.load() & 1, part.load() >> 1
-            above = code[label == 1][:, np.newaxis].astype(object) - code[label == 0].astype(object)
-            expected = (above > 0).sum(), (above == 0).sum(), label.sum(), part.size - label.sum()
+            pos, neg = code[label == 1], np.sort(code[label == 0])
+            below, within = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
+            expected = below.sum(), (within - below).sum(), pos.size, neg.size
             assert part.pairs == expected
             assert part.counted in (None, expected)
 

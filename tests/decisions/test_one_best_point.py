@@ -65,9 +65,10 @@ errors = st.sampled_from([-1, 0, 0, 0.1, 0.3, 1, 1, 2, 20])
 hits = st.sampled_from([-1, -0.5, 0, 0, 0, 0.1, 1])
 prevalences = st.sampled_from([None, None, 0.005, 0.3, 0.5])
 contexts = st.builds(rs.Context, prevalences, errors, errors, hits, hits).filter(at_most_one_reward)
+searched = settings(max_examples=min(2 * settings.default.max_examples, 2_000))
 
 
-@settings(max_examples=500 if settings().derandomize else 2_000)
+@searched
 @given(preds=cases(), context=contexts)
 def test_every_function_names_what_trying_every_threshold_finds(preds, context):
     choices = list(every_choice(preds, context))
@@ -82,7 +83,7 @@ def test_every_function_names_what_trying_every_threshold_finds(preds, context):
             assert cells(rs.lift_chart(counts).best(context)) == alone
 
 
-@settings(max_examples=300)
+@searched
 @given(preds=cases(), context=contexts)
 def test_the_report_and_the_summary_name_the_same(preds, context):
     choices, data = list(every_choice(preds, context)), report_data(preds, context=context, detailed=False)
@@ -92,7 +93,7 @@ def test_the_report_and_the_summary_name_the_same(preds, context):
         assert (summary.best.tp, summary.best.fp) in set(zip(summary.points.tp, summary.points.fp, strict=True))
 
 
-@settings(max_examples=300)
+@searched
 @given(preds=cases(), context=contexts, limit=st.sampled_from([0, 0.2, 0.5, 1]))
 def test_under_a_constraint_the_rule_is_the_same(preds, context, limit):
     decision = rs.choose(preds, context, subject_to=f"fpr <= {limit}")
@@ -101,7 +102,7 @@ def test_under_a_constraint_the_rule_is_the_same(preds, context, limit):
     assert (decision.model, cells(decision.point)) == best_of(allowed)
 
 
-@settings(max_examples=300)
+@searched
 @given(
     preds=cases(),
     cost=st.sampled_from([0, 0.1, 1, 2]),

@@ -19,7 +19,6 @@ from rocscope.ranges.binned import BinnedCounts
 
 pytest.importorskip("pyspark", reason="pyspark is not installed (extra: spark)")
 pytestmark = [
-    pytest.mark.xdist_group("spark"),  # one session for all
     # Spark leaves the sockets that it fetches rows through to be collected; older ones are heard.
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),

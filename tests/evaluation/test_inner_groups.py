@@ -67,13 +67,13 @@ def test_no_group_leaks_through_any_nesting(name, routing):
         pytest.skip("takes groups by metadata routing only")
     with config_context(enable_metadata_routing=routing), warnings.catch_warnings():
         warnings.simplefilter("error")
-        X, y, groups = noise(4000, 2)
+        X, y, groups = noise(600, 2)
         outer = rs.evaluate(ROUTED[name], X, y, cv=3, groups=groups).point().accuracy
         named = "gridsearchcv__groups" if name == "search in a pipeline" and not routing else "groups"
         inner = inner_accuracy(ROUTED[name].fit(X, y, **{named: groups})) if name in NESTINGS else outer
     print(f"{name}, routing {routing}: accuracy {outer:.3f} outside, {inner:.3f} inside")
-    assert abs(outer - 0.5) < 0.02  # the standard error is 0.008
-    assert abs(inner - 0.5) < 0.02
+    assert abs(outer - 0.5) < 0.08  # the standard error is 0.02
+    assert abs(inner - 0.5) < 0.08
 
 
 def test_folds_without_groups_would_leak():
@@ -116,10 +116,10 @@ def test_our_inner_folds_keep_groups_or_refuse():
 
 
 def test_a_stack_does_not_leak_outside():
-    X, y, groups = noise(4000, 2)
+    X, y, groups = noise(600, 2)
     stack = StackingClassifier([("a", NEAREST), ("b", GaussianNB())], cv=2)
     with pytest.warns(RocscopeWarning, match="inner folds"):
-        assert abs(rs.evaluate(stack, X, y, cv=3, groups=groups).point().accuracy - 0.5) < 0.02
+        assert abs(rs.evaluate(stack, X, y, cv=3, groups=groups).point().accuracy - 0.5) < 0.08
 
 
 class Weighed(GaussianNB):

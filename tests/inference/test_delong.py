@@ -164,7 +164,7 @@ def test_sums_of_weights_that_are_rounded_give_no_area_beyond_1(method):
         label = np.arange(8) % 2
         estimate = rs.auc_interval(label, label, sample_weight=rng.random(8) + 0.5, method=method)
         assert estimate.value == pytest.approx(1, abs=1e-15)
-        assert estimate.low < 1 == estimate.high
+        assert estimate.low < estimate.value <= estimate.high <= 1
     heavy = rs.auc_interval(label, [1, 3, 2, 4, 5, 6, 7, 9], sample_weight=[1, 1e15, 1, 1, 1, 1, 1, 1], method=method)
     assert 0 <= heavy.low <= heavy.value <= heavy.high <= 1
 

@@ -12,7 +12,7 @@ import rocscope as rs
 from report_browser import opened, page_of, predictions
 from test_report_classes import several
 
-pytestmark = [pytest.mark.xdist_group("report_controls"), pytest.mark.usefixtures("fresh")]  # one browser for all
+pytestmark = pytest.mark.usefixtures("fresh")
 
 PREDS = predictions(rows=600, decimals=2)
 REGION = np.array(["north", "south"])[np.arange(600) % 2]

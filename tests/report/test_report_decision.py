@@ -12,8 +12,6 @@ from rocscope.report import decided as card
 from rocscope.report.html import render
 from rocscope.report.model import report_data
 
-pytestmark = pytest.mark.xdist_group("report_page")  # one browser for all
-
 PREDS = predictions(rows=400, decimals=2)
 CONTEXT = rs.Context(cost_fn=3)
 

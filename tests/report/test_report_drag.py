@@ -9,8 +9,6 @@ import pytest
 import rocscope as rs
 from report_browser import opened, page_of, predictions
 
-pytestmark = pytest.mark.xdist_group("report_drag")  # one browser for all
-
 PREDS = predictions()
 page = page_of(lambda: rs.Report(PREDS, context=rs.Context(cost_fn=3)))
 

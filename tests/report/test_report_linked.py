@@ -10,8 +10,6 @@ from report_browser import opened, page_of, predictions
 from rocscope.curves.curve import cumulative
 from rocscope.report.model import report_data
 
-pytestmark = pytest.mark.xdist_group("report_linked")  # one browser for all
-
 PREDS = predictions()
 CONTEXTS = (
     rs.Context(),

@@ -11,8 +11,6 @@ import pytest
 import rocscope as rs
 from report_browser import opened, page_of, predictions
 
-pytestmark = pytest.mark.xdist_group("report_page")  # one browser for all
-
 PREDS = predictions(rows=400, decimals=2)
 AXE = Path(__file__).parents[2] / "client/node_modules/axe-core/axe.min.js"
 HOSTILE = [

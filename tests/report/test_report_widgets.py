@@ -10,7 +10,7 @@ import rocscope as rs
 from report_browser import opened, page_of, predictions
 from rocscope.evaluation import average_curve
 
-pytestmark = [pytest.mark.xdist_group("report_widgets"), pytest.mark.usefixtures("fresh")]  # one browser for all
+pytestmark = pytest.mark.usefixtures("fresh")
 
 PREDS = predictions(rows=600, decimals=2)
 FOLDS = rs.Predictions(PREDS.y_true, PREDS.scores, fold=np.arange(600) % 5)

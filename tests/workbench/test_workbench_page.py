@@ -14,8 +14,6 @@ from report_browser import Opened
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
-pytestmark = pytest.mark.xdist_group("workbench_page")  # one browser for all
-
 AXE = Path(__file__).parents[2] / "client/node_modules/axe-core/axe.min.js"
 PREDS = rows()
 AGE = PREDS.columns["age"]

@@ -12,10 +12,7 @@ from rocscope.errors import InputError, RocscopeError
 from rocscope.report.html import client
 
 pytest.importorskip("anywidget", reason="the widget is not installed (rocscope[notebook])")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.xdist_group("workbench_widget"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 PREDS = rows()
 
