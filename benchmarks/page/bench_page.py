@@ -31,7 +31,7 @@ import rocscope as rs
 from rocscope.report.open_page import open_page
 
 sys.path.append(str(Path(__file__).parents[1]))
-from timing import touch_memory
+from timing import fill_cache, touch_memory
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 CSV, PARQUET = 10**6, 10**7
@@ -140,7 +140,7 @@ def peak(browser: Browser) -> int:
 
 def opened(driver: Any, program: str, page_file: Path, data: Path) -> Opened:
     """Open a file in a page of a browser of its own."""
-    touch_memory(2 * 10**9)
+    fill_cache(data.parent)
     browser = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
     page, said = browser.new_page(viewport={"width": 1280, "height": 900}), list[str]()
     page.set_default_timeout(120_000)
@@ -148,6 +148,7 @@ def opened(driver: Any, program: str, page_file: Path, data: Path) -> Opened:
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda request: said.append(request.url) if not request.url.startswith("blob:") else None)
+    page.wait_for_timeout(4000)  # until the browser has started its own windows, for which it uses all cores
     empty = peak(browser)
     page.evaluate(WATCH)
     page.set_input_files("#files", data)
