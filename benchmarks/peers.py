@@ -174,7 +174,7 @@ PEERS = (
     Peer("Polars", "`group_by('score')`, streaming", "polars", ("polars",), _file, polars_group_by),
     Peer(
         "Spark MLlib",
-        "`BinaryClassificationMetrics`, no bins",
+        "`BinaryClassificationMetrics`",
         "pyspark",
         ("pyspark", "pyspark.ml.evaluation"),
         _spark_frame,
