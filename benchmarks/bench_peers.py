@@ -46,13 +46,13 @@ def exact(data: Input) -> Fraction:
 
 
 def too_large(before: Outcome | None, rows: int) -> str:
-    """Return why a contender is not asked (the memory it would need, judging by fewer rows), or nothing."""
+    """Return why a contender is not asked, judging by what it did with fewer rows, or nothing."""
     if before is None:
         return ""
     if not before.turns:
         return before.note
     needed = (before.growth / before.rows + 2 * 12) * rows  # 12 bytes a row are given, some of them twice
-    return f"{needed / 1e9:.0f} GB" if rows >= 10**7 and needed > available() else ""
+    return f"needs about {needed / 1e9:.0f} GB" if rows >= 10**7 and needed > available() else ""
 
 
 def measure(rows: int, peers: Sequence[Peer], before: dict[Peer, Outcome], limits: Limits, folder: Path) -> Fraction:

@@ -26,10 +26,11 @@ def available() -> int:
     table = Path("/proc/meminfo")
     lines = table.read_text(encoding="ascii").splitlines() if table.exists() else []
     told = [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    return told[0] if told else _memory()
+    return told[0] if told else memory()
 
 
-def _memory() -> int:
+def memory() -> int:
+    """Return the bytes of memory that this machine has."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -39,7 +40,7 @@ def environment(packages: Iterable[str]) -> dict[str, Any]:
         "system": platform.system(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "memory": _memory(),
+        "memory": memory(),
         "simd": np.show_config(mode="dicts")["SIMD Extensions"].get("found", []),
         "load": os.getloadavg()[0],
         "python": platform.python_version(),

@@ -89,7 +89,8 @@ def _table(title: str, group: Sequence[Outcome], truths: dict[int, Fraction]) ->
     for line in _by_peer(group):
         name = f"{line[0].peer.name.partition(',')[0]} ({line[0].peer.asked})"
         missing = line[0].note.startswith("missing")
-        times = ["missing" if missing else duration(o.seconds) if o.turns else o.note for o in line]
+        notes = ["missing" if missing else o.note.removeprefix("needs about ") for o in line]
+        times = [duration(o.seconds) if o.turns else note for o, note in zip(line, notes, strict=True)]
         done = [outcome for outcome in line if outcome.turns]
         lines.append(f"| {' | '.join([name, *times, *_last(done, first, truths, sizes[-1])])} |")
     return "\n".join(

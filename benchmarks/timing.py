@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from machine import memory
+
 
 @dataclass(frozen=True)
 class Took:
@@ -37,7 +39,7 @@ def fill_cache(folder: Path) -> None:
     """
     file, piece = folder / "empty", bytearray(1 << 24)
     file.touch()
-    os.truncate(file, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    os.truncate(file, memory())
     with file.open("rb", buffering=0) as pages:
         while pages.readinto(piece):
             pass
