@@ -79,7 +79,7 @@ def choices(models: int, rows: int) -> bool:
     return met
 
 
-def grouped(groups: int) -> rs.evaluation.GroupedCounts:
+def grouped(groups: int) -> rs.segments.SegmentedCounts:
     """Draw groups of as many rows, and levels, as there are groups: of different class mix and quality."""
     generator = np.random.default_rng(0)
     segment = np.repeat(np.arange(groups), groups)
@@ -89,7 +89,7 @@ def grouped(groups: int) -> rs.evaluation.GroupedCounts:
     return rs.Predictions(label, score, segment=segment).counts(by="segment")
 
 
-def program(counts: rs.evaluation.GroupedCounts) -> float:
+def program(counts: rs.segments.SegmentedCounts) -> float:
     """Return the lowest cost by a program with a variable for each threshold of each group."""
     scale = CAMPAIGN.population / (counts.n_pos.sum() + counts.n_neg.sum())
     columns = [each.cumulative for each in counts.values()]

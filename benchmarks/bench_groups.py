@@ -47,7 +47,7 @@ def write(path: Path, rows: int, groups: int) -> None:
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def from_file(path: Path) -> tuple[Any, Any, rs.evaluation.GroupedCounts]:
+def from_file(path: Path) -> tuple[Any, Any, rs.segments.SegmentedCounts]:
     """Return every AUC and their mean, with the counts of all groups."""
     grouped = rs.read_counts(path, label="label", scores="score", segment="user")
     return grouped.auc(), grouped.mean_auc("n"), grouped
@@ -60,7 +60,7 @@ def in_memory(path: Path) -> Any:
     return took(lambda: rs.Predictions(label, score, segment=user).counts(by="segment").auc())
 
 
-def plan(grouped: rs.evaluation.GroupedCounts) -> rs.decisions.Allocation:
+def plan(grouped: rs.segments.SegmentedCounts) -> rs.decisions.Allocation:
     """Spread calls to a fifth of all rows over the groups."""
     campaign = rs.Campaign(population=int(grouped.n.sum()), unit_cost=1, unit_benefit=4)
     return rs.allocate(grouped, campaign, capacity=campaign.population // 5)

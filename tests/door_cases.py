@@ -64,7 +64,7 @@ REFUSED = re.compile(
 )
 
 inference, calibration, decisions, plotting = rs.inference, rs.calibration, rs.decisions, rs.plotting
-evaluation, multiclass = rs.evaluation, rs.multiclass
+evaluation, multiclass, segments = rs.evaluation, rs.multiclass, rs.segments
 
 
 def total(counts):
@@ -141,7 +141,7 @@ OF_RESULTS_OR_ROWS = {
     "evaluation.compare_folds": evaluation.compare_folds,
     "evaluation.practical_equivalence": lambda data: evaluation.practical_equivalence(data, 0.01),
     "evaluation.compare_datasets": evaluation.compare_datasets,
-    "evaluation.compare_groups": evaluation.compare_groups,
+    "segments.compare_segments": segments.compare_segments,
     "evaluation.friedman": evaluation.friedman,
 }
 OF_A_POINT = {

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from rocscope.decisions.monitoring.blocks import _GROWTH, _LEAST_ROWS, BETS, _stakes
+from rocscope.decisions.monitoring.confidence_sequence import _GROWTH, _LEAST_ROWS, BETS, _stakes
 
 
 def alarms(values, before, after, *, bound, change, looks, rows, streams, level=0.95, seed=0):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from rocscope import Context, ThresholdCounts, kernels
-from rocscope._columns import texts
+from rocscope._base import columns
 
 DTYPES = ["bool", "float16", "float32", "float64", ">f4", ">f8"]
 DTYPES += [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -24,7 +24,7 @@ def taking(path):
     large = path == "compiled"
     with (
         mock.patch.object(kernels, "SMALL", 0 if large else kernels.SMALL),
-        mock.patch.object(texts, "MOST_SORTED", 0 if large else texts.MOST_SORTED),
+        mock.patch.object(columns, "MOST_SORTED", 0 if large else columns.MOST_SORTED),
     ):
         yield
 

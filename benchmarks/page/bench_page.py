@@ -29,7 +29,7 @@ import pyarrow.parquet
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import rocscope as rs
-from rocscope.report.open_page import open_page
+from rocscope.report.page import open_page
 
 sys.path.append(str(Path(__file__).parents[1]))
 from timing import fill_cache, touch_memory

@@ -23,11 +23,10 @@ from running import fold_probabilities, folds, out_of_fold
 from scipy.stats import wilcoxon
 
 import rocscope as rs
-from rocscope.multiclass.tables import statistics as tables
-from rocscope.multiclass.weights.line_search import Problem
-from rocscope.multiclass.weights.objective import Objective
-from rocscope.multiclass.weights.search import best_of_starts, coordinate_ascent, greedy
-from rocscope.multiclass.weights.smooth import fit_recalibration
+from rocscope.multiclass import table_statistics as tables
+from rocscope.multiclass.weight_likelihood import fit_recalibration
+from rocscope.multiclass.weight_objective import Objective
+from rocscope.multiclass.weight_search import Problem, best_of_starts, coordinate_ascent, greedy
 
 Decide = Callable[[np.ndarray], np.ndarray]
 

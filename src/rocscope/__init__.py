@@ -8,12 +8,12 @@ from importlib import import_module
 
 import lazy_loader
 
-from rocscope import _hooks
+from rocscope._base import registry
 
-_hooks.register("plotting", lambda: import_module("rocscope.plotting"))
-_hooks.register("areas", lambda: import_module("rocscope.inference.areas.auc"))
-_hooks.register("device", lambda: import_module("rocscope.engines.device"))
-_hooks.register("groups", lambda: import_module("rocscope.evaluation.groups.counting"))
+registry.register("plotting", lambda: import_module("rocscope.plotting"))
+registry.register("areas", lambda: import_module("rocscope.inference.areas.auc"))
+registry.register("device", lambda: import_module("rocscope.engines.device"))
+registry.register("groups", lambda: import_module("rocscope.segments.counting"))
 
 __version__ = "0.1.0"
 

@@ -29,7 +29,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.errors import InputError
 
 Counts = Array | float

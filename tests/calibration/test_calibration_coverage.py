@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 
 import rocscope as rs
-from rocscope.calibration.intervals.distances import Distances
+from rocscope.calibration.distances import Distances
 from rocscope.calibration.outcomes import Outcomes, Shift
 
 CURVES = {

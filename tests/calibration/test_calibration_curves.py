@@ -12,8 +12,7 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 from statsmodels.stats.proportion import proportion_confint
 
 import rocscope as rs
-from rocscope.calibration.outcomes import outcomes
-from rocscope.calibration.pav import pav_values
+from rocscope.calibration.outcomes import outcomes, pav_values
 from rocscope.errors import InputError, OneClassError, ScoreError
 from rocscope.geometry import pool
 

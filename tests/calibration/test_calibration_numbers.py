@@ -12,8 +12,7 @@ from sklearn.metrics import brier_score_loss
 from sklearn.metrics import log_loss as sklearn_log_loss
 
 import rocscope as rs
-from rocscope.calibration.outcomes import Outcomes, outcomes
-from rocscope.calibration.pav import pav_values
+from rocscope.calibration.outcomes import Outcomes, outcomes, pav_values
 from rocscope.calibration.scores import _decompose
 from rocscope.errors import InputError, OneClassError, ScoreError
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope.calibration.outcomes import outcomes
-from rocscope.calibration.pav import pav_values
+from rocscope.calibration.outcomes import outcomes, pav_values
 from rocscope.errors import InputError
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 10), st.integers(1, 4)), min_size=1, max_size=30)

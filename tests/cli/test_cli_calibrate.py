@@ -9,7 +9,7 @@ from pyarrow import csv, parquet
 
 import rocscope as rs
 from rocscope import cli
-from rocscope.evaluation.summary.result import cell
+from rocscope.evaluation.summary_table import cell
 
 
 @pytest.fixture

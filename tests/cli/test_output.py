@@ -13,8 +13,9 @@ import pytest
 
 import rocscope
 from readers import WRITERS
-from rocscope import _output, cli
-from rocscope._output import check_writable, remove_unfinished, unfinished, write_file
+from rocscope import cli
+from rocscope._base import atomic_write
+from rocscope._base.atomic_write import check_writable, remove_unfinished, unfinished, write_file
 from rocscope.cli import console
 from rocscope.errors import InputError
 
@@ -154,7 +155,7 @@ def test_text_is_read_in_an_encoding_that_is_named(nodes):
 
 
 def test_a_stream_of_another_file_is_no_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(_output, "_FORBIDDEN", ":")
+    monkeypatch.setattr(atomic_write, "_FORBIDDEN", ":")
     with pytest.raises(InputError, match=r"expected a name without ':', got a\.txt:b\.json"):
         check_writable(tmp_path / "a.txt:b.json")
 
@@ -192,7 +193,7 @@ def holders(path):
 @pytest.fixture
 def watched(monkeypatch):
     """Return what was open as it was replaced or removed, which Windows refuses; and how often that was looked at."""
-    replace, remove, found = Path.replace, _output._remove, []
+    replace, remove, found = Path.replace, atomic_write._remove, []
 
     def watched_replace(self, target):
         found.append([*holders(self), *holders(target)])
@@ -203,7 +204,7 @@ def watched(monkeypatch):
         remove(path)
 
     monkeypatch.setattr(Path, "replace", watched_replace)
-    monkeypatch.setattr(_output, "_remove", watched_remove)
+    monkeypatch.setattr(atomic_write, "_remove", watched_remove)
     return found
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from rocscope import kernels
-from rocscope._cores import keys as sorted_parts
-from rocscope._cores import parts as parting
-from rocscope._cores import rows
-from rocscope._cores.ordered import KINDS, encode
+from rocscope._base import radix
+from rocscope._base import radix as parting
+from rocscope._base import radix as sorted_parts
+from rocscope._base.radix import KINDS, encode
 
 SHAPES = {
     "probabilities": lambda generator, n: generator.random(n),
@@ -24,8 +24,8 @@ SHAPES = {
 
 @pytest.fixture(params=[(1 << 10, 1 << 11), (1 << 18, 1 << 20)], ids=["many parts", "one part"])
 def parted(request, monkeypatch):
-    monkeypatch.setattr(rows, "_LEAST_PIECE", request.param[0])
-    monkeypatch.setattr(rows, "_PART", request.param[1])
+    monkeypatch.setattr(radix, "_LEAST_PIECE", request.param[0])
+    monkeypatch.setattr(radix, "_PART", request.param[1])
     monkeypatch.setattr(sorted_parts, "_PART", request.param[1])
     monkeypatch.setattr(parting, "_STRETCH", 64)
     monkeypatch.setattr(parting, "_SAMPLED", 32)
@@ -47,7 +47,7 @@ def test_weighted_rows_as_numpy_sorts_them(shape, kind, whole):
     positive, scores = drawn(shape, kind)
     generator = np.random.default_rng(1)
     weight = generator.integers(1, 9, scores.size) if whole else generator.random(scores.size) + 0.5
-    codes, signed = rows.sorted_rows(positive, scores, weight, KINDS[scores.dtype.kind])
+    codes, signed = radix.sorted_rows(positive, scores, weight, KINDS[scores.dtype.kind])
     order = np.argsort(encode(scores), kind="stable")
     np.testing.assert_array_equal(codes, encode(scores)[order].astype(np.uint64), strict=True)
     np.testing.assert_array_equal(signed, np.where(positive, weight, -weight)[order], strict=True)
@@ -61,7 +61,7 @@ def test_keys_in_parts(monkeypatch, shape, kind, numpy_is_faster):
     monkeypatch.setattr(sorted_parts, "_WORTH_A_TRY", 0)
     monkeypatch.setattr(sorted_parts, "_numpy_to_ours", lambda _: 0.5 if numpy_is_faster else 2)
     positive, scores = drawn(shape, kind)
-    halves = rows.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
+    halves = radix.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
     codes = np.array(encode(scores).tolist(), object)
     top = 1 << (8 * scores.itemsize - 1)
     for parts, chosen in zip(halves, (codes >= top, codes < top), strict=True):

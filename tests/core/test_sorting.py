@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocscope import kernels
-from rocscope._cores.keys import count_pairs
-from rocscope.engines.stream import sorting
-from rocscope.engines.stream.growing import GrowingRows
+from rocscope._base.radix import count_pairs
+from rocscope.engines.stream import row_buffers
+from rocscope.engines.stream.row_buffers import GrowingRows
 
 SHAPES = {
     "uniform": lambda generator, n, top: generator.integers(0, top, n, endpoint=True),
@@ -27,17 +27,19 @@ SHAPES = {
 @pytest.mark.parametrize(("threads", "arrays"), [(1, 1), (3, 4)])
 def test_as_numpy_sorts(dtype, shape, threads, arrays):
     top = int(np.iinfo(dtype).max)
-    values = SHAPES[shape](np.random.default_rng(0), 2 * sorting._FEW + 1, min(top, 2**63 - 1)).astype(dtype)
+    values = SHAPES[shape](np.random.default_rng(0), 2 * row_buffers._FEW + 1, min(top, 2**63 - 1)).astype(dtype)
     pieces = np.split(values, [0, 10, values.size // 2])[-arrays:]
     rows = sum(piece.size for piece in pieces)
     expected = np.sort(np.concatenate(pieces))
-    parts = sorting.sort(pieces, threads)
+    parts = row_buffers.sort(pieces, threads)
     assert np.array_equal(np.concatenate([part.load() for part in parts]), expected)
     assert all(np.shares_memory(piece, values) for part in parts for piece in part.pieces)
     assert sum(part.size for part in parts) == rows
     last = [part.load()[-1] >> 1 for part in parts]
     first = [part.load()[0] >> 1 for part in parts]
-    assert all(low == high for part, low, high in zip(parts, first, last, strict=True) if part.size > 2 * sorting._FEW)
+    assert all(
+        low == high for part, low, high in zip(parts, first, last, strict=True) if part.size > 2 * row_buffers._FEW
+    )
     assert all(before < after for before, after in zip(last[:-1], first[1:], strict=True))  # no score is in two
 
 
@@ -57,12 +59,12 @@ def test_keys_come_in_few_arrays():
 
 @pytest.mark.parametrize("rest", [0, 1])
 def test_large_arrays_of_one_score_are_not_copied(monkeypatch, rest):
-    monkeypatch.setattr(sorting, "_LARGEST", 1 << 10)
+    monkeypatch.setattr(row_buffers, "_LARGEST", 1 << 10)
     generator = np.random.default_rng(0)
     keys = (6 + generator.integers(0, 2, 1 << 18)).astype(np.uint32)
     keys[:rest] = 2
     expected = np.sort(keys)
-    parts = sorting.sort(np.array_split(keys, 3))
+    parts = row_buffers.sort(np.array_split(keys, 3))
     assert np.array_equal(np.concatenate([part.load() for part in parts]), expected)
     assert [part.counted for part in parts] == [count_pairs(part.load()) for part in parts]
     assert len(parts) == 1 + rest
@@ -70,17 +72,17 @@ def test_large_arrays_of_one_score_are_not_copied(monkeypatch, rest):
 
 @pytest.mark.parametrize("other", [2, 2**32 - 2])
 def test_nor_are_those_with_a_few_others_that_no_sample_shows(monkeypatch, other):
-    monkeypatch.setattr(sorting, "_LARGEST", 1 << 10)
+    monkeypatch.setattr(row_buffers, "_LARGEST", 1 << 10)
     keys = (6 + np.random.default_rng(0).integers(0, 2, 1 << 18)).astype(np.uint32)
     keys[-7:] = other
     expected = np.sort(keys)
-    parts = sorting.sort(np.array_split(keys, 3))
+    parts = row_buffers.sort(np.array_split(keys, 3))
     assert np.array_equal(np.concatenate([part.load() for part in parts]), expected)
     assert sorted(part.size for part in parts) == [7, keys.size - 7]
 
 
 def test_nothing_to_sort():
-    assert sorting.sort([]) == sorting.sort([np.empty(0, np.uint32)]) == []
+    assert row_buffers.sort([]) == row_buffers.sort([np.empty(0, np.uint32)]) == []
 
 
 @given(st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=60), st.integers(1, 12))

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope import _validation as check
-from rocscope._columns import texts
-from rocscope._parts import numbered
+from rocscope._base import columns as texts
+from rocscope._base import validation as check
+from rocscope._base.grouping import numbered
 from rocscope.errors import InputError
 
 words = st.text(st.sampled_from("aé\U0001f600\0 \ud800"), max_size=3)

@@ -10,7 +10,7 @@ import pytest
 
 import rocscope as rs
 from rocscope import ThresholdCounts
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.errors import InputError, LabelError, RocscopeError, ScoreError, ShapeError, WeightError
 
 understood = {

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import Allocation
-from rocscope.decisions.lots.drawing import lots
+from rocscope.decisions.randomized.rules import lots
 from rocscope.errors import InputError, PairingError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores

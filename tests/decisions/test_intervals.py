@@ -12,11 +12,10 @@ from scipy import stats
 
 import rocscope as rs
 from interval_cases import OF_COST, OF_PROFIT, RARE, SINGLE, Cases, covered
-from rocscope._numerals import to_its_error
+from rocscope._base.formatting import to_its_error
 from rocscope.decisions import Constraint
-from rocscope.decisions.certainty.drawing_again import in_sample
-from rocscope.decisions.certainty.folding import held_out
-from rocscope.decisions.certainty.options import design_of_all
+from rocscope.decisions.generalization.candidates import design_of_all
+from rocscope.decisions.generalization.resampling import held_out, in_sample
 from rocscope.errors import InfeasibleError, InputError, OneClassError, WeightError
 from strategies import decision_contexts, samples
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 import rocscope as rs
 from monitor_cases import alarms, rows_needed
 from rocscope.decisions import Monitor
-from rocscope.decisions.monitoring.blocks import BETS, _stakes
-from rocscope.decisions.monitoring.ranking import _coarse
+from rocscope.decisions.monitoring.confidence_sequence import BETS, _stakes, asymptotic_reach, log_wealth, mean_interval
+from rocscope.decisions.monitoring.score_counts import _coarse
 from rocscope.errors import InputError
-from rocscope.inference.betting import asymptotic_reach, log_wealth, mean_interval
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope import _tensors
+from rocscope._base import arrays
 from rocscope.engines.device import DeviceScores
 from rocscope.errors import LabelError, ScoreError, ShapeError
 from strategies import samples
@@ -32,13 +32,13 @@ def tensor_of(library, array):
 @pytest.fixture
 def ranked_there(monkeypatch):
     """Rank arrays of the host as those of a device are."""
-    monkeypatch.setattr(_tensors, "RANK_ANYWHERE", True)
+    monkeypatch.setattr(arrays, "RANK_ANYWHERE", True)
 
 
 def there(library, y, score):
     """The counts that the path of a device gives, and those of arrays."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_tensors, "RANK_ANYWHERE", True)
+        patch.setattr(arrays, "RANK_ANYWHERE", True)
         found = rs.ThresholdCounts.from_scores(tensor_of(library, y), tensor_of(library, score))
     assert isinstance(found.ranking, DeviceScores)
     return found, rs.ThresholdCounts.from_scores(y, score)
@@ -144,4 +144,4 @@ class TestTorch:
 
     def test_memory_is_shared(self):
         score = torch.rand(100)
-        assert np.shares_memory(_tensors.as_array(score), score.numpy())
+        assert np.shares_memory(arrays.as_array(score), score.numpy())

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rocscope as rs
-from rocscope.engines import guessing
-from rocscope.engines.description import describe
-from rocscope.engines.guessing import Guess, guess, uses_of
+from rocscope.engines import description
+from rocscope.engines.description import Guess, describe, guess, uses_of
 from rocscope.errors import ColumnError
 
 CLIENT = Path(__file__).parents[2] / "client"
@@ -89,7 +88,7 @@ def test_a_decimal_comma_is_only_tried_where_it_may_be_one(tmp_path):
 def test_the_words_are_those_of_the_open_page():
     text = TWIN.read_text(encoding="utf-8")
     theirs = {name: re.search(rf"^const {name} = /(.*)/i;$", text, re.MULTILINE)[1] for name in NAMES}
-    assert theirs == {name: getattr(guessing, name).pattern for name in NAMES}
+    assert theirs == {name: getattr(description, name).pattern for name in NAMES}
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ import pytest
 
 import rocscope as rs
 from readers import WRITERS
-from rocscope.core.counted import CountedModels
+from rocscope.core.rows import CountedModels
 from rocscope.engines.sources import size
 from rocscope.engines.stream import pipeline, spill
 from rocscope.engines.stream.memory import memory_limit
-from rocscope.engines.stream.piles import KeyPile, pack
+from rocscope.engines.stream.row_buffers import KeyPile, pack
 from rocscope.engines.stream.spill import SpilledKeys, SpilledRows
 from rocscope.errors import EngineError, InputError, LabelError, RocscopeError
 

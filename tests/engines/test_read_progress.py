@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocscope as rs
-from rocscope import _progress
+from rocscope._base import progress as _progress
 
 ROWS = 300_000
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
-from rocscope.estimators.tree import best_split
+from rocscope.estimators.trees import best_split
 
 
 def area_of_two_leaves(left, right):

@@ -24,7 +24,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import rocscope as rs
-from rocscope import _progress, protocols
+from rocscope import protocols
+from rocscope._base import progress as _progress
 from rocscope.errors import ModelError, RocscopeWarning
 from rocscope.estimators import ThresholdClassifier
 

@@ -10,9 +10,8 @@ from scipy import stats
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, PairingError, WeightError
-from rocscope.evaluation import compare_groups
-from rocscope.evaluation.groups import differing
 from rocscope.inference import adjust_p_values
+from rocscope.segments import compare_segments, differences
 
 
 def rows_in_groups(seed, groups=40, least=4, most=15, areas=(0.3, 0.9), **columns):
@@ -33,7 +32,7 @@ def areas_of(preds):
 def test_of_equal_weights_it_is_the_paired_t_test():
     preds = rows_in_groups(1)
     a, b, *_ = areas_of(preds)
-    found = compare_groups(preds, weight=None)["a", "b"]
+    found = compare_segments(preds, weight=None)["a", "b"]
     expected = stats.ttest_rel(b, a)
     interval = expected.confidence_interval(0.95)
     assert found.p_value == pytest.approx(expected.pvalue)
@@ -42,7 +41,7 @@ def test_of_equal_weights_it_is_the_paired_t_test():
     assert (found.df, found.difference.n) == (a.size - 1, a.size)
     assert "of one class left out" in found.method
     assert found.difference.reliable
-    one_sided = compare_groups(preds, weight=None, alternative="greater")["a", "b"]
+    one_sided = compare_segments(preds, weight=None, alternative="greater")["a", "b"]
     assert one_sided.p_value == pytest.approx(stats.ttest_rel(b, a, alternative="greater").pvalue)
 
 
@@ -51,7 +50,7 @@ def test_weighted_means_by_hand(weight, column):
     preds = rows_in_groups(2)
     found = areas_of(preds)
     a, b, mass = found[0], found[1], found[column]
-    result = compare_groups(preds, weight=weight)
+    result = compare_segments(preds, weight=weight)
     mean = np.average(b - a, weights=mass)
     variance = a.size / (a.size - 1) * (mass**2 * (b - a - mean) ** 2).sum() / mass.sum() ** 2
     assert result["a", "b"].difference.value == pytest.approx(mean)
@@ -66,13 +65,13 @@ def test_weighted_means_by_hand(weight, column):
 def test_counts_by_model_are_taken_as_files_give_them():
     preds = rows_in_groups(3)
     by_model = {model: preds.counts(model, by="segment") for model in preds.models}
-    assert compare_groups(by_model)["a", "b"] == compare_groups(preds)["a", "b"]
+    assert compare_segments(by_model)["a", "b"] == compare_segments(preds)["a", "b"]
 
 
 def test_models_that_rank_alike_differ_by_nothing():
     preds = rows_in_groups(4)
     same = rs.Predictions(preds.y_true, {"a": preds.scores["a"], "b": preds.scores["a"] * 2}, segment=preds.segment)
-    found = compare_groups(same)["a", "b"]
+    found = compare_segments(same)["a", "b"]
     assert (found.difference.low, found.difference.high, found.p_value) == (0, 0, 1)
     assert found.difference.reliable
 
@@ -81,9 +80,9 @@ def test_margins_and_three_models():
     preds = rows_in_groups(5)
     three = rs.Predictions(preds.y_true, preds.scores | {"c": preds.scores["b"][::-1]}, segment=preds.segment)
     for adjust in ("holm", "bh", "max-t", "none"):
-        found = compare_groups(three, adjust=adjust)
+        found = compare_segments(three, adjust=adjust)
         assert all(pair.adjusted_p_value >= pair.p_value for pair in found)
-    equal = compare_groups(preds, test="noninferiority", margin=0.5)["a", "b"]
+    equal = compare_segments(preds, test="noninferiority", margin=0.5)["a", "b"]
     assert equal.p_value < 0.001
 
 
@@ -114,7 +113,7 @@ PREDS = rows_in_groups(6)
 )
 def test_what_is_refused(models, error, words):
     with pytest.raises(error, match=words):
-        compare_groups(models)
+        compare_segments(models)
 
 
 @pytest.mark.slow
@@ -136,7 +135,7 @@ def rejected(weight, times):
         y = rng.random(user.size) < 0.4
         taste = rng.normal(size=60)[user]
         scores = {name: rng.normal(size=user.size) + y * (0.7 + 0.5 * taste) for name in "ab"}
-        found += compare_groups(rs.Predictions(y, scores, segment=user), weight=weight)["a", "b"].p_value <= 0.05
+        found += compare_segments(rs.Predictions(y, scores, segment=user), weight=weight)["a", "b"].p_value <= 0.05
     return found / times
 
 
@@ -169,7 +168,7 @@ def test_scatter_of_placements(seed):
     rng = np.random.default_rng(seed)
     y, score = rng.random(12) < 0.5, rng.integers(0, 5, 12)
     grouped = rs.Predictions(y, score, segment=np.zeros(12)).counts(by="segment")
-    (found,) = grouped._rows.answer(differing.scatter)
+    (found,) = grouped._rows.answer(differences.scatter)
     if y.any() and not y.all():
         right = (score[y][:, None] > score[~y]) + 0.5 * (score[y][:, None] == score[~y])
         expected = [((right.mean(axis) - right.mean()) ** 2).sum() for axis in (1, 0)]
@@ -302,7 +301,7 @@ def test_drift_of_every_group_at_once():
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        (PREDS.counts("a", by="segment"), PREDS.counts("a"), "two GroupedCounts of rows without weights"),
+        (PREDS.counts("a", by="segment"), PREDS.counts("a"), "two SegmentedCounts of rows without weights"),
         (ONE.counts(by="segment"), rs.Predictions([1, 0], [1, 2], segment=[5, 5]).counts(by="segment"), "got none"),
         (ONE.counts(by="segment"), PREDS.counts("a", by="segment"), "scores of one type"),
     ],

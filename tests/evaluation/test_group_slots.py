@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rocscope import Predictions, auc
-from rocscope._cores.ordered import encode
-from rocscope.evaluation.groups import slots
+from rocscope._base.radix import encode
+from rocscope.segments import slots
 
 SPREADS = {
     "even": lambda generator, number, n: generator.integers(0, number, n),

@@ -1,4 +1,4 @@
-"""GroupedCounts: the answers for all groups are those of a loop over the rows of each, to the last bit."""
+"""SegmentedCounts: the answers for all groups are those of a loop over the rows of each, to the last bit."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import rocscope as rs
 from rocscope.core.context import nearest
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError
-from rocscope.evaluation import GroupedCounts
-from rocscope.evaluation.groups.counting import of_segments
-from rocscope.evaluation.groups.rows import CountedGroups, CountedLevels
-from rocscope.geometry.touching import best_point
+from rocscope.geometry.tangent import best_point
+from rocscope.segments import SegmentedCounts
+from rocscope.segments.counting import of_segments
+from rocscope.segments.rows import CountedLevels, CountedSegments
 from strategies import DTYPES, both_paths, float_weights, probabilities, samples, taking, whole_weights
 
 COLUMNS = {
@@ -173,7 +173,7 @@ def test_the_cheapest_threshold_of_every_group(path, preds, context):
 )
 def test_one_budget_is_spread_as_over_the_counts_of_each(path, preds, context, capacity, bounds):
     asked = {"capacity": capacity, "max_difference": bounds}
-    with taking(path), mock.patch("rocscope.evaluation.groups.rows._ROWS_AT_ONCE", 3):
+    with taking(path), mock.patch("rocscope.segments.rows._ROWS_AT_ONCE", 3):
         grouped = preds.counts(by="segment")
         found = rs.allocate(grouped, context, **asked).to_dict()
         assert found == rs.allocate(dict(grouped), context, **asked).to_dict()
@@ -224,7 +224,7 @@ def test_some_of_the_groups_are_those_of_their_rows(path, preds, counted, data):
             grouped = (
                 of_segments(by_name, None)
                 if counted == "sums"
-                else GroupedCounts(grouped.names, CountedGroups(list(grouped.values())))
+                else SegmentedCounts(grouped.names, CountedSegments(list(grouped.values())))
             )
         if not kept.any():
             with pytest.raises(InputError, match=r"kept: expected .* truth values, of which one holds"):
@@ -239,7 +239,7 @@ def test_some_of_the_groups_are_those_of_their_rows(path, preds, counted, data):
 
 
 def test_many_blocks_of_groups(monkeypatch):
-    monkeypatch.setattr("rocscope.evaluation.groups.rows._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("rocscope.segments.rows._ROWS_AT_ONCE", 7)
     rng = np.random.default_rng(5)
     preds = rs.Predictions(
         rng.integers(0, 2, 200), rng.integers(0, 5, 200), segment=rng.integers(0, 60, 200) ** 2 // 60
@@ -279,7 +279,7 @@ def test_weights_of_groups_are_summed_without_loss_whatever_the_scores_are():
         grouped = preds.counts(model, by="segment")
         for own, found in ((y, grouped.n_pos), (~y, grouped.n_neg)):
             assert found.tolist() == [fsum(weight[own & (segment == g)].tolist()) for g in range(30)]
-    assert rs.evaluation.compare_groups(preds)["a", "b"].difference.n == 30
+    assert rs.segments.compare_segments(preds)["a", "b"].difference.n == 30
 
 
 def test_as_many_segments_as_a_byte_tells():

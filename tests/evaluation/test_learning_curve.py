@@ -16,8 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import rocscope as rs
 from band_cases import learning
 from rocscope.errors import ColumnError, InputError, ModelError, RocscopeWarning
-from rocscope.evaluation.learning import _check_sizes
-from rocscope.evaluation.learning_result import LearningCurve
+from rocscope.evaluation.learning import LearningCurve, _check_sizes
 
 
 class Seen(ClassifierMixin, BaseEstimator):

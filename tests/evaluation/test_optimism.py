@@ -18,10 +18,10 @@ from sklearn.preprocessing import StandardScaler
 
 import rocscope as rs
 from optimism_cases import Population, study
-from rocscope.decisions.certainty.threshold_choice import Rule
 from rocscope.decisions.criteria import criterion_of
+from rocscope.decisions.generalization.threshold_choice import Rule
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
-from rocscope.evaluation.choice.replicates import Observed, draw
+from rocscope.evaluation.choice_optimism import Observed, draw
 from rocscope.inference.resampling.bootstrap import design_of
 from rocscope.metrics import METRICS
 from strategies import decision_contexts, samples, whole_weights

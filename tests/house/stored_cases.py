@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 import rocscope as rs
-from rocscope.calibration.recalibration import base
+from rocscope.calibration import recalibrators
 from rocscope.decisions import decision_file
 from rocscope.decisions.monitoring import state
-from rocscope.multiclass.calibration import recalibration
-from rocscope.multiclass.weights import class_decision
+from rocscope.multiclass import class_weighting, recalibration
 from rocscope.ranges import CountsSketch
 
 LABEL = np.arange(40) % 3 == 0
@@ -124,7 +123,7 @@ FILES = {
         rs.multiclass.class_weights(LABEL.astype(int), PROBA, classes=[0, 1], method="coordinate"),
         rs.multiclass.ClassWeights.load,
         use_weights,
-        class_decision.FORMAT,
+        class_weighting.FORMAT,
     ),
     "class recalibrator": Saved(
         rs.multiclass.recalibrate_classes(LABEL.astype(int), PROBA, strength=1.0, cv=None).recalibrators["score"],
@@ -138,7 +137,7 @@ FILES = {
         rs.calibration.recalibrator(method).fit(SCORE.clip(0, 1), LABEL),
         rs.calibration.load_recalibrator,
         use_recalibrator,
-        base.FORMAT,
+        recalibrators.FORMAT,
     )
     for method in ("beta", "platt", "temperature", "shift", "isotonic", "histogram", "venn-abers")
 }

@@ -14,12 +14,11 @@ from scipy import stats
 
 import rocscope as rs
 from inference_cases import cases
-from rocscope import _progress
+from rocscope._base import progress as _progress
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.inference.resampling import draws as resampling
-from rocscope.inference.resampling.bootstrap import design_of
+from rocscope.inference.resampling.bootstrap import acceleration, design_of, leave_one_out
 from rocscope.inference.resampling.draws import AREAS, Statistic, areas, tally_all
-from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
 
 EACH_AUC = Statistic(lambda counts: [rs.auc(each) for each in counts.values()], 1)
 RNG = np.random.default_rng(5)

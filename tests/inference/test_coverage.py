@@ -15,10 +15,9 @@ import rocscope as rs
 from coverage_cases import AREAS, GRID, areas_and_variances, coverage, shift, simulate
 from rocscope.errors import RocscopeWarning
 from rocscope.inference.proportions import proportion_interval
-from rocscope.inference.resampling.bootstrap import design_of, interval
+from rocscope.inference.resampling.bootstrap import acceleration, design_of, interval, leave_one_out
 from rocscope.inference.resampling.draws import AREAS as EACH_AREA
 from rocscope.inference.resampling.draws import replicate
-from rocscope.inference.resampling.jackknife import acceleration, leave_one_out
 
 CLAIMED = (0.93, 0.97)
 

@@ -12,12 +12,11 @@ from scipy.optimize import minimize
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning, ScoreError, ShapeError, StoredError
-from rocscope.multiclass.weights import line_search as search
-from rocscope.multiclass.weights.class_decision import FORMAT
-from rocscope.multiclass.weights.line_search import Problem, line_search
-from rocscope.multiclass.weights.objective import NAMES, Objective
-from rocscope.multiclass.weights.search import MANY_ROWS, best_of_starts, coordinate_ascent, greedy
-from rocscope.multiclass.weights.smooth import fit_recalibration
+from rocscope.multiclass import weight_search as search
+from rocscope.multiclass.class_weighting import FORMAT
+from rocscope.multiclass.weight_likelihood import fit_recalibration
+from rocscope.multiclass.weight_objective import NAMES, Objective
+from rocscope.multiclass.weight_search import MANY_ROWS, Problem, best_of_starts, coordinate_ascent, greedy, line_search
 
 COST = rs.multiclass.CostMatrix([[0, 1, 3], [2, 0, 1], [9, 4, 0]], classes=(0, 1, 2), rows="actual")
 TARGETS = [*NAMES, COST]

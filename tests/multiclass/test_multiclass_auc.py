@@ -11,9 +11,9 @@ from sklearn.metrics import roc_auc_score
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning, ScoreError
-from rocscope.multiclass.areas.auc import VARIANTS, coefficients, variant_weights
-from rocscope.multiclass.areas.compare import compare_multiclass_auc
-from rocscope.multiclass.areas.pairwise import ClassColumns, doubled_concordance
+from rocscope.multiclass.class_areas import VARIANTS, coefficients, variant_weights
+from rocscope.multiclass.comparisons import compare_multiclass_auc
+from rocscope.multiclass.pairwise import ClassColumns, doubled_concordance
 
 
 @st.composite

@@ -11,11 +11,11 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import rocscope as rs
-from rocscope.core.band import Band
+from rocscope.core.result import Band
 from rocscope.curves.curve import Curve
-from rocscope.curves.outline import outline
 from rocscope.plotting import theme
-from rocscope.plotting.deviate import deviate
+from rocscope.plotting.outline import outline
+from rocscope.plotting.styles import deviate
 
 matplotlib.use("Agg")
 

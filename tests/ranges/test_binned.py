@@ -14,7 +14,7 @@ import rocscope as rs
 from binning import bands_hold, binned_samples, cut
 from rocscope.errors import InexactCountsError, InputError, OneClassError, ScoreError, ShapeError, WeightError
 from rocscope.ranges.binned import BinnedCounts
-from rocscope.ranges.envelope import CURVES
+from rocscope.ranges.bounds import CURVES
 
 
 def exact_auc(sample):

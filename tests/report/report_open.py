@@ -4,7 +4,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from rocscope.report.open_page import open_page
+from rocscope.report.page import open_page
 
 _COUNT = """async ({name, text, roles, layout, sureness}) => {
   const file = new File([Uint8Array.from(atob(text), (char) => char.charCodeAt(0))], name);

@@ -12,8 +12,8 @@ from report_browser import Opened, predictions
 from report_open import count_in, write_page
 from rocscope.errors import RocscopeError, heard
 from rocscope.report.model import fingerprint, report_data
-from rocscope.report.open_page import open_page
 from rocscope.report.pack import payload
+from rocscope.report.page import open_page
 
 AXE = Path(__file__).parents[2] / "client" / "node_modules" / "axe-core" / "axe.min.js"
 LAYOUT = {"decimal": ".", "delimiter": None, "encoding": "utf-8"}

@@ -17,9 +17,9 @@ import rocscope as rs
 from report_browser import predictions
 from rocscope.errors import InputError, OneClassError
 from rocscope.plotting import theme
-from rocscope.report.html import MOST_BYTES, render
 from rocscope.report.model import report_data
 from rocscope.report.pack import counts_column, payload, scores_column
+from rocscope.report.page import MOST_BYTES, render
 from rocscope.report.summary import MOST_POINTS, outline, summarise
 from strategies import both_paths, float_weights, samples, taking, whole_weights
 
@@ -138,7 +138,7 @@ def test_a_model_takes_at_most_8_kb_and_12_kb_with_all_that_is_said_of_it(models
 )
 def test_a_report_over_the_limit_is_refused_and_says_what_to_drop(monkeypatch, segments, hint):
     assert MOST_BYTES == 5_000_000
-    monkeypatch.setattr("rocscope.report.html.MOST_BYTES", 100_000)
+    monkeypatch.setattr("rocscope.report.page.MOST_BYTES", 100_000)
     preds = predictions(models=2)
     segment = np.arange(len(preds)) % segments if segments else None
     report = rs.Report(rs.Predictions(preds.y_true, preds.scores, segment=segment))

@@ -9,8 +9,8 @@ import rocscope as rs
 from report_browser import opened, predictions
 from rocscope.errors import InputError
 from rocscope.report import decided as card
-from rocscope.report.html import render
 from rocscope.report.model import report_data
+from rocscope.report.page import render
 
 PREDS = predictions(rows=400, decimals=2)
 CONTEXT = rs.Context(cost_fn=3)

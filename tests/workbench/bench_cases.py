@@ -8,8 +8,8 @@ from http.client import HTTPConnection
 import numpy as np
 
 import rocscope as rs
-from rocscope.workbench.bench import Bench
-from rocscope.workbench.material import Material
+from rocscope.workbench.data_source import Material
+from rocscope.workbench.session import Bench
 
 
 def rows(n=600, seed=0, decimals=2):
@@ -33,7 +33,7 @@ def bench_of(**sources):
 @contextmanager
 def served(bench):
     """Serve a bench, and yield what knows its address."""
-    from rocscope.workbench.serving import Serving
+    from rocscope.workbench.server import Serving
 
     serving = Serving(bench)
     thread = threading.Thread(target=serving.run, kwargs={"browser": False, "tell": lambda _line: None})

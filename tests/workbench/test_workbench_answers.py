@@ -17,11 +17,11 @@ from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.model import report_data
 from rocscope.report.pack import as_json, packed_slice, payload
 from rocscope.sample import samples_of
-from rocscope.workbench import material
+from rocscope.workbench import data_source
 from rocscope.workbench.answers import answer, facts
-from rocscope.workbench.bench import Bench, RowsAsked
-from rocscope.workbench.material import Material
-from rocscope.workbench.turns import Turn
+from rocscope.workbench.data_source import Material
+from rocscope.workbench.request_queue import Turn
+from rocscope.workbench.session import Bench, RowsAsked
 
 PREDS = rows()
 COSTS = {"target_prevalence": None, "cost_fp": 1, "cost_fn": 3, "cost_tp": 0, "cost_tn": 0}
@@ -305,12 +305,12 @@ def test_without_the_libraries_it_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "rocscope.workbench.serving", raising=False)
+    monkeypatch.delitem(sys.modules, "rocscope.workbench.server", raising=False)
     with pytest.raises(MissingDependencyError, match=r"uvicorn is not installed; pip install 'rocscope\[explore\]'"):
         rs.explore(PREDS)
 
 
 def test_a_file_beyond_memory_is_counted(parquet, monkeypatch):
-    monkeypatch.setattr(material, "memory_limit", lambda _memory: 1000)
+    monkeypatch.setattr(data_source, "memory_limit", lambda _memory: 1000)
     assert not Material.of("", parquet, **ROLES).held
     assert Material.of("", PREDS).held

@@ -16,8 +16,8 @@ from http.client import HTTPConnection
 import pytest
 
 from bench_cases import ask, bench_of, request, rows, served
-from rocscope.workbench.bench import RowsAsked
-from rocscope.workbench.turns import SupersededError, Turns
+from rocscope.workbench.request_queue import SupersededError, Turns
+from rocscope.workbench.session import RowsAsked
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -173,9 +173,9 @@ def test_a_condition_reads_nothing_but_its_rows_and_writes_nothing(tmp_path, ser
 
         from rocscope.errors import RocscopeError
         from rocscope.workbench.answers import answer
-        from rocscope.workbench.bench import Bench
-        from rocscope.workbench.material import Material
-        from rocscope.workbench.turns import Turn
+        from rocscope.workbench.data_source import Material
+        from rocscope.workbench.request_queue import Turn
+        from rocscope.workbench.session import Bench
 
         path = tmp_path / f"rows.{kind}"
         table = pa.table({"y": [0, 1, 1, 0], "s": [0.1, 0.4, 0.8, 0.2], "age": [30, 40, 50, 60]})

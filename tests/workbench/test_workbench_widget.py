@@ -9,7 +9,7 @@ import pytest
 import rocscope as rs
 from bench_cases import bench_of, rows
 from rocscope.errors import InputError, RocscopeError
-from rocscope.report.html import client
+from rocscope.report.page import client
 
 pytest.importorskip("anywidget", reason="the widget is not installed (rocscope[notebook])")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, number

@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
 

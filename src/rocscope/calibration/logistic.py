@@ -1,12 +1,25 @@
-"""Logistic regression of counts on a few columns, by Newton's method."""
+"""Logistic recalibration: intercept and slope of the outcomes against the logit of the probabilities.
+
+Logistic regression of counts on a few columns, by Newton's method.
+
+Logistic regression of outcomes on a restricted cubic spline of the logit of their probabilities.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf, nan
+from typing import Any
 
 import numpy as np
 from scipy import special
+from scipy.special import expit, logit
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope.calibration.outcomes import Outcomes, outcomes
+from rocscope.core.result import Result
+from rocscope.errors import InputError
+from rocscope.inference.proportions import normal_quantile
 
 _MOST_STEPS = 100
 _MOST_STEPS_AT_ONCE = 25
@@ -111,3 +124,208 @@ def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tu
         weighed = weight * column
         hessian[i, : i + 1] = hessian[: i + 1, i] = [weighed @ other for other in columns[: i + 1]]
     return gradient, hessian
+
+
+_RECALIBRATION_GROUPS = 4096
+
+
+@dataclass(frozen=True)
+class CoxCalibration(Result):
+    """Calibration in the large, intercept and slope.
+
+    Attributes
+    ----------
+    in_the_large : float
+        Intercept where the slope is held at 1; 0 when as many events happen as were predicted, above 0 when more do.
+    intercept, slope : float
+        Of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means probabilities that are too extreme.
+    in_the_large_error, intercept_error, slope_error : float
+        Their standard errors.
+    """
+
+    in_the_large: float
+    intercept: float
+    slope: float
+    in_the_large_error: float
+    intercept_error: float
+    slope_error: float
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
+        """Return Wald's interval of "in_the_large", "intercept" or "slope"."""
+        value, half = getattr(self, name), float(special.ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
+        return value - half, value + half
+
+
+def cox_calibration(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> CoxCalibration:
+    """Calibration in the large, calibration intercept and slope, by logistic recalibration.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
+
+    Returns
+    -------
+    CoxCalibration
+        NaN where the fit does not exist: all scores equal (slope), or a score of 0 that happened or of 1 that did
+        not. The slope is infinite where the probabilities separate the classes.
+
+    Raises
+    ------
+    OneClassError
+        If one class is missing.
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 that proved right fit for any a and b > 0 and are left out.
+
+    References
+    ----------
+    Cox 1958, "Two further applications of a model for binary regression", Biometrika 45:562–565. Van Calster et al.
+    2016, "A calibration hierarchy for risk models", J. Clin. Epidemiol. 74:167–176.
+
+    Examples
+    --------
+    Twice the odds that were predicted, at both probabilities:
+
+    >>> from rocscope import ThresholdCounts
+    >>> cox = cox_calibration(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20]))
+    >>> round(cox.slope, 6), round(cox.intercept, 4), round(float(np.exp(cox.intercept)), 3)
+    (1.0, 0.6931, 2.0)
+    """
+    sample = outcomes(
+        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Cox calibration"
+    )
+    sample.require_both_classes("logistic recalibration")
+    uncertain = (sample.score > 0) & (sample.score < 1)
+    wrong = np.where(sample.score <= 0, sample.pos, sample.neg)[~uncertain].any()
+    kept = sample if uncertain.all() else sample.where(uncertain)
+    if wrong or not uncertain.any():
+        return CoxCalibration(nan, nan, nan, nan, nan, nan)
+    if kept.prevalence in (0, 1):
+        shift = inf if kept.prevalence else -inf
+        return CoxCalibration(shift, nan, nan, nan, nan, nan)
+    direction = _separated(kept)
+    groups = kept.pooled(_RECALIBRATION_GROUPS)
+    large = _fit(groups, kept, with_slope=False)
+    if direction is not None:
+        return CoxCalibration(float(large.coefficients[0]), nan, direction, _errors(large)[0], nan, nan)
+    both = _fit(groups, kept, with_slope=True)
+    return CoxCalibration(*large.coefficients.tolist(), *both.coefficients.tolist(), *_errors(large), *_errors(both))
+
+
+def _fit(groups: Outcomes, sample: Outcomes, *, with_slope: bool) -> LogisticFit:
+    """Fit groups of neighbouring rows first, so that one step over all levels remains."""
+
+    def fit(part: Outcomes, start: Array | None) -> LogisticFit:
+        at, one = special.logit(part.score), np.ones_like(part.score)
+        columns, offset = ([one, at], 0.0) if with_slope else ([one], at)
+        return fit_logistic(columns, part.pos, part.total, offset=offset, start=start)
+
+    rough = fit(groups, None)
+    return rough if groups is sample else fit(sample, rough.coefficients)
+
+
+def _errors(fit: LogisticFit) -> list[float]:
+    return np.sqrt(np.diag(fit.covariance)).tolist()
+
+
+def _separated(sample: Outcomes) -> float | None:
+    """Return the slope that separated classes have: ±infinity, NaN for one level; None where they overlap."""
+    pos, neg = np.flatnonzero(sample.pos), np.flatnonzero(sample.neg)
+    above, below = pos[0] >= neg[-1], pos[-1] <= neg[0]
+    if above and below:
+        return nan
+    return inf if above else -inf if below else None
+
+
+CERTAINTY = 1e-9
+"""Probabilities closer to 0 or 1 than this are taken to be that close, where a logit must be finite."""
+
+_SPLINE_GROUPS = 2048
+_POINTS = 256
+_RIDGE = 1e-9
+_KNOTS = {
+    3: (0.10, 0.50, 0.90),
+    4: (0.05, 0.35, 0.65, 0.95),
+    5: (0.05, 0.275, 0.50, 0.725, 0.95),
+    6: (0.05, 0.23, 0.41, 0.59, 0.77, 0.95),
+    7: (0.025, 0.1833, 0.3417, 0.50, 0.6583, 0.8167, 0.975),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SplineFit:
+    """A logistic spline of some outcomes: `x` where it is evaluated, its columns at the levels and at `x`."""
+
+    outcomes: Outcomes
+    x: Array
+    columns: Array
+    columns_at_x: Array
+
+    def values(self, pos: Array) -> Array:
+        """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
+        start = self._fitted.coefficients
+        fits = fit_many(self.columns, np.atleast_2d(pos), self.outcomes.total, start=start, ridge=self._ridge)
+        return np.reshape(expit(fits @ self.columns_at_x), (*pos.shape[:-1], -1))
+
+    def limits(self, level: float) -> tuple[Array, Array]:
+        """Return Wald's limits of the curve at `x`, on the scale of log-odds, of coefficients of any sampling."""
+        sample, fit = self.outcomes, self._fitted
+        chance = expit(fit.coefficients @ self.columns)
+        spread = sample.total * chance * (1 - chance)
+        once = np.linalg.inv((self.columns * spread) @ self.columns.T + self._ridge * np.eye(len(self.columns)))
+        noise = spread * sample.total / np.maximum(sample.effective, 1e-300)
+        covariance = once @ ((self.columns * noise) @ self.columns.T + self._ridge * np.eye(len(self.columns))) @ once
+        error = np.sqrt(np.einsum("ij,ik,kj->j", self.columns_at_x, covariance, self.columns_at_x).clip(0))
+        centre, reach = fit.coefficients @ self.columns_at_x, normal_quantile(level) * error
+        return expit(centre - reach), expit(centre + reach)
+
+    @property
+    def _ridge(self) -> float:
+        return _RIDGE * self.outcomes.n
+
+    @cached_property
+    def _fitted(self) -> LogisticFit:
+        return fit_logistic(list(self.columns), self.outcomes.pos, self.outcomes.total, ridge=self._ridge)
+
+
+def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
+    """Prepare a spline with `knots` knots at Harrell's quantiles, linear beyond the outer two.
+
+    References
+    ----------
+    Harrell 2015, Regression Modeling Strategies, 2nd ed., §2.4.5.
+    """
+    if knots not in _KNOTS:
+        raise InputError("knots", expected="a whole number from 3 to 7", got=repr(knots))
+    groups = sample.pooled(_SPLINE_GROUPS, ends=1)
+    at = _logit(groups.score)
+    knot = np.unique(groups.quantile(at, _KNOTS[knots]))
+    few = groups.score[np.linspace(0, groups.score.size - 1, min(groups.score.size, _POINTS)).astype(int)]
+    x = np.unique(np.concatenate([few, np.linspace(few[0], few[-1], _POINTS)]))
+    return SplineFit(groups, x, _columns(at, knot, at), _columns(_logit(x), knot, at))
+
+
+def _logit(score: Array) -> Array:
+    return logit(score.clip(CERTAINTY, 1 - CERTAINTY))
+
+
+def _columns(at: Array, knot: Array, levels: Array) -> Array:
+    """Return 1, the logit and the spline columns; fewer where there are too few distinct levels or knots."""
+    columns = [np.ones_like(at)]
+    if levels[-1] > levels[0]:
+        columns.append((at - levels[0]) / (levels[-1] - levels[0]))
+    if knot.size >= 3 and levels.size > knot.size:
+        cube = [np.maximum(at - position, 0) ** 3 for position in knot]
+        last, before = knot[-1], knot[-2]
+        for position, own in zip(knot[:-2], cube[:-2], strict=True):
+            bend = (
+                own - cube[-2] * (last - position) / (last - before) + cube[-1] * (before - position) / (last - before)
+            )
+            columns.append(bend / (last - knot[0]) ** 3)
+    return np.array(columns)

@@ -1,4 +1,7 @@
-"""calibration_report: every number of calibration, with intervals, and the tests."""
+"""calibration_report: every number of calibration, with intervals, and the tests.
+
+The figures of Harrell's val.prob, for who compares with R or with published validations.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,19 +10,36 @@ from math import isnan, nan
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 
-from rocscope import _validation as check
-from rocscope.calibration.cox import cox_calibration
-from rocscope.calibration.discrepancy import calibration_error, calibration_index, distances, smooth_calibration_error
-from rocscope.calibration.goodness import CalibrationTest, hosmer_lemeshow_test, miscalibration_test, spiegelhalter_test
-from rocscope.calibration.intervals.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
-from rocscope.calibration.intervals.distances import DRAWS, INDEX, Distances, grouped, miscalibration
-from rocscope.calibration.intervals.evidence import Evidence, evidence
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.calibration.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.distances import (
+    DRAWS,
+    INDEX,
+    Distances,
+    calibration_error,
+    calibration_index,
+    distances,
+    grouped,
+    miscalibration,
+    smooth_calibration_error,
+)
+from rocscope.calibration.evidence import Evidence, evidence
+from rocscope.calibration.goodness_of_fit import (
+    CalibrationTest,
+    hosmer_lemeshow_test,
+    miscalibration_test,
+    spiegelhalter_test,
+)
+from rocscope.calibration.logistic import cox_calibration
 from rocscope.calibration.outcomes import Outcomes, Shift
 from rocscope.calibration.scores import brier, decompose
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result, html_table, number
 from rocscope.core.rows import refuse_repeats
+from rocscope.curves.roc_curve import auc
 from rocscope.errors import ColumnError
 from rocscope.inference.estimate import Estimate
 
@@ -106,7 +126,7 @@ def calibration_report(
     Notes
     -----
     Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
-    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals.inversion`), and 0 is
+    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.inversion`), and 0 is
     in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
     influence functions for scores. Coverage by simulation is in docs/guide/calibration.md.
@@ -244,3 +264,112 @@ def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tup
     if np.isinf(values["log_loss"].value):
         notes.append("log loss is infinite: something happened that was given the probability 0")
     return tuple(notes)
+
+
+@dataclass(frozen=True)
+class ValProb(Result):
+    """What val.prob prints.
+
+    Attributes
+    ----------
+    dxy, c : float
+        Somers' D and the area under the ROC curve.
+    r2 : float
+        Nagelkerke's, of the probabilities as they are.
+    d, u, q : float
+        Discrimination of the probabilities as they are and unreliability per row, in likelihood ratio χ², and their
+        difference, the quality index.
+    u_p : float
+        p-value of the hypothesis that intercept and slope are 0 and 1.
+    brier, intercept, slope : float
+    emax, e90, eavg : float
+        Distances to the LOESS curve: largest, 90th percentile, mean (the ICI).
+    s_z, s_p : float
+        Spiegelhalter's test.
+    """
+
+    dxy: float
+    c: float
+    r2: float
+    d: float
+    u: float
+    q: float
+    u_p: float
+    brier: float
+    intercept: float
+    slope: float
+    emax: float
+    e90: float
+    eavg: float
+    s_z: float
+    s_p: float
+
+
+def val_prob(
+    y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
+) -> ValProb:
+    """Figures of val.prob: discrimination, unreliability, quality, calibration and its distances.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
+
+    Returns
+    -------
+    ValProb
+        Those of logistic recalibration are NaN where it does not exist (see `cox_calibration`).
+
+    Raises
+    ------
+    OneClassError
+        If one class is missing.
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    R² and D are those that rms 6.5 prints: of the probabilities as they are, not of what recalibration makes of them.
+
+    References
+    ----------
+    Harrell 2015, Regression Modeling Strategies, 2nd ed., §10.9; function val.prob of the R package rms.
+
+    Examples
+    --------
+    >>> found = val_prob([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
+    >>> round(found.c, 4), round(found.brier, 4)
+    (0.8889, 0.1667)
+    """
+    refuse_repeats(y_true, "val.prob")
+    counts = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).counts
+    sample, area = Outcomes.of(counts), auc(counts)
+    cox, index, z = cox_calibration(sample), calibration_index(sample), spiegelhalter_test(sample)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fitted = expit(cox.intercept + cox.slope * logit(sample.score))
+    n, own, null = sample.n, _deviance(sample, sample.score), _deviance(sample, np.full(fitted.size, sample.prevalence))
+    best = _deviance(sample, fitted) if np.isfinite(cox.intercept) else nan
+    d, u = (null - own - 1) / n, (own - best - 2) / n
+    with np.errstate(over="ignore"):  # a probability of 0 of what happened has no bound
+        r2 = float(np.expm1((own - null) / n) / np.expm1(-null / n))
+    return ValProb(
+        dxy=2 * area - 1,
+        c=area,
+        r2=r2,
+        d=d,
+        u=u,
+        q=d - u,
+        u_p=float(chdtrc(2, own - best)),
+        brier=brier(sample),
+        intercept=cox.intercept,
+        slope=cox.slope,
+        emax=index.emax,
+        e90=index.e90,
+        eavg=index.ici,
+        s_z=z.statistic,
+        s_p=z.p_value,
+    )
+
+
+def _deviance(sample: Outcomes, chance: Array) -> float:
+    return -2 * float(np.sum(xlogy(sample.pos, chance) + xlog1py(sample.neg, -chance)))

@@ -5,11 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.calibration.bins import Strategy, binned
-from rocscope.calibration.outcomes import Outcomes, outcomes
-from rocscope.calibration.pav import pav_values
+from rocscope.calibration.outcomes import Outcomes, outcomes, pav_values
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 

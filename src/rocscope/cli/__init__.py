@@ -8,8 +8,8 @@ from contextlib import nullcontext, suppress
 from io import TextIOWrapper
 from typing import Any
 
-from rocscope._output import remove_unfinished
-from rocscope._progress import attended
+from rocscope._base.atomic_write import remove_unfinished
+from rocscope._base.progress import attended
 from rocscope.cli.console import discard, note
 from rocscope.errors import RocscopeError
 

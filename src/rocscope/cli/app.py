@@ -10,14 +10,14 @@ from cyclopts.config import Dict, Env
 
 from rocscope import __version__
 from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
-from rocscope.engines.sources.finding import format_of
+from rocscope.engines.sources.file_formats import format_of
 from rocscope.errors import InputError
 
-_MODULES = (
-    "demo", "validate", "summary", "report", "pages.page", "pages.explore", "choose", "verify", "campaign", "compare",
-    "calibrate", "monitor",
+COMMANDS = (
+    "demo", "validate", "summary", "report", "page", "explore", "choose", "verify", "campaign", "compare", "calibrate",
+    "monitor",
 )  # fmt: skip
-COMMANDS = tuple(module.rpartition(".")[2] for module in _MODULES)
+_MODULES = {"page": "explore"}  # where that is not the command's own name
 _COMPLETION = "--install-completion"
 
 
@@ -59,8 +59,8 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for name, module in zip(COMMANDS, _MODULES, strict=True):
-    app.command(f"rocscope.cli.{module}:{name}", name=name)  # loaded when it is typed, or listed
+for name in COMMANDS:
+    app.command(f"rocscope.cli.{_MODULES.get(name, name)}:{name}", name=name)  # loaded when it is typed, or listed
 
 
 def completed(arguments: Sequence[str]) -> Sequence[str]:

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from rocscope._numerals import known
-from rocscope._output import write_file
+from rocscope._base.atomic_write import write_file
+from rocscope._base.formatting import known
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows, write
 from rocscope.cli.files import table_bytes

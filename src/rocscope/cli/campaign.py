@@ -6,12 +6,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from rocscope._numerals import about
-from rocscope._output import write_file
+from rocscope._base.atomic_write import write_file
+from rocscope._base.formatting import about
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_json, print_rows
+from rocscope.cli.console import as_json, interval_of, note, print_interval, print_json, print_rows
 from rocscope.cli.files import check_figure, table_bytes, write_figure
-from rocscope.cli.sureness import as_json, interval_of, print_interval
 from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)

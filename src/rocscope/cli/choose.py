@@ -1,18 +1,29 @@
-"""rocscope choose: which model and threshold to use, at what cost, and for how long that stays right."""
+"""rocscope choose: which model and threshold to use, at what cost, and for how long that stays right.
+
+What `rocscope choose` does with more than two classes.
+"""
 
 import math
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from rocscope._numerals import about
+from rocscope._base.formatting import about, alike
 from rocscope.cli import options as opt
-from rocscope.cli.choose_weights import choose_weights, print_weights
-from rocscope.cli.console import note, print_json, print_rows, write_text
+from rocscope.cli.console import (
+    as_json,
+    interval_of,
+    note,
+    print_interval,
+    print_json,
+    print_records,
+    print_rows,
+    write_text,
+)
 from rocscope.cli.files import check_figure, write_figure
-from rocscope.cli.sureness import as_json, interval_of, print_interval
 from rocscope.errors import InputError
 
 CHOICE = Parameter(group=opt.CHOICE)
@@ -220,3 +231,54 @@ def _draw(ax: Any, predictions: Any, decision: Any) -> None:
         return
     marked = [decision.threshold] if math.isfinite(decision.threshold) else []
     plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, legend="below", ax=ax)
+
+
+_REQUIREMENT = re.compile(r"\s*recall\s*\((?P<cls>.+)\)\s*(?:>=|≥)\s*(?P<share>[\d.]+)\s*(?P<percent>%?)\s*")
+
+
+def choose_weights(
+    predictions: Any, criterion: str | None, cost_matrix: str | None, cost_rows: Any, subject_to: list[str]
+) -> Any:
+    """Choose class weights."""
+    from rocscope.multiclass.class_weighting import class_weights
+    from rocscope.multiclass.cost_matrix import read_costs
+
+    objective: Any = criterion or "accuracy"
+    if cost_matrix is not None:
+        if criterion is not None:
+            raise InputError("--criterion and --cost-matrix", expected="one of them")
+        objective = read_costs(cost_matrix, predictions.classes, rows=cost_rows)
+    least = dict(_requirement(text, predictions.classes) for text in subject_to)
+    return class_weights(predictions, objective=objective, min_recall=least or None)
+
+
+def print_weights(decision: Any) -> None:
+    """Print class weights, and say what they change."""
+    print_records(f"Class weights for {decision.model}, {decision.method}", _weights(decision))
+    value, at_one = alike(decision.value, decision.value_at_one)
+    note(f"{decision.objective}: {value}; with equal weights {at_one}")
+
+
+def _requirement(text: str, classes: tuple[Any, ...]) -> tuple[Any, float]:
+    match = _REQUIREMENT.fullmatch(text)
+    if not match:
+        raise InputError("--subject-to", expected="a text such as 'recall(cat) >= 0.8'", got=repr(text))
+    by_text = {str(cls): cls for cls in classes}
+    share = float(match["share"]) / (100 if match["percent"] else 1)
+    return by_text.get(match["cls"].strip(), match["cls"].strip()), share
+
+
+def _weights(decision: Any) -> list[dict[str, str]]:
+    matrix = decision.confusion
+    recall, precision = matrix.recall.tolist(), matrix.precision.tolist()
+    return [
+        {
+            "class": str(cls),
+            "weight": f"{decision.weight[i]:.4g}",
+            "cases": f"{matrix.support[i]:,g}",
+            "predicted": f"{matrix.predicted[i]:,g}",
+            "recall": f"{recall[i]:.2%}",
+            "precision": f"{precision[i]:.2%}",
+        }
+        for i, cls in enumerate(decision.classes)
+    ]

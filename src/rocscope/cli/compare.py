@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from rocscope._numerals import p_value
+from rocscope._base.formatting import p_value
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.gates import Gate, parse_gate

@@ -1,4 +1,7 @@
-"""Where output goes: data to stdout; progress, warnings and errors to stderr."""
+"""Where output goes: data to stdout; progress, warnings and errors to stderr.
+
+How sure a decision or a plan is, as `choose` and `campaign` print it.
+"""
 
 import errno
 import json
@@ -11,12 +14,14 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rocscope import __version__
-from rocscope._progress import speaking
+from rocscope._base.formatting import chance
+from rocscope._base.progress import speaking
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Column, Table
+
 
 JSON_VERSION = 1
 MOST_WIDE = 10_000
@@ -219,3 +224,28 @@ def note(message: str, *, to_be_copied: bool = False) -> None:
             message = "\n".join(textwrap.fill(line, **width) for line in message.splitlines())
         speaking()
         print(message, file=sys.stderr)
+
+
+def interval_of(result: Any) -> Any:
+    """Return the honest range of a decision or plan, or None after saying why there is none."""
+    try:
+        return result.interval()
+    except InputError as error:
+        note(f"No interval: {error}")
+        return None
+
+
+def as_json(interval: Any) -> dict[str, Any]:
+    """Return what is added to the object that a command prints."""
+    return {"interval": None if interval is None else interval.to_dict()}
+
+
+def print_interval(interval: Any, what: str, apparent: str) -> None:
+    """Print what is to be expected of other cases than those that were chosen on."""
+    if interval is None:
+        return
+    rows = {what: interval.words, "on the rows it was chosen on": apparent}
+    if len(interval.models) > 1:
+        rows["probability of being the best"] = interval.shares
+    rows["probability that acting pays"] = chance(interval.acting)
+    print_rows("How sure that is", ("", ""), [*rows.items(), *interval.doubts.items()])

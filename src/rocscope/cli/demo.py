@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from rocscope._output import write_file
+from rocscope._base.atomic_write import write_file
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_rows
 from rocscope.cli.files import table_bytes
 
 if TYPE_CHECKING:
-    from rocscope._types import Array
+    from rocscope._base.arrays import Array
 
 FOLDS = 10
 SETS = ("tic_tac_toe", "wdbc")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rocscope._output import check_writable, write_file
+from rocscope._base.atomic_write import check_writable, write_file
 from rocscope.errors import InputError
 
 _SUFFIXES = (".svg", ".png", ".pdf", ".pgf")

@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rocscope._numerals import alike
-from rocscope._output import check_writable
+from rocscope._base.atomic_write import check_writable
+from rocscope._base.formatting import alike
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.errors import InputError

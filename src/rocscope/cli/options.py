@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, ArgumentCollection, Group, Parameter
 
-from rocscope._output import check_writable
-from rocscope._progress import attended
+from rocscope._base.atomic_write import check_writable
+from rocscope._base.progress import attended
 from rocscope.cli.console import note
-from rocscope.engines.sources.finding import FileFormat, find_files, is_pipe
-from rocscope.engines.sources.layout import FileLayout
-from rocscope.engines.sources.naming import given, models_of, named_columns, require_columns
+from rocscope.engines.sources.column_names import given, models_of, named_columns, require_columns
+from rocscope.engines.sources.file_formats import FileFormat, FileLayout, find_files, is_pipe
 from rocscope.errors import InputError
 
 FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
@@ -202,7 +201,7 @@ class ClassOptions(CountOptions):
         """Return these options with what was not named guessed, and say so as it could have been typed."""
         if file == "-" or is_pipe(file):
             raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
-        from rocscope.engines.guessing import guess
+        from rocscope.engines.description import guess
 
         known = {"label": self.label, "scores": self.score or (), "weight": self.weight, "pos_label": self.pos_label}
         with attended(f"Reading {file}"):

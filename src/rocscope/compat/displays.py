@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rocscope.curves.curve import CountCurve
-from rocscope.curves.det_curve import det
-from rocscope.curves.precision_recall_curve import precision_recall
+from rocscope.curves.rate_curves import det, precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import InputError
 from rocscope.evaluation.scoring import score

@@ -23,9 +23,9 @@ from sklearn.metrics import brier_score_loss as brier_score_loss
 from sklearn.metrics import class_likelihood_ratios as class_likelihood_ratios
 from sklearn.metrics import log_loss as log_loss
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.precision_recall_curve import PrecisionRecallCurve
+from rocscope.curves.rate_curves import PrecisionRecallCurve
 from rocscope.curves.roc_curve import RocCurve
 
 _FROM_1_8 = hasattr(theirs, "confusion_matrix_at_thresholds")

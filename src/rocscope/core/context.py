@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError

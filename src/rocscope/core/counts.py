@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._cores.ordered import count_at_least, without_signed_zeros
-from rocscope._hooks import reach
-from rocscope._types import Array, Ties
-from rocscope._whole import UNIT, Sums, is_moderate, running, scale_of
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array, Ties
+from rocscope._base.exact_sums import UNIT, Sums, is_moderate, running, scale_of
+from rocscope._base.radix import count_at_least, without_signed_zeros
+from rocscope._base.registry import reach
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Levels, Ranking, collapse
 from rocscope.core.point import OperatingPoint

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
-from rocscope._whole import Sums
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.exact_sums import Sums
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, number
 from rocscope.errors import OneClassError, ScoreError

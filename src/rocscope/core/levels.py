@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.ordered import decode, encode
-from rocscope._threads import in_threads
-from rocscope._types import Array
-from rocscope._whole import Sums, add_up, rounded, running, whole_sums
+from rocscope._base.arrays import Array
+from rocscope._base.exact_sums import Sums, add_up, rounded, running, whole_sums
+from rocscope._base.radix import decode, encode
+from rocscope._base.threads import in_threads
 
 _PAIRS = "_pairs"
 
@@ -113,7 +113,7 @@ class Ranking:
         return self.levels().rows()
 
     def whole(self, code: Array) -> Sums:
-        """Return exact true and false positives at weighted levels, from (0, 0) on, in units of `rocscope._whole`."""
+        """Return exact true and false positives at weighted levels from (0, 0) on, in units of `_base.exact_sums`."""
         raise NotImplementedError
 
     def weigh_pairs(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:

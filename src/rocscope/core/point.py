@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rocscope import _validation as check
 from rocscope import metrics
+from rocscope._base import validation as check
 from rocscope.core.result import Result, html_table, jsonable, number
 from rocscope.errors import InputError
 

@@ -6,13 +6,12 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._hooks import reach
+from rocscope._base import validation as check
+from rocscope._base.registry import reach
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.provenance import Provenance
 from rocscope.core.result import html_table, number
-from rocscope.core.rows import Rows, model_name
+from rocscope.core.rows import Provenance, Rows, model_name
 from rocscope.errors import ColumnError, InputError, ShapeError
 
 
@@ -145,7 +144,7 @@ class Predictions(Rows):
     def counts(self, model: str | None = None, *, by: str | None = None) -> Any:
         """Rank the scores of a model, which may be left out when there is only one, and return its counts.
 
-        Each call ranks anew. With `by`, of each segment, fold or repeat: a `rocscope.evaluation.GroupedCounts`.
+        Each call ranks anew. With `by`, of each segment, fold or repeat: a `rocscope.evaluation.SegmentedCounts`.
 
         Raises
         ------

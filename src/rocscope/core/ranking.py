@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.keys import KeyPart
-from rocscope._cores.ordered import KINDS, decode, without_signed_zeros
-from rocscope._cores.rows import sorted_keys
-from rocscope._threads import in_threads
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope._base.radix import KINDS, KeyPart, decode, sorted_keys, without_signed_zeros
+from rocscope._base.threads import in_threads
 from rocscope.core.levels import Block, Levels, Ranking, all_pairs, collapse
 from rocscope.core.weighted import rank_weighted
 

@@ -1,13 +1,22 @@
-"""What results have in common: plain data for JSON, one line of facts, and one line or a table in a notebook."""
+"""What results have in common: plain data for JSON, one line of facts, and one line or a table in a notebook.
+
+Columns as a data frame of the caller's library.
+
+Band: an interval of y for each x, as it is drawn around a curve.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from html import escape
 from numbers import Integral
 from typing import Any, ClassVar, cast
 
 import numpy as np
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.errors import MissingDependencyError
 
 
 class Result:
@@ -79,3 +88,90 @@ def number(value: float) -> str:
     ('12345678', '0.333333')
     """
     return str(value) if isinstance(value, Integral) else f"{value:.6g}"
+
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
+    """Return named columns as a frame of "pandas", "polars" or "pyarrow".
+
+    Examples
+    --------
+    >>> frame_of({"x": [1, 2]}, "polars").columns
+    ['x']
+    """
+    import narwhals as nw
+
+    check.check_choice("backend", backend, _BACKENDS)
+    try:
+        return nw.from_dict(dict(columns), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"to_frame(backend={backend!r})",
+            expected=f"{backend} to be installed",
+            hint=f"pip install 'rocscope[{backend}]'",
+        ) from error
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Band(Result):
+    """Lower and upper ends of y over x.
+
+    Parameters
+    ----------
+    x, low, high : arrays of one length
+    level : float
+        Confidence level, such as 0.95; 1 where the ends hold surely.
+    method : str
+        How it was made, as the legend and the report name it.
+    simultaneous : bool
+        True where the whole curve lies inside with that confidence; False where each point does.
+    note : str
+        Where it does not hold, or what it shows beside itself; empty where there is nothing to say.
+    steps : bool
+        True where between two x the lower end stays that of the left one and the upper end is that of the right one,
+        as for a curve that never falls; False where straight lines join them.
+
+    Examples
+    --------
+    >>> Band([0.0, 1.0], [0.1, 0.9], [0.3, 1.0], level=0.95, method="Wilson")
+    Band(2 points, 95 % pointwise, Wilson)
+    """
+
+    x: Array
+    low: Array
+    high: Array
+    level: float
+    method: str
+    simultaneous: bool = False
+    note: str = ""
+    steps: bool = False
+
+    def __post_init__(self) -> None:
+        columns = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in ("x", "low", "high")}
+        check.settle(self, **{name: check.read_only(column) for name, column in columns.items()})
+
+    @property
+    def label(self) -> str:
+        """What a legend says."""
+        if self.level == 1:
+            return self.method
+        kind = "simultaneous" if self.simultaneous else "pointwise"
+        return f"{100 * self.level:g} % {kind}, {self.method}"
+
+    def drawn(self) -> tuple[Array, Array, Array]:
+        """Return x, low and high that look like the band when straight lines join them.
+
+        Examples
+        --------
+        >>> Band([0.1, 0.5], [0.0, 0.2], [0.4, 0.9], level=0.95, method="PAV", steps=True).drawn()
+        (array([0.1, 0.1, 0.5, 0.5]), array([0. , 0. , 0. , 0.2]), array([0.4, 0.9, 0.9, 0.9]))
+        """
+        if not self.steps:
+            return self.x, self.low, self.high
+        low, high = np.repeat(self.low, 2), np.repeat(self.high, 2)
+        return np.repeat(self.x, 2), np.append(low[:1], low[:-1]), np.append(high[1:], high[-1:])
+
+    def __repr__(self) -> str:
+        return f"Band({self.x.size} points, {self.label})"

@@ -1,18 +1,79 @@
-"""Rows: what every container of predictions, of two classes or more, does with them."""
+"""Rows: what every container of predictions, of two classes or more, does with them.
+
+Provenance: where the rows of Predictions came from, and how many were left out on the way.
+
+CountedModels: counts by model (or by segment and model), and where their rows came from.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._parts import Named, parts
-from rocscope._types import Array
-from rocscope.core.provenance import Provenance
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.grouping import Named, parts
 from rocscope.core.result import Result
 from rocscope.errors import ColumnError, InputError, ShapeError, warn
+from rocscope.errors import brief as brief
+
+
+@dataclass(frozen=True, repr=False)
+class Provenance(Result):
+    """Source of predictions that were read, and what became of its rows.
+
+    Parameters
+    ----------
+    origin : tuple of str
+        The files read, or what held the rows, such as "pandas DataFrame".
+    rows_read : int
+        Rows that the source held, or those of them that `where` kept.
+    rows_dropped : int
+        Rows among `rows_read` that were left out because a value in them was missing or infinite.
+    where : str or None
+        The filter, in SQL.
+
+    Examples
+    --------
+    >>> Provenance(("scores.csv",), rows_read=100, rows_dropped=3, where="region = 'EU'")
+    Provenance(scores.csv, where "region = 'EU'", rows_read=100, rows_dropped=3)
+    """
+
+    origin: tuple[str, ...]
+    rows_read: int
+    rows_dropped: int = 0
+    where: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The origin in a few words: the first file, and how many more there are."""
+        return brief(self.origin)
+
+    def __repr__(self) -> str:
+        condition = "" if self.where is None else f", where {self.where!r}"
+        return f"Provenance({self.name}{condition}, rows_read={self.rows_read}, rows_dropped={self.rows_dropped})"
+
+
+class CountedModels(dict[Any, Any]):
+    """A dictionary from model to ThresholdCounts, or from segment to such a dictionary.
+
+    Attributes
+    ----------
+    source : Provenance or None
+        What was read, how many rows, and how many of them were left out.
+
+    Examples
+    --------
+    >>> CountedModels({"a": 1}, Provenance(("scores.parquet",), rows_read=3)).source
+    Provenance(scores.parquet, rows_read=3, rows_dropped=0)
+    """
+
+    def __init__(self, by_name: dict[Any, Any], source: Provenance | None = None) -> None:
+        super().__init__(by_name)
+        self.source = source
 
 
 class Rows(Result):

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope import kernels
-from rocscope._cores.ordered import KINDS, encode
-from rocscope._cores.rows import sorted_rows
-from rocscope._types import Array
-from rocscope._whole import Sums, add_up, condensed, whole_sums
+from rocscope._base.arrays import Array
+from rocscope._base.exact_sums import Sums, add_up, condensed, whole_sums
+from rocscope._base.radix import KINDS, encode, sorted_rows
 from rocscope.core.levels import Block, Levels, Ranking
 
 _BLOCK = 16_384

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.core.context import Context
 from rocscope.core.result import Result
 from rocscope.errors import InputError

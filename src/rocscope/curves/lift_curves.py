@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import dot
 from rocscope.core.point import OperatingPoint

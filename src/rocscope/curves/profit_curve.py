@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
@@ -19,7 +19,7 @@ from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.curves.several import of_one_or_several
 from rocscope.errors import InputError
 from rocscope.geometry import Blend, Bound, Line, Touch, all_choices, blending, touching
-from rocscope.geometry.choices import score_of
+from rocscope.geometry.hull import score_of
 
 _DECILES = 10
 

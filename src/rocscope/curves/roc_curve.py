@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._hooks import reach
-from rocscope._threads import in_threads
-from rocscope._types import Array, Ties
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array, Ties
+from rocscope._base.registry import reach
+from rocscope._base.threads import in_threads
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.campaign import Campaign

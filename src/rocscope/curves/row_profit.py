@@ -7,14 +7,14 @@ from typing import NoReturn
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._money import PARTS, class_weights, column_of, in_parts
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import CELLS, Context, decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
+from rocscope.core.row_costs import PARTS, class_weights, column_of, in_parts
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve

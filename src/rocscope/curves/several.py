@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._frame import frame_of
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.core.result import Result, jsonable
+from rocscope.core.result import Result, frame_of, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.sample import counts_of, samples_of
 

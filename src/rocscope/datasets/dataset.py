@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.errors import MissingDependencyError
 
 Columns = dict[str, Array]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.datasets.dataset import Columns, Dataset
 from rocscope.datasets.grid import combinations
 

@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.point import OperatingPoint
 from rocscope.decisions.constraints import Constraint, at_mix
 from rocscope.decisions.criteria import Criterion
 from rocscope.decisions.model_hull import Hull
-from rocscope.decisions.zones import HullVertex, Zones, zones
+from rocscope.decisions.slope_ranges import HullVertex, Zones, zones
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.geometry import Choices
 

@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._numerals import about
-from rocscope._progress import Progress
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.formatting import about
+from rocscope._base.progress import Progress
 from rocscope.core.result import Result, jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
 from rocscope.curves.row_profit import RowProfitCurve
-from rocscope.decisions.certainty.bill import Bill
-from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
-from rocscope.decisions.certainty.honest_range import Grounds, PricedGrounds
-from rocscope.decisions.certainty.options import Option, Options
-from rocscope.decisions.certainty.threshold_choice import Rule
 from rocscope.decisions.criteria import criterion_of
-from rocscope.decisions.lots.mixing import Mixture
+from rocscope.decisions.generalization.candidates import Option, Options
+from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
+from rocscope.decisions.generalization.expected_cost import Grounds, PricedGrounds
+from rocscope.decisions.generalization.row_cost_model import Bill
+from rocscope.decisions.generalization.threshold_choice import Rule
+from rocscope.decisions.randomized.rules import Mixture
 from rocscope.decisions.row_costs import PricedRows
-from rocscope.decisions.zones import HullVertex
+from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.errors import InputError
 from rocscope.sample import Models, Sample, Samples, samples_of
 

@@ -1,4 +1,7 @@
-"""choose: which model, and where to cut, in a context, by a criterion, under constraints."""
+"""choose: which model, and where to cut, in a context, by a criterion, under constraints.
+
+What there is to say of a choice: what ties with it, and what it owes to no score.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,25 +9,24 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.core.context import Context, decimal
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.admissible import Admissible, admissible
-from rocscope.decisions.certainty.bill import Bill
-from rocscope.decisions.certainty.grounds import as_given, grounds_of, limit_of
-from rocscope.decisions.certainty.honest_range import AsGiven, Grounds, PricedGrounds
-from rocscope.decisions.choice_notes import as_good, constant, described, trivial
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.lots.mixing import Mixture
-from rocscope.decisions.lots.reviewing import Review, Reviewing, expected, mixture_of, third_action
+from rocscope.decisions.generalization.expected_cost import AsGiven, Grounds, PricedGrounds
+from rocscope.decisions.generalization.row_cost_model import Bill
+from rocscope.decisions.generalization.sampling_model import as_given, grounds_of, limit_of
 from rocscope.decisions.model_hull import Hull, hull
+from rocscope.decisions.randomized.review import Review, Reviewing, expected, mixture_of, third_action
+from rocscope.decisions.randomized.rules import Mixture
 from rocscope.decisions.row_costs import PricedRows
-from rocscope.decisions.uncertain import UncertainContext
-from rocscope.decisions.zones import Zones
+from rocscope.decisions.slope_ranges import Zones
+from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
 from rocscope.geometry import Blend, Touch, blending, touching
 from rocscope.sample import Models, rows_of
@@ -397,3 +399,32 @@ def _default_point(counts: CumulativeCounts) -> OperatingPoint:
     except InexactCountsError:
         above = counts.threshold[counts.threshold > DEFAULT_THRESHOLD]
         return counts.at(above[-1].item() if above.size else math.inf)
+
+
+def constant(model: str, counts: CumulativeCounts) -> tuple[str, ...]:
+    """Return the note that a model tells no case from another."""
+    one_level = len(counts) == 1 and counts.holds_levels
+    return (f"all scores of {model} are equal: it can only say yes to all or to none",) if one_level else ()
+
+
+def trivial(context: Context, touch: Touch) -> tuple[str, ...]:
+    """Return the note that one action is right whatever the scores, or would be if it were admissible."""
+    always = context.always_right
+    if not always:
+        return ()
+    right = 1 if always == "all positive" else 0
+    stakes = (context.miss_cost, context.false_alarm_cost)
+    if any(stake and rate != right for stake, rate in zip(stakes, touch.rates, strict=True)):
+        return (f"at these costs {always} would be right, but is not admissible",)
+    return (f"trivial: at these costs {always} is right whatever the scores",)
+
+
+def as_good(touch: Touch) -> tuple[str, ...]:
+    """Return how choices are called that cost the same."""
+    labels = ((other, other.choices.label) for other in touch.tied)
+    return tuple(name if other.rates == touch.rates else described(name, other.point) for other, name in labels)
+
+
+def described(model: str, point: OperatingPoint) -> str:
+    """Return how a threshold of a model is called."""
+    return f"{model} at {point.threshold:.6g}"

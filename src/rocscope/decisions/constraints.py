@@ -9,13 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import decimal
 from rocscope.errors import InputError, WeightError
 from rocscope.geometry import Bound
-from rocscope.inference.intervals import of_share
-from rocscope.inference.proportions import share_of
+from rocscope.inference.proportions import of_share, share_of
 from rocscope.metrics import METRICS, ours
 
 FourCells = tuple[Array, Array, Array, Array]

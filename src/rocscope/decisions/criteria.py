@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
-from rocscope._validation import one_of
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.validation import one_of
 from rocscope.core.context import Context
 from rocscope.errors import InputError
 from rocscope.metrics import METRICS, ours

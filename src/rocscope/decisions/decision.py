@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._output import write_file
-from rocscope._progress import Progress
+from rocscope._base.atomic_write import write_file
+from rocscope._base.progress import Progress
 from rocscope.core.context import Context
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.decisions import decision_file
-from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
-from rocscope.decisions.certainty.grounds import as_given
-from rocscope.decisions.certainty.honest_range import AsGiven, Grounds, PricedGrounds
-from rocscope.decisions.lots.mixing import Mixture
-from rocscope.decisions.lots.reviewing import Reviewing
+from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
+from rocscope.decisions.generalization.expected_cost import AsGiven, Grounds, PricedGrounds
+from rocscope.decisions.generalization.sampling_model import as_given
 from rocscope.decisions.models import predict, scores_of, size_of
-from rocscope.decisions.proof.verifying import Verification, verify
-from rocscope.decisions.zones import HullVertex
+from rocscope.decisions.randomized.review import Reviewing
+from rocscope.decisions.randomized.rules import Mixture
+from rocscope.decisions.slope_ranges import HullVertex
+from rocscope.decisions.verification.claims import Verification, verify
 from rocscope.errors import InputError
 from rocscope.sample import Models
 

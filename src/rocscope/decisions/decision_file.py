@@ -5,13 +5,13 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from rocscope import _validation as check
-from rocscope._stored import Fields, Format, is_number
+from rocscope._base import validation as check
+from rocscope._base.json_format import Fields, Format, is_number
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
-from rocscope.decisions.lots.mixing import Mixture
-from rocscope.decisions.lots.reviewing import Review, Reviewing
-from rocscope.decisions.zones import HullVertex
+from rocscope.decisions.randomized.review import Review, Reviewing
+from rocscope.decisions.randomized.rules import Mixture
+from rocscope.decisions.slope_ranges import HullVertex
 
 FORMAT = Format("rocscope.decision", 3, "a decision", "make the decision anew with rocscope.choose and save it")
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.result import jsonable
 from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
-from rocscope.decisions.lots.mixing import Mixture, mixture_on
-from rocscope.decisions.lots.reviewing import Review
+from rocscope.decisions.randomized.review import Review
+from rocscope.decisions.randomized.rules import Mixture, mixture_on
 from rocscope.decisions.regions import RegionMap, region_map
-from rocscope.decisions.uncertain import Envelope, UncertainContext, adaptive_cost
-from rocscope.decisions.zones import HullVertex, Zones, zones
+from rocscope.decisions.slope_ranges import HullVertex, Zones, zones
+from rocscope.decisions.uncertain_context import Envelope, UncertainContext, adaptive_cost
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, negation, pool, touching
 from rocscope.sample import Counted, Models, Samples, samples_of

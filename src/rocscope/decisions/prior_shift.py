@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import optimize, special
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.decisions.models import predict

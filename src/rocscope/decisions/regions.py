@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.result import Result
-from rocscope.decisions.lots.reviewing import Review
-from rocscope.decisions.zones import HullVertex, Zones
+from rocscope.decisions.randomized.review import Review
+from rocscope.decisions.slope_ranges import HullVertex, Zones
 from rocscope.errors import InputError
 from rocscope.geometry import Choices, corners_of
 

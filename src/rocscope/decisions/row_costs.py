@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._money import Stakes, cost_of, rows_in_money
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import CELLS, Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
+from rocscope.core.row_costs import Stakes, cost_of, rows_in_money
 from rocscope.core.rows import model_name
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.models import predict

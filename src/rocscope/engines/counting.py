@@ -5,18 +5,17 @@ from importlib import import_module
 from os import PathLike
 from typing import Any, Literal
 
-from rocscope import _validation as check
-from rocscope._progress import Progress, reporting
+from rocscope._base import validation as check
+from rocscope._base.progress import Progress, reporting
 from rocscope.core.context import Context
-from rocscope.core.counted import CountedModels
+from rocscope.core.rows import CountedModels
 from rocscope.engines.question import Question, bar_of
-from rocscope.engines.sources.finding import FileFormat
-from rocscope.engines.sources.layout import FileLayout
-from rocscope.engines.sources.naming import Scores
+from rocscope.engines.sources.column_names import Scores
+from rocscope.engines.sources.file_formats import FileFormat, FileLayout
 from rocscope.engines.sources.roles import MISSING
 from rocscope.engines.stream.memory import memory_limit
 from rocscope.errors import InputError
-from rocscope.evaluation.groups.counted import GroupedCounts
+from rocscope.segments.segmented_counts import SegmentedCounts
 
 
 def _is_spark(source: Any) -> bool:
@@ -76,7 +75,7 @@ def read_counts(
     progress: Progress = None,
     tol: float | None = None,
     context: Context | None = None,
-) -> CountedModels | GroupedCounts:
+) -> CountedModels | SegmentedCounts:
     """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
 
     Parameters
@@ -104,8 +103,8 @@ def read_counts(
     -------
     dict from model to ThresholdCounts
         Its ``.source`` says where the rows came from and how many were left out.
-    GroupedCounts, or a dict from model to it where there are several, where `segment` is given
-        A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.evaluation.GroupedCounts`.
+    SegmentedCounts, or a dict from model to it where there are several, where `segment` is given
+        A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.evaluation.SegmentedCounts`.
 
     Raises
     ------

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.ordered import encode, without_signed_zeros
-from rocscope._tensors import NUMBERS, ranks_there, type_of, widened
-from rocscope._types import Array
+from rocscope._base.arrays import NUMBERS, Array, ranks_there, type_of, widened
+from rocscope._base.radix import encode, without_signed_zeros
 from rocscope.core.levels import Levels, Ranking
 
 

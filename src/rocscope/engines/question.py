@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from rocscope._progress import Tell, unreported
+from rocscope._base.progress import Tell, unreported
 from rocscope.core.context import Context
-from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
-from rocscope.engines.sources.naming import Scores
+from rocscope.engines.sources.column_names import Scores
+from rocscope.engines.sources.file_formats import AS_IT_TELLS, FileLayout
 from rocscope.errors import InputError
 
 BY_ROWS = "make what is at stake a weight and whether acting gains the label, or read the rows with rocscope.read"

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.core.predictions import Predictions
-from rocscope.core.provenance import Provenance, brief
-from rocscope.engines.sources.class_columns import Proba, class_predictions, probability_columns
+from rocscope.core.rows import Provenance, brief
+from rocscope.engines.sources.column_names import Scores, models_of, require_columns
 from rocscope.engines.sources.columns import Column, positives
-from rocscope.engines.sources.finding import FileFormat
-from rocscope.engines.sources.layout import FileLayout
-from rocscope.engines.sources.naming import Scores, models_of, require_columns
+from rocscope.engines.sources.file_formats import FileFormat, FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import (
     MISSING,
+    Proba,
     Role,
+    class_predictions,
+    probability_columns,
     roles_of_columns,
     roles_of_numbers,
     roles_of_scores,

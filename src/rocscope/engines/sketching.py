@@ -8,20 +8,19 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._cores.keys import KeyPart
-from rocscope._progress import Progress, reporting
-from rocscope.core.counted import CountedModels
+from rocscope._base import validation as check
+from rocscope._base.progress import Progress, reporting
+from rocscope._base.radix import KeyPart
 from rocscope.core.ranking import key_parts
+from rocscope.core.rows import CountedModels
 from rocscope.engines.question import Question, bar_of
-from rocscope.engines.sources.finding import FileFormat
-from rocscope.engines.sources.layout import FileLayout
-from rocscope.engines.sources.naming import Scores
+from rocscope.engines.sources.column_names import Scores
+from rocscope.engines.sources.file_formats import FileFormat, FileLayout
 from rocscope.engines.sources.roles import MISSING
 from rocscope.engines.stream.batches import Batch, Reader, Seen
-from rocscope.engines.stream.piles import Packed
 from rocscope.engines.stream.pipeline import in_order
+from rocscope.engines.stream.row_buffers import Packed
 from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
 from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels
 from rocscope.ranges.sketch import CountsSketch

@@ -5,13 +5,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.errors import OneClassError
 from rocscope.estimators.wrapping import WrappingClassifier, check_response, check_rows
 from rocscope.evaluation.scoring import class_scores
-from rocscope.multiclass.costs.matrix import CostMatrix
-from rocscope.multiclass.weights.choosing import Method, class_weights
-from rocscope.multiclass.weights.objective import Name
+from rocscope.multiclass.class_weighting import Method, class_weights
+from rocscope.multiclass.cost_matrix import CostMatrix
+from rocscope.multiclass.weight_objective import Name
 
 
 class ClassWeightClassifier(WrappingClassifier):

@@ -7,15 +7,15 @@ from typing import Any, Literal, Self
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.lots.mixing import Mixture
 from rocscope.decisions.model_hull import Hull, hull
-from rocscope.decisions.uncertain import UncertainContext
+from rocscope.decisions.randomized.rules import Mixture
+from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InputError
 from rocscope.estimators.wrapping import (
     FoldedClassifier,

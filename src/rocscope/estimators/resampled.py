@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.decisions.prior_shift import correct_probabilities
 from rocscope.errors import InputError, MissingDependencyError, OneClassError
 from rocscope.estimators.wrapping import check_response, check_rows, take_over_features

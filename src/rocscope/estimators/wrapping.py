@@ -14,23 +14,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
-from rocscope.decisions.uncertain import UncertainContext
+from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError
-from rocscope.evaluation.arguments import fit_arguments
 from rocscope.evaluation.assembly import assembled
-from rocscope.evaluation.data import attributes
-from rocscope.evaluation.fitting import class_name, fit, fit_and_score
-from rocscope.evaluation.running import Experiment
+from rocscope.evaluation.fitting import Experiment, class_name, fit, fit_and_score
+from rocscope.evaluation.metadata_routing import fit_arguments
 from rocscope.evaluation.scoring import positive_scores, response_of
-from rocscope.evaluation.task import Task, sample_of
-from rocscope.protocols.cv import splits_of
-from rocscope.protocols.kinds import Folds
+from rocscope.evaluation.task import Task, attributes, sample_of
+from rocscope.protocols.splitters import Folds, splits_of
 
 
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

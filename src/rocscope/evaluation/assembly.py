@@ -5,7 +5,7 @@ from typing import Any, TypeGuard, cast
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.predictions import Predictions
 from rocscope.evaluation.fitting import Scored
 from rocscope.evaluation.task import Task

@@ -1,19 +1,93 @@
-"""Fitting a copy of a model to some rows, and scoring others with it."""
+"""Fitting a copy of a model to some rows, and scoring others with it.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+What an evaluation did: the protocol, how each model scored, and which models failed where.
+
+Running the fits of all models on all splits, one after the other or side by side, with the same result.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from rocscope._types import Array
-from rocscope.errors import InputError
-from rocscope.evaluation.data import rows_of
-from rocscope.evaluation.record import Failure
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.progress import Progress, track
+from rocscope.core.result import Result
+from rocscope.core.rows import Provenance
+from rocscope.errors import InputError, ModelError, warn
+from rocscope.evaluation.metadata_routing import fit_arguments
 from rocscope.evaluation.scoring import own_labels, score
-from rocscope.evaluation.task import Task
-from rocscope.protocols.splits import Split
+from rocscope.evaluation.task import Task, rows_of, sample_of
+from rocscope.protocols.splits import Split, SplitRows
+from rocscope.protocols.splitters import splits_of
+
+
+@dataclass(frozen=True)
+class Failure(Result):
+    """A model that could not be fitted, or gave no scores, in one fold.
+
+    Attributes
+    ----------
+    model : str
+    fold, repeat : int
+        From 0; folds are numbered on through all repeats.
+    error : str
+        Kind and first line of the model's own error.
+    training_rows : int, optional
+        Where it was fitted to some of the training rows only.
+    """
+
+    model: str
+    fold: int
+    repeat: int
+    error: str
+    training_rows: int | None = None
+
+    def __str__(self) -> str:
+        rows = "" if self.training_rows is None else f", {self.training_rows} training rows"
+        return f"model {self.model!r}, fold {self.fold}, repeat {self.repeat}{rows}: {self.error}"
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation(Provenance):
+    """Source of predictions that `rocscope.evaluate` made.
+
+    Attributes
+    ----------
+    protocol : str
+        How rows were split.
+    folds, repeats : int
+        Fits of each model, and how often the whole protocol was drawn anew.
+    responses : mapping from model name to "predict_proba", "decision_function" or "predict"
+        What the scores are.
+    failures : tuple of Failure
+        Of the models that are left out of the predictions.
+    unweighted : tuple of str
+        Models that were fitted without the sample weights because they take none.
+    seconds : mapping from model name to pairs of float
+        What each fold took to fit, and to predict; no part of `to_dict`, as no two runs take the same.
+    """
+
+    _content = (
+        *("origin", "rows_read", "rows_dropped", "where"),
+        *("protocol", "folds", "repeats", "responses", "failures", "unweighted"),
+    )
+
+    protocol: str = ""
+    folds: int = 1
+    repeats: int = 1
+    responses: Mapping[str, str] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    unweighted: tuple[str, ...] = ()
+    seconds: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        failed = sorted({failure.model for failure in self.failures})
+        return f"Evaluation({self.protocol}, repeats={self.repeats}, folds={self.folds}, failed={failed})"
+
 
 _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
 """What XGBoost says of labels that are not 0, 1, 2, …, and a search around it repeats."""
@@ -172,3 +246,59 @@ def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
     parameters = model.get_params(deep=True)
     open_ = sorted(n for n, v in parameters.items() if n.rpartition("__")[2] == "random_state" and v is None)
     model.set_params(**dict(zip(open_, (int(s) >> 1 for s in seeds.generate_state(len(open_))), strict=True)))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Models, the rows that they are fitted to and judged on, and how their fits run."""
+
+    models: Mapping[str, Any]
+    task: Task
+    sample: SplitRows
+    n_jobs: int | None = None
+    progress: Progress = False
+
+    @classmethod
+    def of(cls, models: Any, task: Task, groups: Any, n_jobs: int | None, progress: Progress) -> Self:
+        """Check what all functions take that fit models; see `rocscope.evaluate`."""
+        named = named_models(models)
+        groups = None if groups is None else check.check_column(groups, "groups", task.labels.size)
+        sample = sample_of(task, groups)
+        return cls(named, replace(task, arguments=fit_arguments(named, task.weight, groups)), sample, n_jobs, progress)
+
+    def splits(self, cv: Any, repeats: int = 1) -> tuple[list[Split], str]:
+        """Return the splits of whatever `cv` may be, and the protocol in words."""
+        return splits_of(cv, self.sample, repeats, self.task.seed)
+
+    def run(self, splits: Iterable[Split], what: str, work: Callable[..., Any] = attempt) -> list[Any]:
+        """Return what `work` makes of each split and model, in their order."""
+        from sklearn.utils.parallel import Parallel, delayed
+
+        calls = [(name, model, self.task, split) for split in splits for name, model in self.models.items()]
+        done: Any = Parallel(n_jobs=self.n_jobs, return_as="generator")(delayed(work)(*call) for call in calls)
+        return list(track(done, len(calls), self.progress, what))
+
+
+def without_failures(results: Sequence[Any], models: Iterable[str]) -> tuple[list[Any], list[Failed], list[str]]:
+    """Return the results of models that never failed, the failures, and the names of those models.
+
+    Raises
+    ------
+    ModelError
+        If every model failed.
+    """
+    failed = [result for result in results if isinstance(result, Failed)]
+    lost = {each.failure.model for each in failed}
+    kept = [name for name in models if name not in lost]
+    if not kept:
+        raise_first(failed)
+    for name in sorted(lost):
+        own = [each.failure for each in failed if each.failure.model == name]
+        warn(f"left out, failed in {len(own)} fits: {own[0]}; see predictions.source.failures")
+    return [r for r in results if not isinstance(r, Failed) and r.model not in lost], failed, kept
+
+
+def raise_first(failed: Sequence[Failed]) -> NoReturn:
+    """Raise the first of failures that leave nothing to return."""
+    more = f" (and {len(failed) - 1} more failures)" if len(failed) > 1 else ""
+    raise ModelError(f"{failed[0].failure}{more}") from failed[0].cause

@@ -7,22 +7,22 @@ from typing import Any, cast
 
 import numpy as np
 
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.calibration.scores import brier, log_loss
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
-from rocscope.curves.precision_recall_curve import precision_recall
+from rocscope.curves.rate_curves import precision_recall
 from rocscope.curves.roc_curve import auc
 from rocscope.decisions.criteria import criterion_of
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation.assembly import Judged
 from rocscope.metrics import METRICS
-from rocscope.multiclass.areas.auc import VARIANTS, multiclass_auc
-from rocscope.multiclass.calibration.scores import multiclass_brier, multiclass_log_loss
-from rocscope.multiclass.costs.matrix import CostMatrix
+from rocscope.multiclass.calibration import multiclass_brier, multiclass_log_loss
+from rocscope.multiclass.class_areas import VARIANTS, multiclass_auc
+from rocscope.multiclass.cost_matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.multiclass.tables.statistics import ALIASES, STATISTICS, averaged
+from rocscope.multiclass.table_statistics import ALIASES, STATISTICS, averaged
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
 

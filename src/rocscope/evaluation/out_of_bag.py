@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._progress import Progress
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.progress import Progress
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.assembly import Judged, judged, of_one
-from rocscope.evaluation.fitting import Scored
+from rocscope.evaluation.fitting import Experiment, Failure, Scored, without_failures
 from rocscope.evaluation.measures import Measure, Metric, measure_of
-from rocscope.evaluation.record import Failure
-from rocscope.evaluation.running import Experiment, without_failures
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import Task, task_of
-from rocscope.protocols.kinds import OutOfBag
 from rocscope.protocols.splits import Split
+from rocscope.protocols.splitters import OutOfBag
 
 _KEPT = 0.632
 """About 1 − 1/e: the share of distinct rows in a bootstrap sample, as the rules write it."""

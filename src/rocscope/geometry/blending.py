@@ -13,9 +13,8 @@ import numpy as np
 
 from rocscope.core.context import Context
 from rocscope.errors import InfeasibleError, InputError
-from rocscope.geometry.choices import Choices
-from rocscope.geometry.hull import corners_of
-from rocscope.geometry.touching import Touch, stakes
+from rocscope.geometry.hull import Choices, corners_of
+from rocscope.geometry.tangent import Touch, stakes
 
 _ROUNDED = Fraction(1, 10**12)
 """Shares that differ less are those of a threshold at its bound, of which the sums of weights are rounded."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._cores.ordered import after_infinity
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope._base.radix import after_infinity
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block
 from rocscope.geometry.hull import pool

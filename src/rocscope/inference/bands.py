@@ -7,20 +7,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._progress import Progress
-from rocscope._types import Array
-from rocscope.core.band import Band
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.progress import Progress
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.result import Band
 from rocscope.core.rows import model_name
 from rocscope.curves.curve import Curve, cumulative
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import InputError, warn
 from rocscope.inference.influence.units import WeightKind
-from rocscope.inference.intervals import normal_quantile
 from rocscope.inference.proportions import METHODS as PROPORTION_METHODS
-from rocscope.inference.proportions import SHARES, proportion_interval, share_of
+from rocscope.inference.proportions import SHARES, normal_quantile, proportion_interval, share_of
 from rocscope.inference.resampling.bootstrap import at_sample, design_of, quantile_method
 from rocscope.inference.resampling.draws import Statistic, replicate
 from rocscope.sample import Models, samples_of

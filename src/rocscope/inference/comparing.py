@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError
-from rocscope.inference.areas.pairs import METHODS, compare_areas
+from rocscope.inference.areas.area_tests import METHODS, compare_areas
 from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of_rows
 from rocscope.inference.estimate import Comparisons
-from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
+from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test
 from rocscope.inference.influence.estimating import compare_statistics
 from rocscope.inference.influence.linear import Smooth
 from rocscope.inference.influence.units import OverFolds, WeightKind
-from rocscope.inference.multiplicity import OF_ESTIMATES, Adjust
 from rocscope.inference.resampling.differences import differences
 from rocscope.sample import Models, Samples, samples_of
 

@@ -9,20 +9,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._money import costs_of_rows
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
+from rocscope.core.row_costs import costs_of_rows
 from rocscope.curves.campaign import Campaign
 from rocscope.errors import InputError, warn
-from rocscope.inference.chosen import between, chosen_and_crossed, error_of_choice
-from rocscope.inference.crisp import Thresholds, predict
+from rocscope.inference.error_rates import Thresholds, predict
 from rocscope.inference.estimate import Comparison, Comparisons
-from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
+from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test, with_adjusted_together
 from rocscope.inference.influence.units import WeightKind
 from rocscope.inference.means import MeanSample, sample_of_means
-from rocscope.inference.multiplicity import OF_ESTIMATES, Adjust, with_adjusted_together
+from rocscope.inference.selection_bias import between, chosen_and_crossed, error_of_choice
 from rocscope.sample import rows_of
 
 

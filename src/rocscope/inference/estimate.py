@@ -8,9 +8,9 @@ from typing import ClassVar, overload
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._numerals import p_value
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.formatting import p_value
 from rocscope.core.result import Result, html_table
 from rocscope.errors import ColumnError
 

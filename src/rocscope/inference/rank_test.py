@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.rows import require_distinct
 from rocscope.inference.areas.auc import auc_interval

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.predictions import Predictions
-from rocscope.core.provenance import Provenance
 from rocscope.core.result import html_table
-from rocscope.core.rows import Rows, model_name
+from rocscope.core.rows import Provenance, Rows, model_name
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
-from rocscope.multiclass.tables.confusion import ConfusionMatrix
+from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.sample import kind_of
 
 

@@ -1,14 +1,14 @@
 from .curves import plot_curve as plot_curve
+from .evaluation import plot_critical_difference as plot_critical_difference
+from .evaluation import plot_learning_curve as plot_learning_curve
 from .export import svg as svg
 from .figures import plot_calibration as plot_calibration
 from .figures import plot_lift_chart as plot_lift_chart
 from .figures import plot_roc as plot_roc
 from .figures import plot_three as plot_three
-from .learning import plot_learning_curve as plot_learning_curve
 from .multiclass import plot_class_calibrations as plot_class_calibrations
 from .multiclass import plot_class_rocs as plot_class_rocs
 from .multiclass import plot_confusion as plot_confusion
 from .multiclass import plot_pairwise_auc as plot_pairwise_auc
 from .multiclass import plot_simplex as plot_simplex
-from .ranks import plot_critical_difference as plot_critical_difference
 from .regions import plot_regions as plot_regions

@@ -6,11 +6,11 @@ from typing import Any
 from matplotlib import cbook
 from matplotlib.lines import Line2D
 
-from rocscope.core.band import Band
+from rocscope.core.result import Band
 from rocscope.curves.curve import CountCurve, Curve
-from rocscope.curves.outline import MOST, outline
 from rocscope.plotting import theme
 from rocscope.plotting.legends import GUIDE, place_legend
+from rocscope.plotting.outline import MOST, outline
 from rocscope.plotting.styles import Quantity, quantity, style_of
 
 CURVE = "rocscope-curve"
@@ -40,7 +40,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     Notes
     -----
     The data of the line are the points of the curve, thinned without visible change where they are many, and with
-    points between them where the curve is not straight (see `rocscope.curves.outline`).
+    points between them where the curve is not straight (see `rocscope.plotting.outline`).
 
     Examples
     --------

@@ -3,23 +3,21 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.calibration.bins import Strategy
+from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.loess import Degree
-from rocscope.calibration.methods import Method, calibration_curve
 from rocscope.calibration.report import four_numbers
-from rocscope.calibration.results import CalibrationCurve
-from rocscope.core.band import Band
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.result import Band
 from rocscope.curves.lift_curves import lift_chart
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
 from rocscope.plotting.legends import legend_below, make_room, place_legend, shared_legend
-from rocscope.plotting.marks import Mark, label_marks
-from rocscope.plotting.panels import Marking, draw_calibration, draw_counts
-from rocscope.plotting.rugs import has_rug
+from rocscope.plotting.panels import Mark, Marking, draw_calibration, draw_counts, label_marks
+from rocscope.plotting.styles import has_rug
 from rocscope.sample import Models, samples_of
 
 Legend = Literal["inside", "beside", "below", "none"]

@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.lines import Line2D
 
 from rocscope.plotting import theme
-from rocscope.plotting.rugs import has_rug
+from rocscope.plotting.styles import has_rug
 
 GUIDE = "rocscope-guide"
 """Group id of reference lines, which legends name last."""

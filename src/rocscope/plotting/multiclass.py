@@ -7,16 +7,16 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.rows import model_name
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import InputError, OneClassError
-from rocscope.multiclass.areas.auc import MulticlassAuc
-from rocscope.multiclass.calibration.curves import TOP_LABEL, multiclass_calibration_curves
+from rocscope.multiclass.calibration import TOP_LABEL, multiclass_calibration_curves
+from rocscope.multiclass.class_areas import MulticlassAuc
+from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.multiclass.simplex import CORNERS, regions, to_plane
-from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
 from rocscope.plotting.legends import place_legend, shared_legend

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from rocscope.decisions.lots.reviewing import Review
 from rocscope.decisions.model_hull import Hull
+from rocscope.decisions.randomized.review import Review
 from rocscope.decisions.regions import RegionMap
-from rocscope.decisions.zones import HullVertex
+from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.errors import InputError
 from rocscope.plotting import theme
 from rocscope.plotting.legends import place_legend

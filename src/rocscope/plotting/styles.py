@@ -2,6 +2,14 @@
 
 A new kind of curve needs a row in `QUANTITIES` for a name that is not there yet, and one in `STYLES` if more than
 its line is to be seen; nothing else.
+
+The rug of a calibration plot: positives above the plot, negatives below, one lane for each model.
+
+The single folds behind an average, faintly below it, and crosses where it was taken at thresholds.
+
+Normal-deviate axes: rates spaced as on probability paper, so that normal scores give a straight DET curve.
+
+The histogram of the thresholds that are chosen when the sample is drawn again.
 """
 
 from collections.abc import Callable
@@ -9,13 +17,176 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.collections import PolyCollection
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+from scipy.special import ndtr, ndtri
 
+from rocscope._base.arrays import Array
+from rocscope.calibration.bins import rug
 from rocscope.curves.curve import Curve
+from rocscope.curves.rate_curves import DetCurve
 from rocscope.plotting import theme
-from rocscope.plotting.averages import average_look, draw_folds
-from rocscope.plotting.deviate import deviate, set_deviate_axes
-from rocscope.plotting.rugs import draw_rug
-from rocscope.plotting.thresholds import draw_choice, show_thresholds, threshold_look
+from rocscope.plotting.outline import outline
+
+RUG = "rocscope-rug"
+_CELLS = 200
+_GAP = 0.03
+_LANE = 0.035
+_SHORTEST = 0.3
+
+
+def has_rug(ax: Any) -> bool:
+    """Whether a rug takes up the space above and below the plot."""
+    return any(artist.get_gid() == RUG for artist in ax.collections)
+
+
+def draw_rug(ax: Any, curve: Any, colour: Any, within: tuple[float, float] = (0, 1)) -> None:
+    """Draw a tick in each narrow cell of a calibration plot's scores that holds a row, longer where there are more.
+
+    Lengths go with the square root of the count, relative to the fullest cell of the same class, and never below a
+    visible minimum: a single row among millions shows, and so does the shape of millions.
+    """
+    low, high = within
+    scale = high - low
+    lane = sum(artist.get_gid() == RUG for artist in ax.collections) // 2
+    start = _GAP + lane * _LANE
+    cells = rug(curve.counts, _CELLS)
+    seen = (cells.x >= low) & (cells.x <= high)
+    for count, foot, direction in ((cells.pos, high + scale * start, scale), (cells.neg, low - scale * start, -scale)):
+        used = seen & (count > 0)
+        ticks = _ticks(cells.x[used], count[used], foot, direction)
+        look = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4}
+        ax.add_collection(PolyCollection(list(ticks), gid=RUG, **look), autolim=False)
+    edge = scale * (start + _LANE + 0.01)
+    ax.set_ylim(low - edge, high + edge)
+    ax.set_yticks(np.linspace(low, high, 6))
+    if not lane:
+        _name_sides(ax, within)
+
+
+def _ticks(x: Array, count: Array, foot: float, direction: float) -> Array:
+    """Return the corners of a bar for each cell, of shape (cells, 4, 2)."""
+    tallest = np.sqrt(count.max(initial=1))
+    tip = foot + direction * 0.85 * _LANE * np.maximum(np.sqrt(count) / tallest, _SHORTEST)
+    left, right = x - 0.5 / _CELLS, x + 0.5 / _CELLS
+    base = np.full_like(x, foot)
+    return np.stack([left, base, right, base, right, tip, left, tip], axis=1).reshape(-1, 4, 2)
+
+
+def _name_sides(ax: Any, within: tuple[float, float]) -> None:
+    low, high = within
+    gap = _GAP * (high - low)
+    for name, y, side in (("positives", high + gap, "bottom"), ("negatives", low - gap, "top")):
+        beside = {"xycoords": ax.get_yaxis_transform(), "xytext": (3, 0), "textcoords": "offset points"}
+        ax.annotate(name, (1, y), va=side, fontsize="x-small", color=theme.palette().muted, **beside)
+
+
+FOLD = "rocscope-fold"
+_CROSSES = 9
+_BESIDE = 1.02
+
+
+def average_look(curve: Any) -> dict[str, Any]:
+    """Return label and strength of the line of an average."""
+    folds = len(curve.folds)
+    areas = "" if curve.areas is None else f"\n{_areas(curve)}"
+    return {"label": f"{theme.plain(curve.model)}: {curve.method}, {folds} folds{areas}", "linewidth": 2.2}
+
+
+def _areas(curve: Any) -> str:
+    areas = curve.areas
+    return f"{areas.name}: mean of folds {theme.number(areas.mean.value)}, pooled {theme.number(areas.pooled.value)}"
+
+
+def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
+    """Draw the curve of each fold, and the crosses of a threshold average."""
+    if len(curve.folds) > 1:
+        strength = max(0.12, min(0.4, 4 / len(curve.folds)))
+        look = {"color": colour, "alpha": strength, "linewidth": 0.9, "zorder": 2.5, "gid": FOLD}
+        for fold in curve.folds.values():
+            ax.plot(*outline(fold), label="_fold", **look)
+    if curve.x_band is not None:
+        _draw_crosses(ax, curve)
+    _make_room(ax, curve)
+
+
+def _draw_crosses(ax: Any, curve: Any) -> None:
+    """Show at a few thresholds how far the folds agree in both directions."""
+    shown = slice(None, None, max(1, curve.x.size // _CROSSES))
+    x, y = curve.x[shown], curve.y[shown]
+    look = {"color": theme.palette().ink, "linewidth": 1.1, "zorder": 4}
+    ax.hlines(y, curve.x_band.low[shown], curve.x_band.high[shown], label="intervals at some thresholds", **look)
+    ax.vlines(x, curve.band.low[shown], curve.band.high[shown], **look)
+
+
+def _make_room(ax: Any, curve: Any) -> None:
+    """Let the axes of counts and of lift, which have no natural end, hold all folds."""
+    for name, set_limit in ((curve.x_name, ax.set_xlim), (curve.y_name, ax.set_ylim)):
+        if name in ("fp", "tp", "lift"):
+            side = ax.dataLim.intervalx if name == curve.x_name else ax.dataLim.intervaly
+            set_limit(-(_BESIDE - 1) * side[1], _BESIDE * side[1])
+
+
+_EDGE = 1e-9
+_HIGHEST = 0.99
+_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
+
+
+def deviate(rate: Any) -> Any:
+    """Return the normal deviates of rates; 0 and 1 lie beyond any limits, but not at infinity."""
+    return ndtri(np.clip(rate, _EDGE, 1 - _EDGE))
+
+
+def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
+    """Give both axes normal-deviate scales with ticks in percent, as far down as the counts can resolve."""
+    ax.set_xscale("function", functions=(deviate, ndtr))
+    ax.set_yscale("function", functions=(deviate, ndtr))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(FixedLocator(_TICKS))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:.6g} %"))
+    ax.set_xlim(_lowest(curve.counts.n_neg), _HIGHEST)
+    ax.set_ylim(_lowest(curve.counts.n_pos), _HIGHEST)
+
+
+def _lowest(total: float) -> float:
+    """Return half the smallest rate above 0 that this many cases can give, within reason."""
+    return min(max(0.5 / total, 5e-7), 0.02)
+
+
+_ROOM_FOR_LEGEND = 1.65
+
+
+def threshold_look(curve: Any) -> dict[str, Any]:
+    """Return the label of the histogram, which tells what does not fit on its axis."""
+    nobody = f"\nin {curve.nobody:.1%} nobody positive" if curve.nobody else ""
+    return {"label": f"{theme.plain(curve.model)}: chosen in replicates{nobody}", "linewidth": 1.2}
+
+
+def show_thresholds(ax: Any, curve: Any) -> None:
+    """Give the plot the shape of a histogram, with limits that the data say."""
+    ax.set_box_aspect(0.6)
+    ax.margins(x=0.03)
+    ax.set_ylim(0, _ROOM_FOR_LEGEND * (curve.y.max() or 1))
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
+
+
+def draw_choice(ax: Any, curve: Any, colour: Any) -> None:
+    """Fill the histogram, and mark the chosen threshold and its interval."""
+    ax.fill_between(*outline(curve), color=colour, alpha=0.16, linewidth=0, zorder=2)
+    chosen = curve.chosen
+    if abs(chosen.value) != float("inf"):
+        look = {"color": theme.palette().ink, "linewidth": 1.6, "zorder": 4}
+        ax.axvline(chosen.value, label=f"chosen: {theme.number(chosen.value)}", **look)
+    label = f"{100 * chosen.level:g} % interval {_end(chosen.low)} to {_end(chosen.high)}"
+    look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": (0, (4, 3)), "zorder": 3}
+    for end, name in ((chosen.low, label), (chosen.high, "_interval")):
+        if abs(end) != float("inf"):
+            ax.axvline(end, label=name, **look)
+
+
+def _end(value: float) -> str:
+    return "∞" if value == float("inf") else theme.number(value)
 
 
 class Quantity(NamedTuple):

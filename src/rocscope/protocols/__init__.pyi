@@ -1,7 +1,7 @@
-from .kinds import Folds as Folds
-from .kinds import Holdout as Holdout
-from .kinds import LeaveOneOut as LeaveOneOut
-from .kinds import OutOfBag as OutOfBag
-from .kinds import Protocol as Protocol
-from .kinds import ThreeParts as ThreeParts
-from .kinds import TimeOrder as TimeOrder
+from .splitters import Folds as Folds
+from .splitters import Holdout as Holdout
+from .splitters import LeaveOneOut as LeaveOneOut
+from .splitters import OutOfBag as OutOfBag
+from .splitters import Protocol as Protocol
+from .splitters import ThreeParts as ThreeParts
+from .splitters import TimeOrder as TimeOrder

@@ -9,17 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._cores.ordered import count_at_least, without_signed_zeros
-from rocscope._types import Array
-from rocscope.core.band import Band
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.radix import count_at_least, without_signed_zeros
 from rocscope.core.counts import Pairs, ThresholdCounts, dot
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.levels import Levels
-from rocscope.core.result import jsonable, number
+from rocscope.core.result import Band, jsonable, number
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError
-from rocscope.ranges.envelope import Boxes, envelope
-from rocscope.ranges.pair_bounds import PairsInBins, group_sums, product, rounded, total, whole_counts, wins_within
+from rocscope.ranges.bounds import (
+    Boxes,
+    PairsInBins,
+    envelope,
+    group_sums,
+    product,
+    rounded,
+    total,
+    whole_counts,
+    wins_within,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,9 +6,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from rocscope import kernels
-from rocscope._cores.keys import KeyPart
-from rocscope._cores.ordered import encode
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope._base.radix import KeyPart, encode
 from rocscope.core.ranking import SortedKeys, rank
 
 Coded = tuple[Array, Array, Array]

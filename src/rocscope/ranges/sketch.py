@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
 from rocscope import kernels
-from rocscope._cores.ordered import decode, encode
-from rocscope._stored import Fields
-from rocscope._types import Array
-from rocscope._whole import running
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.exact_sums import running
+from rocscope._base.json_format import Fields
+from rocscope._base.radix import decode, encode
 from rocscope.core.result import Result, jsonable, number
 from rocscope.errors import ScoreError, ShapeError
 from rocscope.ranges.binned import BinnedCounts
+from rocscope.ranges.bounds import group_sums, product
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels
-from rocscope.ranges.pair_bounds import group_sums, product
 from rocscope.ranges.sketch_bytes import seal, unseal
 
 _ROW_BYTES = 20

@@ -8,8 +8,8 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from rocscope._stored import Fields, parse, require_version
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope._base.json_format import Fields, parse, require_version
 from rocscope.core.result import jsonable
 from rocscope.errors import InputError, StoredError
 

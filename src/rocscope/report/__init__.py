@@ -1,5 +1,5 @@
 """One HTML file that opens offline: charts, models, best points, conventions."""
 
-from rocscope.report.report import Report
+from rocscope.report.page import Report
 
 __all__ = ["Report"]

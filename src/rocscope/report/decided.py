@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rocscope._numerals import chance
+from rocscope._base.formatting import chance
 from rocscope.core.result import Result
-from rocscope.decisions.certainty.chosen_estimate import ChosenEstimate
 from rocscope.decisions.choosing import Decision, choose
-from rocscope.decisions.lots.reviewing import Review
+from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
+from rocscope.decisions.randomized.review import Review
 from rocscope.errors import InputError
 from rocscope.sample import Models, samples_of
 

@@ -10,19 +10,17 @@ from typing import Any
 
 from rocscope import __version__
 from rocscope.core.context import Context
-from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result
+from rocscope.core.rows import CountedModels
 from rocscope.curves.campaign import Campaign
 from rocscope.decisions.choosing import Decision, choose
-from rocscope.decisions.lots.reviewing import Review
-from rocscope.evaluation.summary.guidance import DOMAINS
-from rocscope.evaluation.summary.result import Summary
-from rocscope.evaluation.summary.summarising import By, by_group, summary
+from rocscope.decisions.randomized.review import Review
+from rocscope.evaluation.summarising import By, by_group, summary
+from rocscope.evaluation.summary_table import DOMAINS, Summary
 from rocscope.report.decided import Decided, decided
-from rocscope.report.inference import certainty
 from rocscope.report.slices import Slice, Slices, by_groups, by_rows, require_segments, small_cells
-from rocscope.report.summary import ModelSummary, summarise
+from rocscope.report.summary import ModelSummary, certainty, summarise
 from rocscope.sample import Models, samples_of
 
 SCHEMA_VERSION = 3
@@ -127,7 +125,7 @@ def report_data(
     Parameters
     ----------
     predictions : data of one or several models
-        In any form; see `rocscope.sample`. Also GroupedCounts, or a mapping of them by model: all rows together, and
+        In any form; see `rocscope.sample`. Also SegmentedCounts, or a mapping of them by model: all rows together, and
         the groups as segments, of many the largest and all others as one.
     context : Context, optional
     title, notes : str

@@ -9,9 +9,9 @@ from rocscope.core.context import Context
 from rocscope.core.result import Result, jsonable
 from rocscope.errors import InputError, OneClassError, heard
 from rocscope.inference.estimate import Estimate
-from rocscope.multiclass.areas.auc import VARIANTS, multiclass_auc
+from rocscope.multiclass.class_areas import VARIANTS, multiclass_auc
+from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.multiclass.tables.confusion import ConfusionMatrix
 from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION, fingerprint, source_of
 from rocscope.report.slices import POINTS, Slice, Slices, small_cells
 from rocscope.report.summary import MOST_POINTS

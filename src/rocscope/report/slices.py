@@ -6,21 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._parts import masks_of
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.grouping import masks_of
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.cumulative import CumulativeCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.errors import InputError
-from rocscope.evaluation.groups.comparing import of_the_same_rows
-from rocscope.evaluation.groups.counted import GroupedCounts
-from rocscope.evaluation.summary.summarising import MOST_PARTS
-from rocscope.report.inference import Certainty, certainty
-from rocscope.report.summary import ModelSummary, summarise
+from rocscope.evaluation.summarising import MOST_PARTS
+from rocscope.report.summary import Certainty, ModelSummary, certainty, summarise
 from rocscope.sample import samples_of
+from rocscope.segments.comparison import of_the_same_rows
+from rocscope.segments.segmented_counts import SegmentedCounts
 
 SMALL = 10
 """Fewer cases of a class than this are warned about."""
@@ -127,7 +126,7 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
     return slices
 
 
-def by_groups(grouped: Mapping[str, GroupedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
+def by_groups(grouped: Mapping[str, SegmentedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
     """Return the models on each group, or where they are many on the largest, and on all others as one.
 
     Intervals and calibration are left out where counts are not `is_small`.

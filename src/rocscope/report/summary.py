@@ -1,28 +1,136 @@
-"""ModelSummary: what is known about one model, as plain data."""
+"""ModelSummary: what is known about one model, as plain data.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+How sure the areas of a report are: an interval for each model and a test for each two of the same rows.
+
+The calibration block of a report: curves by bins and LOESS, the rug, and numbers.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
+from rocscope.calibration.goodness_of_fit import miscalibration_test
 from rocscope.calibration.outcomes import are_probabilities
+from rocscope.calibration.report import calibration_report
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
-from rocscope.curves.det_curve import det
 from rocscope.curves.lift_curves import lift_chart
-from rocscope.curves.precision_recall_curve import precision_recall
+from rocscope.curves.rate_curves import det, precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD
+from rocscope.errors import ScoreError, heard
 from rocscope.geometry import best_point, needs_every_threshold, pool, thin
 from rocscope.geometry.thinning import Thinned
+from rocscope.inference.areas.auc import auc_interval
+from rocscope.inference.comparing import compare
+from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.kernels import lines
 from rocscope.ranges.binned import direction
-from rocscope.report.calibration import calibration_block
+from rocscope.sample import Samples
+
+MOST_COMPARED = 20
+"""More models than this are not compared in pairs: there would be more pairs than anyone reads."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """Intervals of the areas, differences between them, and what was warned about."""
+
+    intervals: dict[str, dict[str, Any]]
+    comparisons: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
+    """Return the intervals of all models; and if wanted their differences, where they come from the same rows.
+
+    Weighted counts have none: they do not tell how many rows a weight stands for.
+    """
+    with heard() as said:
+        intervals, pairs = _estimates(samples, compared)
+    return Certainty(
+        {name: _named(estimate, "value", "low", "high", "method") for name, estimate in intervals.items()},
+        [compared_pair(pair) for pair in pairs],
+        said,
+    )
+
+
+def _estimates(samples: Samples, compared: bool) -> tuple[Mapping[str, Estimate], list[Comparison]]:
+    rows = samples.rows
+    if rows is None:
+        return {
+            name: auc_interval(counts) for name, counts in samples.counts().items() if isinstance(counts.n, int)
+        }, []
+    if compared and 2 <= len(rows.models) <= MOST_COMPARED:
+        tests = compare(rows)
+        return tests.estimates, list(tests)
+    return {model: auc_interval(rows, model=model) for model in rows.models}, []
+
+
+def _named(source: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(source, name) for name in names}
+
+
+def compared_pair(pair: Comparison) -> dict[str, Any]:
+    """Return the difference of two models as a report has it."""
+    ends = _named(pair.difference, "low", "high") | {"difference": pair.difference.value}
+    return ends | _named(pair, "first", "second", "p_value", "adjusted_p_value", "method")
+
+
+RUG_STEPS = 40
+SMOOTH_POINTS = 40
+DRAWS = 99
+
+
+def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> dict[str, Any] | None:
+    """Return what a calibration plot shows, or None where scores are not probabilities; bins alone take no time."""
+    try:
+        counts.require_probabilities("scores")
+    except ScoreError:
+        return None
+    at_once = {"bins": _bins(calibration_curve(counts)), "smooth": None, "rug": _rug(counts), "numbers": {}}
+    if bins_only:
+        return at_once
+    report = calibration_report(counts, draws=0)
+    numbers = {name: estimate.value for name, estimate in report.estimates.items()}
+    test = miscalibration_test(counts, draws=DRAWS)
+    return at_once | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
+
+
+def _bins(curve: Any) -> list[dict[str, float]]:
+    assert isinstance(curve, BinnedCalibrationCurve)
+    interval = curve.interval()
+    columns = {"x": curve.x, "y": curve.y, "low": interval.low, "high": interval.high, "n": curve.pos + curve.neg}
+    used = columns["n"] > 0
+    rows = zip(*(column[used].tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
+    if len(counts) < 3:
+        return None
+    curve = calibration_curve(counts, method="loess")
+    x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
+    columns = {"x": x, "y": curve.at(x)}
+    if isinstance(counts.n, int):  # weights do not tell how many rows a band would rest on
+        band = curve.confidence_band()
+        columns |= {"low": np.interp(x, band.x, band.low), "high": np.interp(x, band.x, band.high)}
+    return {name: column.clip(0, 1).tolist() for name, column in columns.items()}
+
+
+def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
+    """Count the cases of each class in equal steps of the score, to show where they are."""
+    step = np.minimum((counts.threshold * RUG_STEPS).astype(int), RUG_STEPS - 1)
+    columns = {"pos": counts.pos, "neg": counts.neg}
+    return {name: np.bincount(step, cases, RUG_STEPS).tolist() for name, cases in columns.items()}
+
 
 MOST_POINTS = 225
 """Enough for a curve as wide as a screen; a report then stays small enough to mail."""

@@ -5,14 +5,14 @@ from math import inf
 from typing import Any
 
 from rocscope import __version__
-from rocscope import _validation as check
+from rocscope._base import validation as check
 from rocscope.core.context import Context
 from rocscope.errors import InputError, RocscopeError
 from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION
 from rocscope.report.pack import COSTS, packed_context, packed_part
-from rocscope.workbench import sureness as beside
-from rocscope.workbench.bench import ALL, Bench, RowsAsked
-from rocscope.workbench.turns import Turn
+from rocscope.workbench import intervals as beside
+from rocscope.workbench.request_queue import Turn
+from rocscope.workbench.session import ALL, Bench, RowsAsked
 
 ASIDE = ("sureness", "point", "band", "tests", "validation", "list")
 """What is asked beside the counts, and must not keep them waiting."""

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
-from rocscope.engines.sources.finding import FileFormat
+from rocscope.engines.sources.file_formats import FileFormat
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError, MissingDependencyError
-from rocscope.workbench.bench import Bench
-from rocscope.workbench.material import Material
+from rocscope.workbench.data_source import Material
+from rocscope.workbench.session import Bench
 
 
 def explore(
@@ -93,7 +93,7 @@ def explore(
 
         return Widget(bench)
     try:
-        from rocscope.workbench.serving import Serving
+        from rocscope.workbench.server import Serving
     except ModuleNotFoundError as error:
         hint = "pip install 'rocscope[explore]'"
         raise MissingDependencyError(f"the workbench: {error.name} is not installed", hint=hint) from None

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from rocscope.report.html import client, digest, raw, template
 from rocscope.report.pack import as_json, in_script
+from rocscope.report.page import client, digest, raw, template
 
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:

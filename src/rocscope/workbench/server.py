@@ -1,12 +1,21 @@
-"""The server: two routes, both behind a token, for pages of this machine only."""
+"""The server: two routes, both behind a token, for pages of this machine only.
+
+Serving: the workbench on a port of this machine, until it is told to end.
+"""
 
 import json
 import secrets
+import signal
+import socket
+import threading
+import webbrowser
 from asyncio import CancelledError, wrap_future
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from types import FrameType
 from typing import Any, cast
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -16,9 +25,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from rocscope.errors import RocscopeError
 from rocscope.report.pack import as_json
 from rocscope.workbench.answers import ASIDE, answer, facts
-from rocscope.workbench.bench import Bench, RowsAsked
 from rocscope.workbench.page import live_page
-from rocscope.workbench.turns import SupersededError, Turn, Turns
+from rocscope.workbench.request_queue import SupersededError, Turn, Turns
+from rocscope.workbench.session import Bench, RowsAsked
 
 MOST_ASKED = 1 << 16
 """Bytes of a question: a longer one is none of the page's."""
@@ -151,3 +160,65 @@ def _said(error: str, code: int = 200) -> Response:
 
 async def _failed(_request: Request, error: Exception) -> Response:
     return _said(f"internal error: {type(error).__name__}: {error}", 500)
+
+
+_SECONDS_TO_END = 3
+
+
+class _Server(uvicorn.Server):
+    """A server that ends at Ctrl-C as if that was what it is for."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals while it runs, and give them back to whoever had them."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def end(number: int, frame: FrameType | None) -> None:
+            self.handle_exit(number, frame)
+
+        before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Serving:
+    """A workbench that is served: its address, and its end.
+
+    Parameters
+    ----------
+    bench : Bench
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.listen(128)
+        self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        self.token = secrets.token_urlsafe(24)
+        options: dict[str, Any] = {"log_level": "error", "access_log": False, "ws": "none", "server_header": False}
+        app = application(bench, self.host, self.token)
+        self._server = _Server(uvicorn.Config(app, lifespan="on", timeout_graceful_shutdown=_SECONDS_TO_END, **options))
+
+    @property
+    def address(self) -> str:
+        """Where the page is; whoever knows it sees the data."""
+        return f"http://{self.host}/{self.token}/"
+
+    def run(self, *, browser: bool, tell: Callable[[str], Any]) -> None:
+        """Serve until Ctrl-C."""
+        tell(f"Workbench: {self.address} (Ctrl-C ends it)")
+        if browser:
+            webbrowser.open(self.address)
+        try:
+            self._server.run(sockets=[self.socket])
+        finally:
+            self.socket.close()
+
+    def end(self) -> None:
+        """End it, from another thread."""
+        self._server.should_exit = True

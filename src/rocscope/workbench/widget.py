@@ -11,12 +11,12 @@ from rocscope.core.context import Context
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
-from rocscope.report.html import client
 from rocscope.report.pack import as_json, packed_context
+from rocscope.report.page import client
 from rocscope.workbench.answers import ASIDE, WORDS, answer, context_of, facts
-from rocscope.workbench.bench import Bench, RowsAsked
 from rocscope.workbench.page import live_page
-from rocscope.workbench.turns import SupersededError, Turn, Turns
+from rocscope.workbench.request_queue import SupersededError, Turn, Turns
+from rocscope.workbench.session import Bench, RowsAsked
 
 try:
     import anywidget

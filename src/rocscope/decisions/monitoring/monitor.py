@@ -10,20 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._output import write_file
-from rocscope._stored import Fields
+from rocscope._base import validation as check
+from rocscope._base.atomic_write import write_file
+from rocscope._base.json_format import Fields
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, jsonable
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict, scores_of
 from rocscope.decisions.monitoring import state
-from rocscope.decisions.monitoring.blocks import LookBlock, begins, bets_on_residuals, evidence
+from rocscope.decisions.monitoring.confidence_sequence import (
+    LookBlock,
+    asymptotic_reach,
+    begins,
+    bets_on_residuals,
+    evidence,
+    mean_interval,
+)
 from rocscope.decisions.monitoring.quantities import CellMean, Limit, cell_means
-from rocscope.decisions.monitoring.ranking import RankWatch
+from rocscope.decisions.monitoring.score_counts import RankWatch
 from rocscope.errors import InputError
-from rocscope.inference.betting import asymptotic_reach, mean_interval
 from rocscope.inference.estimate import Estimate
 
 _RANKED = ("auc", "calibration")

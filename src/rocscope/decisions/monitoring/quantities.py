@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.errors import InputError
 

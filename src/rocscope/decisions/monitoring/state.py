@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._stored import Fields, Format
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope._base.json_format import Fields, Format
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.monitoring.blocks import BETS, LookBlock
+from rocscope.decisions.monitoring.confidence_sequence import BETS, LookBlock
 from rocscope.errors import InputError
 
 FORMAT = Format("rocscope.monitor", 1, "a state of a monitor", "begin a new one with rocscope.monitor")

@@ -5,8 +5,8 @@ from functools import partial
 
 import pyarrow as pa
 
-from rocscope.core.provenance import brief
-from rocscope.engines.sources.layout import FileLayout
+from rocscope.core.rows import brief
+from rocscope.engines.sources.file_formats import FileLayout
 from rocscope.engines.sources.source import BATCH_ROWS, Source, Stream, mentioned, one_line_errors, stream_table
 from rocscope.errors import EngineError
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._columns.unrounded import FIRST_ROUNDED, WHOLE_OF_64_BITS
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.columns import FIRST_ROUNDED, WHOLE_OF_64_BITS
 from rocscope.errors import InputError, LabelError
 
 _MOST_LABELS = 30  # more are listed by nobody

@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from rocscope.core.provenance import brief
+from rocscope.core.rows import brief
 from rocscope.engines.sources.source import BATCH_ROWS, Stream, mentioned, one_line_errors
 from rocscope.errors import EngineError
 

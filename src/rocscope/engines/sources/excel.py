@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from rocscope.engines.sources.arrow import ArrowColumns
-from rocscope.engines.sources.layout import FileLayout
+from rocscope.engines.sources.file_formats import FileLayout
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError, MissingDependencyError, listing
 

@@ -14,9 +14,8 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from rocscope._output import temporary_folder, unfinished
-from rocscope.engines.sources.finding import format_of
-from rocscope.engines.sources.layout import FileLayout
+from rocscope._base.atomic_write import temporary_folder, unfinished
+from rocscope.engines.sources.file_formats import FileLayout, format_of
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError
 

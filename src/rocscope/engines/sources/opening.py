@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rocscope.engines.sources.arrow import ArrowColumns
-from rocscope.engines.sources.finding import FORMATS, find_files, is_pipe
-from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
+from rocscope.engines.sources.file_formats import AS_IT_TELLS, FORMATS, FileLayout, find_files, is_pipe
 from rocscope.engines.sources.source import Source
 from rocscope.errors import InputError
 

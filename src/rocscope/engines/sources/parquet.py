@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocscope._threads import cores, in_threads
+from rocscope._base.threads import cores, in_threads
 from rocscope.engines.sources.arrow import ArrowColumns
-from rocscope.engines.sources.finding import partition_keys
-from rocscope.engines.sources.layout import FileLayout
+from rocscope.engines.sources.file_formats import FileLayout, partition_keys
 from rocscope.engines.sources.source import BATCH_ROWS, Source, Stream, one_line_errors
 from rocscope.errors import EngineError
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyarrow.parquet as pq
 
 from rocscope.engines.sources.database import Relation, connect, text
-from rocscope.engines.sources.finding import partition_keys
+from rocscope.engines.sources.file_formats import partition_keys
 from rocscope.engines.sources.source import one_line_errors
 
 

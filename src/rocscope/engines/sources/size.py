@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from rocscope.engines.sources.finding import FORMATS, find_files, format_of, is_pipe
+from rocscope.engines.sources.file_formats import FORMATS, find_files, format_of, is_pipe
 
 MOST_ROWS = 5_000_000
 """More rows than this, where their number is known: in Parquet files."""

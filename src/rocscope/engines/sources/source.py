@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from rocscope._columns.unrounded import WHOLE_OF_64_BITS
+from rocscope._base.columns import WHOLE_OF_64_BITS
 from rocscope.errors import EngineError, MissingDependencyError, ShapeError
 
 _LONGEST = 300

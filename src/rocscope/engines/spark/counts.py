@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
-from rocscope.core.counted import CountedModels
-from rocscope.core.provenance import Provenance
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.core.rows import CountedModels, Provenance
 from rocscope.engines.question import BY_ROWS, Question
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.roles import incomplete
@@ -38,9 +37,9 @@ from rocscope.engines.spark.frame import (
 from rocscope.engines.spark.tasks import Facts, Group
 from rocscope.engines.stream import streaming
 from rocscope.errors import WeightError
-from rocscope.evaluation.groups.counted import GroupedCounts
-from rocscope.evaluation.groups.counting import of_segments
 from rocscope.ranges.binned import BinnedCounts
+from rocscope.segments.counting import of_segments
+from rocscope.segments.segmented_counts import SegmentedCounts
 
 MOST_LEVELS = 100_000
 """A model with more distinct scores than this (in one segment) is given in bins."""
@@ -58,7 +57,7 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_WEIGHT = 2.0**62
 
 
-def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
+def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
     """Answer a question about a Spark DataFrame."""
     question.refuse(ORIGIN, memory="Spark's own settings say what a worker may use", context=BY_ROWS)
     with one_line_errors():
@@ -82,7 +81,7 @@ def _is_fetched(data: Input) -> bool:
     return groups > MOST_GROUPS or (groups > FEW_GROUPS and rows * len(data.columns) <= MOST_VALUES)
 
 
-def answer(data: Input, question: Question, session: Any) -> CountedModels | GroupedCounts:
+def answer(data: Input, question: Question, session: Any) -> CountedModels | SegmentedCounts:
     """Count columns whose types have been checked."""
     from pyspark import StorageLevel
 
@@ -223,7 +222,7 @@ def _repartitioned(pieces: Any, places: int) -> Any:
 
 def _named(
     by_group: Iterable[list[BinnedCounts]], found: Sequence[_Found], data: Input, source: Provenance
-) -> CountedModels | GroupedCounts:
+) -> CountedModels | SegmentedCounts:
     """Return the counts by model, or by segment and model."""
     models = list(data.models)
     by_segment: dict[Any, dict[str, Any]] = {}

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from rocscope.engines.question import Question
 from rocscope.engines.sources.arrow import ArrowColumns
-from rocscope.engines.sources.naming import given, models_of, require_columns
+from rocscope.engines.sources.column_names import given, models_of, require_columns
 from rocscope.engines.sources.source import Stream, condense
 from rocscope.engines.spark.tasks import Layout
 from rocscope.errors import EngineError, InputError, LabelError, MissingDependencyError, ScoreError, WeightError

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Levels, Ranking, collapse
 from rocscope.core.ranking import rank

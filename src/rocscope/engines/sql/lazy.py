@@ -11,25 +11,23 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from rocscope import _validation as check
-from rocscope._money import PARTS, UNIT, below_one, in_parts, weights_of_classes
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import CELLS, Context
-from rocscope.core.counted import CountedModels
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import collapse
-from rocscope.core.provenance import Provenance
+from rocscope.core.row_costs import PARTS, UNIT, below_one, in_parts, weights_of_classes
+from rocscope.core.rows import CountedModels, Provenance
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
-from rocscope.engines.sources.naming import require_columns
+from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
 from rocscope.engines.sources.source import no_complete_rows, no_rows, one_line_errors
-from rocscope.engines.sql.lazy_cells import count_cells, extremes, scores_of, totals_by
-from rocscope.engines.sql.zoom import refine
+from rocscope.engines.sql.score_ranges import count_cells, extremes, refine, scores_of, totals_by
 from rocscope.errors import EngineError, InputError, ScoreError, WeightError
-from rocscope.evaluation.groups.counted import GroupedCounts
-from rocscope.evaluation.groups.counting import of_segments, of_sums
 from rocscope.ranges.binned import BinnedCounts
+from rocscope.segments.counting import of_segments, of_sums
+from rocscope.segments.segmented_counts import SegmentedCounts
 
 MOST_LEVELS = 10_000_000
 """Distinct scores of a model that are fetched unless `memory` says otherwise."""
@@ -57,7 +55,7 @@ class _Table:
             return frame.collect("pyarrow").to_native()
 
 
-def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
+def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
     """Answer a question about a lazy frame or a table of a database."""
     table = _open(source)
     question.refuse(table.origin[0], where="filter the table itself: table.filter(...)")
@@ -151,7 +149,7 @@ def _prepare(table: _Table, roles: Sequence[Role], question: Question) -> nw.Laz
 def _in_money(
     table: _Table, complete: nw.LazyFrame[Any], held: dict[str, nw.Expr], context: Context
 ) -> dict[str, nw.Expr]:
-    """Return positives and negatives as what is at stake in rows; see `rocscope._money.gains_in_batch`."""
+    """Return positives and negatives as what is at stake in rows; see `rocscope.core.row_costs.gains_in_batch`."""
     amount = {cell: _amount(getattr(context, f"cost_{cell}")) for cell in CELLS}
     gain = {"pos": amount["fn"] - amount["tp"], "neg": amount["tn"] - amount["fp"]}
     factors = (1.0, 1.0)
@@ -199,7 +197,7 @@ def _check_weights(table: _Table, complete: nw.LazyFrame[Any], role: Role) -> No
 
 def _by_segment(
     table: _Table, prepared: nw.LazyFrame[Any], roles: Sequence[Role], question: Question, source: Provenance
-) -> CountedModels | GroupedCounts:
+) -> CountedModels | SegmentedCounts:
     role = next(role for role in roles if role.argument == "segment")
     if question.tol is None:
         sums = {

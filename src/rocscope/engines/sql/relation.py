@@ -6,27 +6,26 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocscope._cores.ordered import without_signed_zeros
-from rocscope.core.counted import CountedModels
+from rocscope._base.radix import without_signed_zeros
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import collapse
-from rocscope.core.provenance import Provenance
+from rocscope.core.rows import CountedModels, Provenance
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
+from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.database import Relation
-from rocscope.engines.sources.naming import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import roles_of_columns, roles_of_scores
 from rocscope.engines.stream import streaming
 from rocscope.errors import RocscopeError
-from rocscope.evaluation.groups.counted import GroupedCounts
-from rocscope.evaluation.groups.counting import of_sums
+from rocscope.segments.counting import of_sums
+from rocscope.segments.segmented_counts import SegmentedCounts
 
 SAMPLED, MOST_DISTINCT = 100_000, 20_000
 """Rows are added up where the first of them hold no more different ones: of more it takes longer than streaming."""
 
 
-def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
+def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
     """Answer a question about a relation."""
     if question.weight is None and question.context is None and question.memory is None:
         with suppress(RocscopeError):  # streaming tells what is wrong, and in which row
@@ -36,7 +35,7 @@ def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
     return streaming.count(source, question)
 
 
-def _added_up(source: Any, question: Question) -> CountedModels | GroupedCounts | None:
+def _added_up(source: Any, question: Question) -> CountedModels | SegmentedCounts | None:
     """Return the counts of one model from a GROUP BY of all columns in use; None where that would not pay."""
     with open_source(source, question.layout) as opened:
         assert isinstance(opened, Relation)

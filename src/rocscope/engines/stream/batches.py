@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocscope import _validation as check
-from rocscope._money import gains_in_batch
+from rocscope._base import validation as check
 from rocscope.core.context import Context
-from rocscope.core.provenance import Provenance, brief
+from rocscope.core.row_costs import gains_in_batch
+from rocscope.core.rows import Provenance, brief
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.columns import Column
 from rocscope.engines.sources.roles import Role
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
 from rocscope.engines.stream.grouping import Apart, shrunk
-from rocscope.engines.stream.piles import Packed, pack
+from rocscope.engines.stream.row_buffers import Packed, pack
 from rocscope.errors import InputError
 
 Bad = tuple[int, int]

@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rocscope._parts import number
-from rocscope._threads import in_threads, pieces_of
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope._base.grouping import number
+from rocscope._base.threads import in_threads, pieces_of
 from rocscope.engines.sources.columns import Column, objects
-from rocscope.engines.stream.growing import GrowingRows
-from rocscope.engines.stream.piles import Packed, pack
-from rocscope.evaluation.groups.rows import GroupRows, SortedGroups, WeightedGroups
-from rocscope.evaluation.groups.slots import slots_of
+from rocscope.engines.stream.row_buffers import GrowingRows, Packed, pack
+from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments
+from rocscope.segments.slots import slots_of
 
 _FIRST_WIDE = 2**32
 _ROWS_AT_ONCE = 1 << 18
@@ -121,7 +120,7 @@ def _rows_by_name(column: Column) -> list[tuple[Hashable, Array]]:
     return list(zip(keys, rows, strict=True))
 
 
-def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
+def grouped(kept: Kept) -> tuple[Array, list[SegmentRows]]:
     """Return the segments in their order, and the rows of each model in groups; what was kept is used up."""
     batches = kept.take()
     texts, batches = (None, batches) if batches[0].segment.classes is None else _coded(batches)
@@ -130,7 +129,7 @@ def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
     if batches[0].weight is not None:
         numbers = np.concatenate([places(batch.segment.values) for batch in batches])
         _, positive, *scores, weight = map(np.concatenate, zip(*(batch.columns() for batch in batches), strict=True))
-        return names, [WeightedGroups.of(numbers, names.size, positive, each, weight) for each in scores]
+        return names, [WeightedSegments.of(numbers, names.size, positive, each, weight) for each in scores]
     pieces = [piece for batch in batches for piece in batch.pieces(_ROWS_AT_ONCE)]
     models = [[piece.scores[i] for piece in pieces] for i in range(len(batches[0].scores))]
     slots: list[Any] = [(piece.segment.values, piece.positive) for piece in pieces]
@@ -145,8 +144,8 @@ def grouped(kept: Kept) -> tuple[Array, list[GroupRows]]:
     in_threads(to_slots, range(len(slots)))
     *shared, last = models
     kind = last[0].dtype  # of the last model the slots are used up too
-    others = [SortedGroups.of(list(slots), scores, names.size, scores[0].dtype) for scores in shared]
-    return names, [*others, SortedGroups.of(slots, last, names.size, kind)]
+    others = [SortedSegments.of(list(slots), scores, names.size, scores[0].dtype) for scores in shared]
+    return names, [*others, SortedSegments.of(slots, last, names.size, kind)]
 
 
 def _coded(batches: Sequence[Apart]) -> tuple[Array, list[Apart]]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, TypeVar
 
-from rocscope._threads import cores
+from rocscope._base.threads import cores
 
 _Batch = TypeVar("_Batch")
 _Result = TypeVar("_Result")

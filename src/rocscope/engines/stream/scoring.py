@@ -5,12 +5,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from rocscope import _validation as check
-from rocscope._types import Array
-from rocscope.core.provenance import brief
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.core.rows import brief
 from rocscope.engines.sources import columns
-from rocscope.engines.sources.layout import AS_IT_TELLS, FileLayout
-from rocscope.engines.sources.naming import require_columns
+from rocscope.engines.sources.column_names import require_columns
+from rocscope.engines.sources.file_formats import AS_IT_TELLS, FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.errors import InputError, ScoreError
 

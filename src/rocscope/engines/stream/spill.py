@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._cores.keys import KeyPart
-from rocscope._output import temporary_folder
-from rocscope._types import Array
+from rocscope._base.arrays import Array
+from rocscope._base.atomic_write import temporary_folder
+from rocscope._base.radix import KeyPart
 from rocscope.core.levels import Block, Ranking
 from rocscope.core.ranking import scan_parts
 from rocscope.core.weighted import WeightedRows

@@ -8,33 +8,33 @@ from typing import Any
 
 import pyarrow as pa
 
-from rocscope import _validation as check
-from rocscope._money import weights_of_classes
-from rocscope._progress import Tell
-from rocscope.core.counted import CountedModels
+from rocscope._base import validation as check
+from rocscope._base.progress import Tell
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.row_costs import weights_of_classes
+from rocscope.core.rows import CountedModels
 from rocscope.engines.question import Question
 from rocscope.engines.sources import columns
-from rocscope.engines.sources.naming import require_columns
+from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, WrongGuessError
 from rocscope.engines.stream.batches import Batch, Reader, Seen
 from rocscope.engines.stream.grouping import Kept, grouped
 from rocscope.engines.stream.memory import memory_limit
-from rocscope.engines.stream.piles import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.pipeline import in_order
+from rocscope.engines.stream.row_buffers import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.spill import Spill
 from rocscope.errors import RocscopeError
-from rocscope.evaluation.groups.counted import GroupedCounts
-from rocscope.evaluation.groups.counting import array_of, of_models, of_segments
+from rocscope.segments.counting import array_of, of_models, of_segments
+from rocscope.segments.segmented_counts import SegmentedCounts
 
 _ROWS_AT_ONCE = 1 << 22
 _PART = 4  # parts on disk that would fill the memory
 _SORTED_APART = 2  # as much memory as rows of segments take while they are sorted
 
 
-def count(source: Any, question: Question) -> CountedModels | GroupedCounts:
+def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
     """Answer a question about any source that `read` takes."""
     with open_source(source, question.layout) as opened:
         guessed = _guessed(opened, question)
@@ -54,7 +54,7 @@ def _guessed(opened: Source, question: Question) -> Source | None:
     return guessed([role.column for role in _roles(opened, question)])
 
 
-def _count(opened: Source, question: Question) -> CountedModels | GroupedCounts:
+def _count(opened: Source, question: Question) -> CountedModels | SegmentedCounts:
     limit = memory_limit(question.memory)
     reader, stream = _taken(opened, question)
     tally, piles = _read(reader, stream, limit, question.progress)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.errors import InputError
 from rocscope.evaluation.assembly import Judged, judged
@@ -18,7 +18,7 @@ from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.task import Task
 from rocscope.inference.areas.placements import placements
 from rocscope.inference.influence.units import sum_by
-from rocscope.multiclass.costs.matrix import CostMatrix
+from rocscope.multiclass.cost_matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
 
 _MEANS = ("accuracy", "error", "brier", "log_loss")

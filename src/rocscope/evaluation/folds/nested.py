@@ -8,19 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._progress import Progress
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.progress import Progress
 from rocscope.errors import InputError, warn
-from rocscope.evaluation.fitting import Scored
+from rocscope.evaluation.fitting import Experiment, Scored, without_failures
 from rocscope.evaluation.folds.fold_values import FoldFigure
 from rocscope.evaluation.measures import Metric
-from rocscope.evaluation.running import Experiment, without_failures
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import task_of
 from rocscope.inference.estimate import Comparisons, Estimate
-from rocscope.inference.hypothesis import Alternative, Hypothesis, Test
-from rocscope.inference.multiplicity import ADJUSTMENTS, PValueAdjust, with_adjusted
+from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, with_adjusted
 from rocscope.protocols.splits import Split, TrainTest, numbered
 
 _MANY = 1000

@@ -1,20 +1,46 @@
-"""AUC with its interval."""
+"""AUC with its interval.
+
+Whether the scores of folds are on one scale, so that pooling them means what one takes it to mean.
+"""
 
 from math import nan, sqrt
 from typing import Any, Literal
 
 from scipy import optimize
 
-from rocscope import _validation as check
-from rocscope._numerals import about
-from rocscope.errors import warn
+from rocscope._base import validation as check
+from rocscope._base.formatting import about
+from rocscope.core.predictions import Predictions
+from rocscope.errors import OneClassError, warn
 from rocscope.inference.areas.effective_size import EffectiveSize
-from rocscope.inference.areas.fold_scales import warn_where_folds_differ
-from rocscope.inference.areas.placements import AucSample, auc_sample
+from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of_rows
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import OverFolds, WeightKind
-from rocscope.inference.intervals import logit, normal_quantile, wald
+from rocscope.inference.proportions import logit, normal_quantile, wald
 from rocscope.sample import sample_of
+
+
+def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, folds: OverFolds | None) -> None:
+    """Warn where the area over pooled folds is off the mean within the folds by more than its own standard error.
+
+    Notes
+    -----
+    With folds on one scale both estimate the same area, from the same rows, and differ by much less.
+    """
+    if folds == "mean" or predictions is None or predictions.fold is None:
+        return
+    try:
+        within = sample_of_rows(predictions.select(models=list(pooled.models)), folds="mean")
+    except OneClassError:  # a fold without an area of its own has nothing to say here
+        return
+    for index, model in enumerate(pooled.models):
+        size = pooled.size(index)
+        if abs(pooled.auc[index] - within.auc[index]) > sqrt(size.variance or 1 / size.trials):
+            warn(
+                f"the AUC of {model!r} is {pooled.auc[index]:.4g} over pooled folds and {within.auc[index]:.4g} within "
+                "them: their scores are on different scales, and pooling compares rows across them; use folds='mean'"
+            )
+
 
 Method = Literal["auto", "logit", "delong", "newcombe"]
 

@@ -12,7 +12,7 @@ from math import inf, isnan, sqrt
 
 from scipy import special
 
-from rocscope.inference.influence.strata import Stratum
+from rocscope.inference.influence.units import Stratum
 
 _LEAST_PRIOR, _PRIOR = 0.25, 2.0  # rows that the prior weighs: always, and where no row tells anything
 _TRUSTED = 3.0  # rows' worth of information, below which the prior says more than the data

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError
 from rocscope.inference.areas.effective_size import EffectiveSize, effective_size
-from rocscope.inference.influence.strata import Stratum
-from rocscope.inference.influence.units import OverFolds, Units, WeightKind, require_whole, units_of
+from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, require_whole, units_of
 from rocscope.sample import Sample
 
 _ROUNDING = 1e-12

@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
 from rocscope.inference.areas.difference import satterthwaite, student
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import Hypothesis
+from rocscope.inference.hypothesis import Adjust, Hypothesis, with_adjusted_together
 from rocscope.inference.influence.linear import Smooth
-from rocscope.inference.influence.strata import Stratum
-from rocscope.inference.influence.units import OverFolds, Units, WeightKind, units_of
-from rocscope.inference.multiplicity import Adjust, with_adjusted_together
+from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
 
 _ROUNDING = 1e-12

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 
 

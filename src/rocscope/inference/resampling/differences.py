@@ -7,19 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._progress import Progress
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.progress import Progress
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.roc_curve import auc
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import Hypothesis
+from rocscope.inference.hypothesis import Adjust, Hypothesis, with_adjusted_together
 from rocscope.inference.influence.units import WeightKind
-from rocscope.inference.multiplicity import Adjust, with_adjusted_together
-from rocscope.inference.resampling.bootstrap import INTERVALS, Interval, at_sample, design_of_sample, interval
-from rocscope.inference.resampling.design import design_of_rows
-from rocscope.inference.resampling.draws import AREAS, Design, Statistic, replicate
-from rocscope.inference.resampling.jackknife import LeftOut, acceleration, leave_one_out
+from rocscope.inference.resampling.bootstrap import (
+    INTERVALS,
+    Interval,
+    LeftOut,
+    acceleration,
+    at_sample,
+    design_of_sample,
+    interval,
+    leave_one_out,
+)
+from rocscope.inference.resampling.draws import AREAS, Design, Statistic, design_of_rows, replicate
 from rocscope.sample import Samples
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope import _validation as check
-from rocscope._progress import Progress
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.progress import Progress
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, WeightError

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from rocscope._types import Array
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.inference.influence.linear import CountShares, Linear, Smooth
 

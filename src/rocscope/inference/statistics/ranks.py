@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rocscope import _validation as check
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
 from rocscope.inference.influence.linear import CountShares, Linear, Smooth, swapped

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from rocscope import _validation as check
 from rocscope import metrics
-from rocscope._cores.ordered import count_at_least
-from rocscope._types import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.radix import count_at_least
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.campaign import Campaign

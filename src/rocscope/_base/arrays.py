@@ -1,0 +1,71 @@
+"""Tensors of torch and CuPy, as NumPy reads them; neither is imported unless the user did.
+
+Names of types that the whole package uses.
+"""
+
+import sys
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Ties = Literal["half", "lower", "upper"]
+
+
+NUMBERS = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
+"""Types of numbers that both libraries and NumPy have."""
+
+
+def library_of(values: Any) -> Any:
+    """Return the library whose tensor this is: torch, CuPy, or None for anything else."""
+    for name, kind in (("torch", "Tensor"), ("cupy", "ndarray")):
+        library = sys.modules.get(name)
+        if library is not None and isinstance(values, getattr(library, kind, ())):
+            return library
+    return None
+
+
+def type_of(tensor: Any) -> str:
+    """Return the name of the type of a tensor's numbers."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def widened(tensor: Any) -> Any:
+    """Return a tensor without its gradient; of floats that NumPy does not have, such as bfloat16, as float32."""
+    if not hasattr(tensor, "detach"):
+        return tensor
+    tensor = tensor.detach()
+    return tensor.float() if tensor.is_floating_point() and type_of(tensor) not in NUMBERS else tensor
+
+
+def as_array(values: Any) -> Array:
+    """Return anything array-like as an array: tensors without their gradient, in a type that holds all their numbers.
+
+    Those of a device are copied, all others are shared where NumPy can.
+
+    Examples
+    --------
+    >>> as_array([1, 2])
+    array([1, 2])
+    """
+    library = library_of(values)
+    if library is None:
+        return np.asarray(values)
+    if not hasattr(values, "detach"):
+        return values.get()
+    tensor = widened(values)
+    dense = tensor.to_dense() if tensor.is_sparse else tensor
+    return dense.resolve_conj().resolve_neg().cpu().numpy()
+
+
+RANK_ANYWHERE = False
+"""Whether arrays of the host are ranked as those of a device are: tests run its path where no device is at hand."""
+
+
+def ranks_there(values: Any) -> Any:
+    """Return the library that ranks scores where they are: that of a tensor on a device; None for anything else."""
+    library = library_of(values)
+    if RANK_ANYWHERE:
+        return np if isinstance(values, np.ndarray) else library
+    return None if getattr(values, "is_cpu", False) else library

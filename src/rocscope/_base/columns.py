@@ -1,0 +1,163 @@
+"""Columns of text: which different ones there are, found by hashing where sorting all rows takes ten times as long.
+
+Checks of whole columns: on all cores, a stretch at a time, so that memory is read once.
+
+Whole numbers: they stay what they are, and are refused where float64 would round them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base.arrays import Array
+from rocscope._base.threads import in_threads, pieces_of
+from rocscope.errors import InputError
+
+_Result = TypeVar("_Result")
+
+_STRETCH = 1 << 16
+_MANY = 1 << 20  # fewer are looked at sooner than threads are started
+
+
+def zeros_and_ones(labels: Array) -> NDArray[np.bool_] | None:
+    """Return whole numbers as truth values if they are.
+
+    Examples
+    --------
+    >>> zeros_and_ones(np.array([0, 1, 1])), zeros_and_ones(np.array([0, 1, 2]))
+    (array([False,  True,  True]), None)
+    """
+    bits = labels.view(f"u{labels.itemsize}")
+    positive = labels.view(np.bool_) if labels.itemsize == 1 else np.empty(labels.size, np.bool_)
+
+    def write(rows: slice) -> bool:
+        if labels.itemsize > 1:
+            positive[rows] = bits[rows]
+        return bits[rows].max() <= 1
+
+    return positive if all(_each_stretch(write, labels)) else None
+
+
+def all_finite(values: Array) -> bool:
+    """Whether no float is missing or infinite."""
+    return all(_each_stretch(lambda rows: np.isfinite(values[rows]).all(), values))
+
+
+def ends_and_sum(values: Array) -> tuple[float, float, float]:
+    """Return the lowest and the highest value, and the sum as a float; of floats NaN where one is missing.
+
+    Examples
+    --------
+    >>> ends_and_sum(np.array([2, 1, 4]))
+    (1, 4, 7.0)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _each_stretch(lambda rows: _ends_and_sum(values[rows]), values)
+        lows, highs, sums = map(np.array, zip(*found, strict=True))
+        return lows.min().item(), highs.max().item(), sums.sum().item()
+
+
+def _ends_and_sum(values: Array) -> tuple[Any, Any, float]:
+    with np.errstate(over="ignore", invalid="ignore"):  # of this thread
+        return values.min(), values.max(), values.sum(dtype=np.float64)
+
+
+def _each_stretch(look: Callable[[slice], _Result], column: Array) -> list[_Result]:
+    """Return what is found in each stretch of a column, of which there is one at least."""
+    if column.size <= _STRETCH:
+        return [look(slice(None))]
+    return in_threads(look, pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1)
+
+
+MOST_SORTED = 50_000
+"""As many rows as NumPy sorts before Arrow is loaded."""
+
+
+def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
+    """Return the different texts of a column in their order, and the place of each row's.
+
+    None where the column is a short one, or holds anything else, also here and there.
+
+    Examples
+    --------
+    >>> names, place = told_apart(np.array(["s", "north", "s"] * 20_000))
+    >>> names.tolist(), place[:3].tolist(), told_apart(np.array([5] * 60_000))
+    (['north', 's'], [1, 0, 1], None)
+    """
+    if column.size <= MOST_SORTED or column.dtype.kind not in "USO":
+        return None
+    found = _by_bytes(column) if column.dtype.kind in "US" else _by_text(column)
+    if found is None:
+        return None
+    names, place = found
+    order = np.argsort(names)
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size)
+    return names[order], rank[place]
+
+
+def _by_bytes(column: Array) -> tuple[Array, Array]:
+    """Return texts of one width as they lie in memory: as Arrow's own, they would end at a zero."""
+    import pyarrow as pa
+
+    flat = np.ascontiguousarray(column)
+    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(flat.itemsize), flat.size, [None, pa.py_buffer(flat)])
+    coded = fixed.dictionary_encode()
+    names = np.frombuffer(coded.dictionary.buffers()[1], column.dtype, count=len(coded.dictionary))
+    return names, coded.indices.to_numpy()
+
+
+def _by_text(column: Array) -> tuple[Array, Array] | None:
+    import pyarrow as pa
+
+    try:
+        texts: Any = pa.array(column)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):  # of several types, or no UTF-8
+        return None
+    if not pa.types.is_string(texts.type) or texts.null_count:
+        return None
+    coded = texts.dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):  # of more than 2 GB
+        coded = coded.unify_dictionaries().combine_chunks()
+    names = np.empty(len(coded.dictionary), object)
+    names[:] = coded.dictionary.to_pylist()
+    return names, coded.indices.to_numpy()
+
+
+FIRST_ROUNDED = 2.0**53
+"""Up to here float64 holds every whole number."""
+WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too"
+
+
+def as_written(values: Sequence[Any], array: Array, name: str, error: type[InputError] = InputError) -> Array:
+    """Return numbers of Python as NumPy has them; where it would round whole ones, as uint64 or not at all."""
+    if array.ndim != 1 or (array.dtype != object and not _is_large_float(array)):
+        return array
+    rows = [row for row, value in enumerate(values) if isinstance(value, int | np.integer)]
+    if len(rows) == len(values) and min(values) >= 0 and max(values) < 2**64:
+        return np.array(values, np.uint64)
+    for row in rows:
+        if array.dtype == object or int(array[row]) != values[row]:
+            hint = "make it a float if it is not exact"
+            raise error(name, expected=WHOLE_OF_64_BITS, got=f"{values[row]} in row {row}", hint=hint)
+    return array
+
+
+def _is_large_float(array: Array) -> bool:
+    return array.dtype == np.float64 and bool((np.abs(array) >= FIRST_ROUNDED).any())
+
+
+def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[InputError]) -> Array:
+    """Unpack an object column, such as one with None among its numbers, without guessing at strings."""
+    kept = values[~absent].tolist()
+    strange = [value for value in kept if not isinstance(value, int | float | np.number)]
+    if strange:
+        raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
+    found = as_written(kept, np.asarray(kept), name, error) if kept else np.empty(0)
+    if not absent.any():
+        return found
+    filled = np.full(values.size, np.nan)
+    filled[~absent] = found
+    return filled

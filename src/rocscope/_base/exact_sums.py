@@ -1,0 +1,140 @@
+"""Sums of weights in which nothing is lost, however far the weights span.
+
+Every float is a whole multiple of 2⁻¹⁰⁷⁴, the smallest of them. In that unit sums of weights are whole numbers, as
+counts of rows are, and geometry compares both in the same way. Python holds such numbers; they are made only of the
+points that rounded sums leave in doubt.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import frexp
+from typing import Any
+
+import numpy as np
+
+from rocscope import kernels
+from rocscope._base.arrays import Array
+
+Sums = tuple[list[int], list[int]]
+"""True and false positives at some points, as whole numbers of any size."""
+
+UNIT = 1 << 1074
+"""How many units a weight of 1 is."""
+
+_FRACTION = 52
+_LOWER_HALF = 27
+_GROUPS = 512
+_LEAST_TOTAL = 1e-100
+_AT_ONCE = 256
+
+
+def running(counts: Array) -> Array:
+    """Return running sums, from 0 on: one more than there are counts; of weights with what rounding left of each.
+
+    So no sum is off by more than its last digit, and none is below the one before it.
+
+    Examples
+    --------
+    >>> running(np.array([1e17, 1.0, 15.0])).tolist()
+    [0.0, 1e+17, 1e+17, 1.0000000000000002e+17]
+    """
+    sums = np.zeros(counts.size + 1, counts.dtype)
+    if counts.dtype.kind == "f" and counts.size >= kernels.SMALL:
+        kernels.weights.running(counts, sums[1:])
+        return sums
+    counts.cumsum(out=sums[1:])
+    if counts.dtype.kind == "f":
+        before, after = sums[:-1], sums[1:]
+        part = after - before
+        rest = before - (after - part)
+        rest += counts - part
+        after += np.cumsum(rest)
+    return sums
+
+
+def is_moderate(total: float) -> bool:
+    """Whether products of sums up to a total are within what floats can hold."""
+    return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL
+
+
+def scale_of(total: float) -> float:
+    """Return a power of two times which a total is about 2⁵⁰⁰, so that products of small shares of it are no 0.
+
+    Examples
+    --------
+    >>> scale_of(0.25) == 2.0**501, scale_of(2.0**600) == 2.0**-101
+    (True, True)
+    """
+    return 2.0 ** min(500 - frexp(total)[1], 1023)
+
+
+def rounded(numbers: list[int]) -> Array:
+    """Return whole numbers of the unit as the nearest floats."""
+    return np.array([number / UNIT for number in numbers], np.float64)
+
+
+def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
+    """Yield the sums of the positives and of the negatives from each bound of rows up to the one before it.
+
+    Parameters
+    ----------
+    signed : array of n weights, negative for negatives
+    bounds : array of decreasing row numbers, from at most n
+    """
+    if signed.size < kernels.SMALL:
+        classes = (signed > 0, signed < 0)
+        yield from zip(*(_sums_of_few(signed, chosen, bounds) for chosen in classes), strict=True)
+        return
+    for first in range(0, bounds.size - 1, _AT_ONCE):
+        chunk = bounds[first : first + _AT_ONCE + 1]
+        groups = np.zeros((chunk.size - 1, 2, _GROUPS, 2), np.int64)
+        kernels.weights.add_whole(signed.view(np.int64), chunk, groups)
+        found = np.zeros((chunk.size - 1, 2), object)
+        for group, half in np.argwhere(groups.any(axis=(0, 1))).tolist():
+            found += groups[:, :, group, half].astype(object) << (4 * group + _LOWER_HALF * half)
+        yield from map(tuple, found.tolist())
+
+
+def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
+    """Do the same for a class of fewer than 2¹⁶ rows, sixteen exponents at a time."""
+    before = np.zeros(signed.size + 1, np.intp)
+    np.cumsum(chosen, out=before[1:])
+    bounds, bits = before[bounds], np.abs(signed[chosen]).view(np.int64)
+    exponent = bits >> _FRACTION
+    digits = (bits & ((1 << _FRACTION) - 1)) | ((exponent > 0).astype(np.int64) << _FRACTION)
+    exponent = (exponent - 1).clip(0)
+    group = exponent >> 4
+    halves = [half << (exponent & 15) for half in (digits & ((1 << _LOWER_HALF) - 1), digits >> _LOWER_HALF)]
+    found: Any = np.zeros(bounds.size - 1, object)
+    sums = np.zeros(bits.size + 1, np.int64)
+    for each in np.flatnonzero(np.bincount(group)).tolist():
+        inside = group == each
+        for half, part in enumerate(halves):
+            np.cumsum(part * inside, out=sums[1:])
+            found += (sums[bounds[:-1]] - sums[bounds[1:]]).astype(object) << (16 * each + _LOWER_HALF * half)
+    return found.tolist()
+
+
+def add_up(sums: Iterator[tuple[int, int]]) -> Sums:
+    """Return running sums of pairs of whole numbers, from (0, 0) on."""
+    tp: list[int] = [0]
+    fp: list[int] = [0]
+    for pos, neg in sums:
+        tp.append(tp[-1] + pos)
+        fp.append(fp[-1] + neg)
+    return tp, fp
+
+
+def condensed(sums: Sums) -> tuple[Array, Array]:
+    """Return few floats that sum exactly to the steps of running sums: of each its step, and the float."""
+    step: list[int] = []
+    signed: list[float] = []
+    for values, sign in zip(sums, (1, -1), strict=True):
+        for index, (before, after) in enumerate(pairwise(values)):
+            left = after - before
+            while left:
+                rest = left & ((1 << max(left.bit_length() - _FRACTION - 1, 0)) - 1)
+                step.append(index)
+                signed.append(sign * ((left - rest) / UNIT))
+                left = rest
+    return np.array(step, np.intp), np.array(signed)

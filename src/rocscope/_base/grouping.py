@@ -1,0 +1,163 @@
+"""Rows by the values of a column: the rows of all values are found by one sort, however many there are."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import kernels
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.columns import told_apart
+from rocscope._base.threads import in_threads
+from rocscope.errors import InputError
+
+Made = TypeVar("Made")
+
+_SPREAD = 4  # up to so many times as many whole numbers as rows are looked up in a table, which takes no sort
+_MOST_SHORT = 2**31 - 1
+
+
+class Named(Mapping[Hashable, Made]):
+    """A mapping from the values of a column, in their order, to what is made of the rows of each when asked for.
+
+    Attributes
+    ----------
+    names : array of the distinct values
+    """
+
+    def __init__(self, names: Array, make: Callable[[int], Made]) -> None:
+        self.names = names
+        self._make = make
+
+    @cached_property
+    def _names(self) -> list[Hashable]:
+        return list(self.names) if self.names.dtype.kind in "mM" else self.names.tolist()
+
+    @cached_property
+    def _position(self) -> dict[Hashable, int]:
+        return {name: i for i, name in enumerate(self._names)}
+
+    def __getitem__(self, name: Hashable) -> Made:
+        return self._make(self._position[name])
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return self.names.size
+
+
+def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Named[Made]:
+    """Return what `make` makes of the numbers of the rows of each fold, repeat or segment.
+
+    Examples
+    --------
+    >>> found = parts("segment", np.array(["s", "n", "s"]), lambda rows: rows.tolist())
+    >>> list(found), found["s"]
+    (['n', 's'], [0, 2])
+    """
+    values, code = numbered(name, column)
+    order, bounds = deal(code, np.arange(code.size), values.size)
+    return Named(values, lambda i: make(order[bounds[i] : bounds[i + 1]]))
+
+
+def masks_of(name: str, column: Array | None) -> Named[NDArray[np.bool_]]:
+    """Return the mask of each value of a fold, repeat or segment column."""
+
+    def mask(rows: Array) -> NDArray[np.bool_]:
+        found = np.zeros(0 if column is None else column.size, bool)
+        found[rows] = True
+        return found
+
+    return parts(name, column, mask)
+
+
+def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
+    """Return the distinct values of a fold, repeat or segment column in their order, and the place of each row's.
+
+    Examples
+    --------
+    >>> values, place = numbered("segment", np.array([7, 5, 7]))
+    >>> values, place.tolist()
+    (array([5, 7]), [1, 0, 1])
+    """
+    if column is None:
+        where = "Predictions" if name == "repeat" else "Predictions or rocscope.read"
+        raise InputError(f"there is no {name} column", hint=f"pass {name}= to {where}")
+    texts = told_apart(column)
+    if texts is not None:
+        return texts
+    check.check_present(column, name, InputError)
+    try:
+        names, places = number([column])
+        code = places(column)
+    except TypeError:  # names of mixed types have no order
+        seen: dict[Any, int] = {}
+        code = np.array([seen.setdefault(value, len(seen)) for value in column.tolist()])
+        names = np.empty(len(seen), object)
+        names[:] = list(seen)
+    return names, code
+
+
+def number(chunks: Sequence[Array]) -> tuple[Array, Callable[[Array], Array]]:
+    """Return the distinct values of all chunks in their order, and what tells the places of the entries of a chunk.
+
+    Examples
+    --------
+    >>> values, places = number([np.array([7, 5]), np.array([9, 7])])
+    >>> values, places(np.array([7, 5])).tolist()
+    (array([5, 7, 9]), [1, 0])
+    """
+    if all(chunk.dtype.kind in "iu" for chunk in chunks):
+        lowest, highest = zip(*in_threads(lambda chunk: (chunk.min().item(), chunk.max().item()), chunks), strict=True)
+        low, high = min(lowest), max(highest)
+        if high - low <= _SPREAD * sum(chunk.size for chunk in chunks):
+            return _looked_up(chunks, low, high - low)
+    if len(chunks) == 1:
+        names, code = np.unique(chunks[0], return_inverse=True)
+        return names, lambda _: code
+    names = np.unique(np.concatenate([np.unique(chunk) for chunk in chunks]))
+    return names, names.searchsorted
+
+
+def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, Callable[[Array], Array]]:
+    kind = np.result_type(*chunks)
+    wide = np.dtype(np.uint64 if kind.kind == "u" else np.int64)
+
+    def above(chunk: Array) -> Array:
+        return chunk.astype(wide, copy=False) - wide.type(low) if low else chunk
+
+    def mark(chunk: Array) -> None:
+        if chunk.size < kernels.SMALL:
+            there[above(chunk)] = True
+        else:
+            kernels.groups.mark(chunk, wide.type(low), there)
+
+    there = np.zeros(spread + 1, bool)
+    in_threads(mark, chunks)
+    names = (np.flatnonzero(there).astype(wide) + wide.type(low)).astype(kind)
+    if names.size > spread:  # none is missing
+        return names, above
+    place = np.cumsum(there, dtype=np.int64 if names.size > _MOST_SHORT else np.int32) - 1
+    return names, lambda chunk: place[above(chunk)]
+
+
+def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int64]]:
+    """Return values by their slot, in each as they came, and where every slot begins (and the last ends).
+
+    Examples
+    --------
+    >>> deal(np.array([2, 0, 2]), np.array([5, 6, 7]), 3)
+    (array([6, 5, 7]), array([0, 1, 1, 3]))
+    """
+    if slot.size < kernels.SMALL:  # few are sorted without a compiler
+        return values[np.argsort(slot, kind="stable")], np.cumsum(np.append(0, np.bincount(slot, minlength=slots)))
+    bounds = np.zeros(slots + 1, np.int64)
+    kernels.groups.count(slot, slot.dtype.type(0), bounds[1:])
+    np.cumsum(bounds, out=bounds)
+    dealt = np.empty_like(values)
+    kernels.groups.deal(slot, values, bounds[:-1].copy(), dealt)
+    return dealt, bounds

@@ -1,0 +1,386 @@
+"""Rows sorted by score on all cores: brought into parts that a cache holds first, each of which is sorted there.
+
+Scores as whole numbers that grow with them: their ordered bits, the codes by which scores are compared.
+
+Sorted keys of rows: a score's ordered bits and its label in each (see `kernels.parts.pack`).
+
+Parts of rows by score, for a sort on all cores: about as many rows in each, so that a cache holds one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate, pairwise
+from time import perf_counter
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from rocscope import kernels
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.threads import cores, in_threads, pieces_of
+
+KINDS = {"u": 0, "i": 1, "f": 2}
+"""What the kernels call unsigned, signed and floating-point scores."""
+
+_AT_ONCE = 1 << 15  # what is made on the way to a score then stays in the cache
+
+
+def decode(code: Array, dtype: np.dtype[Any], *, in_place: bool = False) -> Array:
+    """Return the scores whose ordered bits these are, or bring them in their place; see `kernels.ranks.ordered`.
+
+    Examples
+    --------
+    >>> decode(encode(np.array([-1.5, 0.0, 2.0])), np.dtype(np.float64)).tolist()
+    [-1.5, 0.0, 2.0]
+    """
+    scores = code.view(dtype) if in_place else np.empty(code.size, dtype)
+    bits = scores.view(f"u{dtype.itemsize}")
+    top = bits.dtype.type(1 << (dtype.itemsize * 8 - 1))
+
+    def write(rows: slice) -> None:
+        own = code[rows].astype(bits.dtype, copy=False)
+        if dtype.kind == "f":
+            bits[rows] = np.where(own >= top, own ^ top, ~own)
+        else:
+            bits[rows] = own ^ top if dtype.kind == "i" else own
+
+    in_threads(write, pieces_of(code.size, _AT_ONCE))
+    return scores
+
+
+def encode(scores: Array) -> Array:
+    """Return the ordered bits of scores; the reverse of `decode`, but for -0.0, which becomes 0.0."""
+    bits = scores.view(f"u{scores.itemsize}")
+    top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
+    if scores.dtype.kind == "u":
+        return bits
+    return bits ^ top if scores.dtype.kind == "i" else np.where(bits <= top, bits | top, ~bits)
+
+
+def without_signed_zeros(scores: Array) -> Array:
+    """Return scores with 0.0 for -0.0."""
+    return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
+
+
+def count_at_least(threshold: Array, cut: float) -> int:
+    """Count the levels whose score is at least `cut`, comparing exactly: `cut` is not rounded to their type."""
+    dtype = threshold.dtype
+    if dtype.kind == "f":
+        lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    else:
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if cut > highest:
+        return 0
+    if cut <= lowest:
+        return threshold.size
+    below = cast(int, np.searchsorted(threshold[::-1], least_from(cut, dtype), side="left"))
+    return threshold.size - int(below)
+
+
+def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
+    """Return the least score of a type that is not below `cut`, which is within what the type holds."""
+    smallest = dtype.type(cut if dtype.kind == "f" else math.ceil(cut))
+    if smallest.item() < cut:
+        with np.errstate(under="ignore"):  # the number after 0 is meant to be tiny
+            smallest = np.nextafter(smallest, dtype.type(math.inf))
+    return smallest
+
+
+def after_infinity(scores: Array) -> Array:
+    """Return infinity and then the scores, decreasing; as Python integers where float64 would round them."""
+    exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
+    dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
+    return np.concatenate([np.array([np.inf], dtype), scores], dtype=dtype)
+
+
+PairCounts = tuple[int, int, int, int]
+"""Concordant and tied pairs, positives and negatives."""
+
+_TRIED = 1 << 16
+_TRIES = 3
+_WORTH_A_TRY = 1 << 20
+_PART_ROWS = 1 << 19  # rows whose levels are found at a time
+
+
+@dataclass(frozen=True)
+class KeyPart:
+    """Sorted keys of consecutive scores, of which none is elsewhere, in pieces that follow each other upwards.
+
+    `high_bit` is the highest bit of the codes, which is no part of a key; pairs may be counted already.
+    """
+
+    pieces: tuple[Array, ...]
+    high_bit: Any = 0
+    counted: PairCounts | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return sum(piece.size for piece in self.pieces)
+
+    def load(self) -> Array:
+        """Return the keys in one array."""
+        return self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
+
+    @property
+    def pairs(self) -> PairCounts:
+        """Pairs of the rows."""
+        return self.counted or count_pairs(self.load())
+
+
+def count_pairs(keys: Array) -> PairCounts:
+    """Count the pairs of sorted keys.
+
+    Examples
+    --------
+    >>> count_pairs(np.array([2 * 3, 2 * 4, 2 * 4 + 1], np.uint8))  # 3 and 4 without, 4 with a label
+    (1, 1, 1, 2)
+    """
+    concordant, not_above, neg = kernels.ranks.count_key_pairs(keys)
+    return concordant, not_above - concordant, keys.size - neg, neg
+
+
+def sort_pieces(pieces: Sequence[Array], total: int) -> KeyPart:
+    """Sort keys that follow each other in pieces, in place; they are a part of so many in all.
+
+    Their pairs are counted at the same time, as long as the cache holds them.
+
+    Examples
+    --------
+    >>> keys = np.array([4, 9, 1, 3], np.uint8)
+    >>> part = sort_pieces([keys[:2], keys[3:]], 4)
+    >>> keys.tolist(), part.size
+    ([3, 4, 1, 9], 3)
+    """
+    keys = np.concatenate(pieces)
+    if numpy_is_faster(keys.dtype, total):
+        keys.sort()
+    else:
+        kernels.parts.sort_rows(keys, None)
+    start = 0
+    for piece in pieces:
+        piece[:] = keys[start : start + piece.size]
+        start += piece.size
+    return KeyPart(tuple(pieces), counted=count_pairs(keys))
+
+
+def sort_halving(keys: Array) -> list[KeyPart]:
+    """Sort keys in place on all cores, and return them in parts.
+
+    Examples
+    --------
+    >>> [part] = sort_halving(np.array([4, 9, 1, 3], np.uint8))
+    >>> part.load().tolist(), part.pairs
+    ([1, 3, 4, 9], (1, 0, 3, 1))
+    """
+    _halve(keys, cores())
+    number = -(-keys.size // _PART_ROWS)
+    at = (keys[keys.size * part // number] for part in range(1, number))
+    bounds = [0, *(int(keys.searchsorted(key & ~keys.dtype.type(1))) for key in at), keys.size]
+    return [KeyPart((keys[begin:end],)) for begin, end in pairwise(bounds) if begin < end]
+
+
+def _halve(keys: Array, threads: int) -> None:
+    """Sort keys, each half of them in half of the threads."""
+    if threads <= 1 or keys.size < _WORTH_A_TRY:
+        return keys.sort()
+    middle = keys.size // 2
+    keys.partition(middle)
+    in_threads(lambda half: _halve(half, (threads + 1) // 2), (keys[:middle], keys[middle:]), 2)
+    return None
+
+
+def numpy_is_faster(dtype: np.dtype[Any], rows: int, margin: float = 1.0) -> bool:
+    """Whether NumPy's sort takes less than so many times ours: it depends on the instructions that it finds here.
+
+    A try tells, which few rows are not worth.
+    """
+    return rows >= _WORTH_A_TRY and _numpy_to_ours(dtype) < margin
+
+
+@cache
+def _numpy_to_ours(dtype: np.dtype[Any]) -> float:
+    keys = np.random.default_rng(0).integers(0, np.iinfo(dtype).max, _TRIED, dtype)
+
+    def seconds(sort: Any) -> float:
+        own = keys.copy()
+        start = perf_counter()
+        sort(own)
+        return perf_counter() - start
+
+    sorts = np.ndarray.sort, lambda own: kernels.parts.sort_rows(own, None)
+    by_numpy, by_digits = (min(seconds(sort) for _ in range(_TRIES)) for sort in sorts)
+    return by_numpy / by_digits
+
+
+_BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores
+_STRETCH = 1 << 15
+_SAMPLED = 1 << 10  # rows of each stretch
+_MOST_SAMPLED = 1 << 20  # about: some thousand tell where a part ends, however many rows there are
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts that ascend, each of consecutive buckets of scores, whose ordered bits agree in all but the lowest.
+
+    No part has scores of which the highest bit is 0 and others: these are from part `middle` on. `where` tells
+    `kernels.parts.find_parts` the part of a score.
+    """
+
+    number: int
+    middle: int
+    where: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, pieces: Sequence[Array], kind: int, number: int, least_shift: int = 0) -> "Parts":
+        """Return about so many parts, for scores given by their bits.
+
+        Parameters
+        ----------
+        pieces : arrays of unsigned whole numbers, none of them empty
+        kind : int
+            What `kernels.ranks.ordered` calls the type of scores.
+        number : int
+        least_shift : int
+            How many of the lowest bits part nothing.
+        """
+        step = max(sum(bits.size for bits in pieces) * _SAMPLED // (_STRETCH * _MOST_SAMPLED), 1)
+        sample = np.concatenate([_sample(bits)[::step] for bits in pieces])
+        ends = _ends(sample, kind)
+        spread = sum(int(last) - int(first) for first, last in ends)
+        shift = max(spread.bit_length() - _BUCKET_BITS, least_shift)
+        ends >>= np.uint64(shift)
+        top = 1 << (8 * sample.itemsize - 1)
+        ends[:, 0] -= ends[:, 0] > np.array([0, top >> shift], np.uint64)  # a bucket more for what no sample shows
+        ends[:, 1] += ends[:, 1] < np.array([(top - 1) >> shift, (2 * top - 1) >> shift], np.uint64)
+        where = kind, ends, np.uint64(shift)
+        bucket = np.empty(sample.size, np.uint16)
+        kernels.parts.find_buckets(sample, *where, bucket)
+        middle, others = (ends[:, 1] - ends[:, 0] + np.uint64(1)).tolist()
+        buckets = middle + others
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(bucket, minlength=buckets))])
+        begins = np.zeros(buckets + 1, np.bool_)
+        begins[bounds.searchsorted(np.arange(1, number) * (bounds[-1] / number), side="right") - 1] = True
+        begins[[1, middle - 1, middle, middle + 1, buckets - 1]] = True  # these buckets are parts of their own
+        begins[0] = False
+        part = np.cumsum(begins, dtype=np.uint16)
+        return cls(int(part[buckets - 1]) + 1, int(part[middle]), (*where, part))
+
+    def deal(self, bits: Array, positive: NDArray[np.uint8] | None, keys: Array) -> list[Array]:
+        """Write the keys of scores, part by part, and return those of each part; without labels bits are keys."""
+        where, sizes = np.empty(bits.size, np.uint16), np.zeros(self.number, np.uint64)
+        kernels.parts.find_parts(bits, *self.where, where, sizes)
+        ends = np.cumsum(sizes, dtype=np.uint64)
+        kernels.parts.deal(bits, positive, None, self.where[0], where, ends - sizes, keys, None)
+        return [keys[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+
+
+def runs_of_parts(dealt: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:
+    """Return what each part has of pieces, which were dealt one by one."""
+    return [tuple(run for run in runs if run.size) for runs in zip(*dealt, strict=True)]
+
+
+def _ends(sample: Array, kind: int) -> Array:
+    """Return the lowest and the highest ordered bits of each half; one next to the other half where there are none."""
+    top = 1 << (8 * sample.itemsize - 1)
+    ends = np.array([[2 * top - 1, 0], [2 * top - 1, 0]], np.uint64)
+    kernels.parts.widen(sample, kind, ends)
+    for half, nearest in enumerate((top - 1, top)):
+        if ends[half, 0] > ends[half, 1]:
+            ends[half] = nearest
+    return ends
+
+
+def _sample(bits: Array) -> Array:
+    """Return some rows of every stretch."""
+    whole = bits[: bits.size // _STRETCH * _STRETCH]
+    return whole.reshape(-1, _STRETCH)[:, :_SAMPLED].ravel() if whole.size else bits
+
+
+_LEFT_OUT = 1.5  # so much more may a sort of keys take that need not be brought into parts
+_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19
+_PIECES = 16
+_PART_BYTES = 1 << 20  # bytes of rows
+_MOST_PARTS = 512  # more would be written to at a time than the processor keeps the pages of
+
+
+def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[KeyPart], list[KeyPart]]:
+    """Return the keys of rows in parts that ascend: of scores whose highest ordered bit is 1, and of others.
+
+    `kind` is what `kernels.ranks.ordered` calls the type of scores; for keys see `kernels.parts.pack`.
+    """
+    labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
+    if numpy_is_faster(bits.dtype, bits.size, _LEFT_OUT):
+        upper, lower = map(sort_halving, _packed(labels, bits, kind))
+        return upper, lower
+    keys = np.empty_like(bits)
+    parts, pieces = _parts_of(bits, kind, bits.itemsize)
+    dealt = in_threads(lambda rows: parts.deal(bits[rows], labels[rows], keys[rows]), pieces)
+    runs = runs_of_parts(dealt)
+    upper, lower = ([part for part in half if part] for half in (runs[parts.middle :], runs[: parts.middle]))
+    found = in_threads(lambda part: sort_pieces(part, keys.size), upper + lower)
+    return found[: len(upper)], found[len(upper) :]
+
+
+def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:
+    """Return the ordered bits of scores, increasing, and weights, negative for negatives; equal scores stay in order.
+
+    `kind` is what `kernels.ranks.ordered` calls the type of scores.
+    """
+    labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
+    codes, signed = np.empty(bits.size, np.uint64), np.empty_like(weight)
+    parts, pieces = _parts_of(bits, kind, codes.itemsize + signed.itemsize)
+    where, sizes = np.empty(bits.size, np.uint16), np.zeros((len(pieces), parts.number), np.uint64)
+
+    def find(piece: int) -> None:
+        rows = pieces[piece]
+        kernels.parts.find_parts(bits[rows], *parts.where, where[rows], sizes[piece])
+
+    def deal(piece: int) -> None:
+        rows = pieces[piece]
+        own = bits[rows], labels[rows], weight[rows], kind, where[rows]
+        kernels.parts.deal(*own, filled[piece], codes, signed)
+
+    in_threads(find, range(len(pieces)))
+    filled = np.cumsum(sizes.T, dtype=np.uint64).reshape(sizes.T.shape).T - sizes
+    bounds = [*filled[0].tolist(), bits.size]
+    in_threads(deal, range(len(pieces)))
+    slices = [slice(begin, end) for begin, end in pairwise(bounds)]
+    in_threads(lambda own: kernels.parts.sort_rows(codes[own], signed[own]), slices)
+    return codes, signed
+
+
+def _bits(column: Array, kind: DTypeLike) -> Array:
+    """Return a column as whole numbers, which are not to be written to: loops then are compiled for this alone."""
+    return check.read_only(column.view(kind))
+
+
+def _parts_of(bits: Array, kind: int, width: int) -> tuple[Parts, list[slice]]:
+    """Return parts for scores of rows that take so many bytes, and the pieces in which these are brought into them."""
+    number = min(-(-bits.size * width // _PART_BYTES), _MOST_PARTS)
+    pieces = pieces_of(bits.size, min(max(-(-bits.size // _PIECES), _LEAST_PIECE), _MOST_PIECE))
+    return Parts.of([bits[rows] for rows in pieces], kind, number), pieces
+
+
+def _packed(labels: Array, bits: Array, kind: int) -> tuple[Array, Array]:
+    """Return the keys of scores whose highest ordered bit is 1, and of others."""
+    pieces = pieces_of(bits.size, -(-bits.size // cores()))  # few: no two write to the same large page of memory
+    keys = np.empty_like(bits)
+    borders = in_threads(lambda rows: kernels.parts.pack(bits[rows], labels[rows], kind, keys[rows]), pieces)
+    at = [0, *accumulate(borders)]
+    if at[-1] in (0, keys.size):
+        return keys[at[-1] :], keys[: at[-1]]
+    upper, lower = np.empty(keys.size - at[-1], keys.dtype), np.empty(at[-1], keys.dtype)
+
+    def bring_together(piece: int) -> None:
+        own, border, before = keys[pieces[piece]], borders[piece], at[piece]
+        above = pieces[piece].start - before
+        lower[before : before + border] = own[:border]
+        upper[above : above + own.size - border] = own[border:]
+
+    in_threads(bring_together, range(len(pieces)))
+    return upper, lower

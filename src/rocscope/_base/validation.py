@@ -1,0 +1,396 @@
+"""Checks at the edge: anything array-like in, one canonical array out, or an error that says how to go on.
+
+Nothing behind this module checks its input again.
+"""
+
+import math
+import secrets
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base.arrays import Array
+from rocscope._base.arrays import as_array as as_array
+from rocscope._base.arrays import ranks_there as ranks_there
+from rocscope._base.columns import all_finite, as_written, ends_and_sum, told_apart, unpacked, zeros_and_ones
+from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError
+from rocscope.errors import listing as listing
+from rocscope.errors import one_of as one_of
+
+_MOST_WHOLE = 2**62
+_SEED_BITS = 32
+_MOST_TIMES = 2**31  # repetitions, bins or rows of a table: more are a mistake
+_MOST_SHOWN = 120
+
+
+def check_column(values: Any, name: str, n: int | None = None) -> Array:
+    """Return `values` as a one-dimensional array, of `n` entries when `n` is given."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        masked = int(np.ma.getmaskarray(values).sum())
+        raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
+    try:
+        array = as_array(values)
+    except ValueError as error:  # rows of different lengths
+        raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
+    except Exception as error:  # what an array of another library says of itself
+        raise ShapeError(name, expected="a one-dimensional array", got=f"{type(values).__name__}: {error}") from error
+    if isinstance(values, list | tuple) and array.dtype != object:
+        array = as_written(values, array, name)
+    if array.ndim == 0:
+        raise ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        hint = "pass a mapping from model name to column to give several models" if array.ndim == 2 else ""
+        raise ShapeError(name, expected="a one-dimensional array", got=f"shape {array.shape}", hint=hint)
+    if array.size == 0:
+        raise ShapeError(name, expected="at least one row", got="none")
+    if n is not None and array.size != n:
+        raise ShapeError(
+            name,
+            expected=f"one entry per label ({n})",
+            got=str(array.size),
+            hint="labels and columns must come from the same rows",
+        )
+    return array
+
+
+def check_labels(
+    y_true: Any, pos_label: Any = None, name: str = "y_true", rows: Sequence[int] | None = None
+) -> NDArray[np.bool_]:
+    """Return True where a label is the positive one.
+
+    Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood. `rows` are the numbers of the rows, where
+    they are not from 0 on.
+    """
+    labels = check_column(y_true, name)
+    check_present(labels, name, LabelError)
+    if pos_label is None:
+        return _binary_labels(labels, name, rows)
+    positive = _equal(labels, pos_label)
+    others = labels[~positive]
+    if others.size and not np.asarray(others == others[0]).all():
+        seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
+        if not positive.any():
+            raise LabelError(f"pos_label={shown(pos_label)} is not among the labels", got=seen)
+        got = seen + _third(labels, rows)
+        raise LabelError(name, expected="two classes", got=got, hint="keep the rows of two classes first")
+    return positive.astype(np.bool_, copy=False)
+
+
+def _equal(labels: Array, pos_label: Any) -> NDArray[np.bool_]:
+    """Return True where a label is the positive one, which is one thing: a text, a number, a date."""
+    if isinstance(pos_label, np.ndarray) and pos_label.ndim == 0:
+        pos_label = pos_label.item()
+    try:
+        hash(pos_label)
+        positive = np.asarray(labels == pos_label)
+    except Exception as error:  # of a list; of a number beyond the labels' type; of an array of another library
+        if isinstance(error, OverflowError):
+            return np.zeros(labels.shape, dtype=np.bool_)
+        raise LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
+    return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)
+
+
+def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDArray[np.bool_]:
+    if labels.dtype == np.bool_:
+        return labels
+    if labels.dtype.kind in "iu" and (positive := zeros_and_ones(labels)) is not None:
+        return positive
+    if labels.dtype.kind in "iufO":
+        positive = np.asarray(labels == 1, dtype=np.bool_)
+        if any((positive | (labels == negative)).all() for negative in (0, -1)):
+            return positive
+    seen = distinct(labels)
+    hint = (
+        "name the positive class with pos_label (--pos-label)"
+        if len(seen) <= 2
+        else "keep the rows of two classes first"
+    )
+    got = listing(seen) + _third(labels, rows)
+    raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
+
+
+def _third(labels: Array, rows: Sequence[int] | None) -> str:
+    """Say where a third label comes up, if one does."""
+    others = np.asarray(labels != labels[0])
+    if others.any():
+        others &= np.asarray(labels != labels[others.argmax()])
+    if not others.any():
+        return ""
+    place = int(others.argmax())
+    label = labels[place]
+    shown = label.item() if isinstance(label, np.generic) else label
+    return f" ({shown!r} first in row {place if rows is None else rows[place]})"
+
+
+def check_present(column: Array, subject: str, error: type[InputError]) -> None:
+    """Refuse a column with missing entries."""
+    if column.dtype.kind in "biu":
+        return
+    absent = missing(column)
+    if absent.any():
+        raise error(
+            subject,
+            expected="a value in every row",
+            got=count_and_first(absent, "missing"),
+            hint="drop those rows first",
+        )
+
+
+def missing(column: Array) -> NDArray[np.bool_]:
+    """Return where an entry is None, NaN, NaT or NA."""
+    if column.dtype.kind in "fmM":
+        return np.isnan(column)
+    if column.dtype.kind != "O":
+        return np.zeros(column.shape, dtype=bool)
+    return np.fromiter((_is_missing(value) for value in column), dtype=bool, count=column.size)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
+
+
+def distinct(values: Array) -> list[Any]:
+    """Return the different values of an array, in order where they have one."""
+    texts = told_apart(values)
+    try:
+        unique = np.unique(values) if texts is None else texts[0]
+        return list(unique) if unique.dtype.kind in "mM" else unique.tolist()
+    except TypeError:  # labels of mixed types have no order
+        return list({repr(value): value for value in values.tolist()}.values())
+
+
+def count_and_first(bad: NDArray[np.bool_], what: str) -> str:
+    """Return the words for "got": how many rows are bad, and the first, counted from 0."""
+    count, first = count_and_place(bad)
+    return so_many(count, what, first)
+
+
+def count_and_place(bad: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return how many rows are bad, and the number of the first."""
+    return int(bad.sum()), int(bad.argmax())
+
+
+def so_many(count: int, what: str, first: int) -> str:
+    """Return the words for "got" where so many rows are bad, the first of them in row `first`."""
+    return f"{count} {what}, the first in row {first}"
+
+
+def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> Array:
+    """Return finite scores in their own type; booleans become 0 and 1."""
+    scores = check_column(y_score, name, n)
+    if scores.dtype == np.bool_:
+        return scores.view(np.uint8)
+    if scores.dtype.kind == "O":
+        scores = unpacked(scores, missing(scores), name, ScoreError)
+    if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
+        raise ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
+    if scores.dtype.kind == "f" and not all_finite(scores):
+        got = count_and_first(~np.isfinite(scores), "missing or infinite")
+        hint = "drop those rows first (rocscope.read has missing='drop')"
+        raise ScoreError(name, expected="finite scores", got=got, hint=hint)
+    return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
+
+
+def check_weights(sample_weight: Any, n: int) -> Array | None:
+    """Return weights as int64 (exact counts) or float64, or None where none are given."""
+    if sample_weight is None:
+        return None
+    weight = check_column(sample_weight, "sample_weight", n)
+    if weight.dtype.kind == "O":
+        weight = unpacked(weight, missing(weight), "sample_weight", WeightError)
+    if weight.dtype.kind not in "biuf":
+        raise WeightError("sample_weight", expected="numbers", got=f"values of type {weight.dtype}")
+    lowest, highest, total = ends_and_sum(weight)
+    _check_total("sample_weight", total, weight)
+    weight = weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
+    if not lowest >= 0 or highest == np.inf:  # also where they are NaN
+        raise weights_error(*count_and_place(~(np.isfinite(weight) & (weight >= 0))))
+    check_some_weight(highest > 0)
+    return weight
+
+
+def require_whole_weights(weight: Array | None) -> None:
+    """Refuse weights that are not counts of rows."""
+    if weight is not None and weight.dtype.kind == "f":
+        hint = "scale them to whole numbers"
+        raise WeightError("sample_weight", expected="whole numbers", got="fractions", hint=hint)
+
+
+def weights_error(count: int, first: int) -> WeightError:
+    """Return the error for so many weights that cannot be used, the first of them in row `first`."""
+    got = so_many(count, "negative, missing or infinite", first)
+    return WeightError("sample_weight", expected="finite weights of at least 0", got=got)
+
+
+def check_some_weight(any_above_zero: bool) -> None:
+    """Raise unless some weight is above 0."""
+    if not any_above_zero:
+        raise WeightError("sample_weight", expected="a weight above 0", got="only zeros")
+
+
+def check_level(level: float) -> float:
+    """Return a confidence level, a number between 0 and 1."""
+    if not (is_number(level) and 0 < level < 1):
+        hint = f"write {level:g} % as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
+        raise InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
+    return float(level)
+
+
+def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
+    """Return `value` if it is one of the known names."""
+    if not (isinstance(value, str) and value in known):
+        raise InputError(name, expected=one_of(str(value), known), got=shown(value))
+    return value
+
+
+def check_text(name: str, value: Any) -> str:
+    """Return a text, of which whoever uses it says what it may be."""
+    if not isinstance(value, str):
+        raise InputError(name, expected="a text", got=shown(value))
+    return value
+
+
+def check_groups(values: Any, name: str, n: int) -> NDArray[np.intp]:
+    """Return the group of each row, such as its patient, as numbers from 0."""
+    column = check_column(values, name, n)
+    texts = told_apart(column)
+    if texts is not None:
+        return texts[1].astype(np.intp)
+    check_present(column, name, InputError)
+    try:
+        return np.unique(column, return_inverse=True)[1]
+    except TypeError:  # names of mixed types have no order
+        codes: dict[Any, int] = {}
+        return np.array([codes.setdefault(value, len(codes)) for value in column.tolist()], dtype=np.intp)
+
+
+def check_total(subject: str, *columns: Array) -> None:
+    """Refuse weights or counts whose running sums 64 bits might not hold."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        _check_total(subject, sum(column.sum(dtype=np.float64).item() for column in columns), *columns)
+
+
+def _check_total(subject: str, total: float, *columns: Array) -> None:
+    expected, hint = "numbers with a finite sum", "scale them down: only their ratios count"
+    if all(column.dtype.kind != "f" for column in columns):
+        check_whole_total(subject, total)
+    elif total == np.inf and all(np.isfinite(column).all() for column in columns):
+        raise WeightError(subject, expected=expected, got="more than 1.8e308", hint=hint)
+
+
+def check_whole_total(subject: str, total: float) -> None:
+    """Refuse a sum of whole weights that 64 bits might not hold."""
+    if total > _MOST_WHOLE:
+        raise WeightError(
+            subject,
+            expected="whole numbers that sum to at most 2^62",
+            got=f"{total:.6g}",
+            hint="scale them down or pass them as floats",
+        )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number and not NaN."""
+    return isinstance(value, Real) and value == value
+
+
+def check_number(
+    value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
+) -> Any:
+    """Return a number that is finite, at least `least` and above `above`; `expected` says so in words."""
+    if not (is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above):
+        raise InputError(name, expected=expected, got=repr(value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def check_whole(value: Any, name: str, least: int = 1) -> int:
+    """Return a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(name, expected=f"a whole number of at least {least}", got=shown(value))
+    if value >= _MOST_TIMES:
+        raise InputError(name, expected="a whole number below 2^31", got=shown(value))
+    return int(value)
+
+
+def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
+    """Return a column of finite numbers, `n` of them when `n` is given, as float64."""
+    numbers = check_column(values, name, n)
+    if numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+        raise InputError(name, expected="finite numbers", got=shown(values))
+    return numbers.astype(np.float64)
+
+
+def check_function(value: Any, name: str) -> Any:
+    """Return what can be called."""
+    if not callable(value):
+        raise InputError(name, expected="a function", got=shown(value))
+    return value
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed: a whole number itself; else one drawn from a Generator or RandomState, or, for None, by chance."""
+    if random_state is None:
+        return secrets.randbits(_SEED_BITS)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**_SEED_BITS))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**_SEED_BITS, dtype=np.int64))
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not (whole and 0 <= random_state < 2**_SEED_BITS):
+        expected = f"a whole number from 0 to 2^{_SEED_BITS} - 1, a Generator, a RandomState or None"
+        raise InputError("random_state", expected=expected, got=repr(random_state))
+    return int(random_state)
+
+
+def check_random_state(random_state: Any) -> "np.random.Generator":
+    """Return the generator that a random state stands for."""
+    return np.random.default_rng(seed_of(random_state))
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a share strictly between 0 and 1."""
+    if not (is_number(value) and 0 < value < 1):
+        raise InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5 % as 0.05")
+    return float(value)
+
+
+def is_frame(values: Any) -> bool:
+    """Whether values are a data frame of any library: something with named columns."""
+    columns = getattr(values, "columns", None)
+    return hasattr(values, "column_names") or not (columns is None or callable(columns) or isinstance(columns, Mapping))
+
+
+def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
+    """Return a mapping as it is; anything else as that which every name has.
+
+    Examples
+    --------
+    >>> by_name(0.5, ["a", "b"]), by_name({"a": 0.5}, ["a", "b"])
+    ({'a': 0.5, 'b': 0.5}, {'a': 0.5})
+    """
+    return dict(cast(Mapping[Any, Any], value)) if isinstance(value, Mapping) else dict.fromkeys(names, value)
+
+
+def settle(instance: object, **values: Any) -> None:
+    """Set attributes of a frozen dataclass while it is made: what was given becomes what its methods may rely on."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+
+
+def read_only(array: Array) -> Array:
+    """Return a view of `array` that cannot be written through."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it: in one short line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"

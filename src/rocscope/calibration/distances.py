@@ -1,0 +1,374 @@
+"""How far predicted probabilities lie from how often the event happened: ECE and its kin, smooth ECE, ICI.
+
+Distances from calibration of many samples of labels at once, and their intervals by inverted tests.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy.fft import dct, idct
+from scipy.optimize import brentq, isotonic_regression
+from scipy.special import ndtr
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.calibration.bins import Strategy, binned, sums
+from rocscope.calibration.inversion import Direction, Inverted, invert
+from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
+from rocscope.calibration.outcomes import Outcomes, Shift, outcomes, pav_values
+from rocscope.core.result import Result
+from rocscope.errors import InputError
+
+DRAWS, DRAWS_ALONG = 999, 199
+"""From the probabilities, for a p-value, and from each curve on the way, for the ends of intervals."""
+
+_MOST_LEVELS, _GROUPS, _ENDS, _HUNDREDTHS = 640, 250, 16, np.arange(1, 100) / 100
+INDEX = {"ici": 1, "ici_quadratic": 2}
+"""The index by the degree of its LOESS."""
+
+
+def grouped(sample: Outcomes) -> Outcomes:
+    """Gather neighbouring rows above 640 levels: 250 groups, split at hundredths, and both ends as they are."""
+    size = sample.score.size
+    if size <= _MOST_LEVELS:
+        return sample
+    ends = np.append(np.arange(_ENDS), np.arange(size - _ENDS, size))
+    starts = np.unique(np.concatenate([sample.starts(_GROUPS), np.searchsorted(sample.score, _HUNDREDTHS), ends]))
+    return sample.merged(starts[starts < size])
+
+
+def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
+    """Return the Brier score less that of the PAV values, of each sample of labels; squares of labels cancel."""
+    score, total = sample.score, sample.total
+    fitted = np.array([isotonic_regression(row / total, weights=total).x for row in pos]).clip(0, 1)
+    weighted, rows = (pos, total) if shift is None else shift.of_counts(pos, total)
+    if shift is not None:
+        fitted = shift.of_chance(fitted)
+    beyond = score - fitted
+    return np.sum(beyond * (rows * (score + fitted) - 2 * weighted), axis=-1) / sample.n
+
+
+def quantiles(distance: Array, rows: Array, shares: Any) -> Array:
+    """Return quantiles of distances over rows, between neighbouring rows as R and NumPy have them (type 7)."""
+    order = np.argsort(distance, axis=-1)
+    distance = np.take_along_axis(distance, order, axis=-1)
+    reached = np.cumsum(np.take_along_axis(np.broadcast_to(rows, distance.shape), order, axis=-1), axis=-1)
+    columns = []
+    for share in shares:
+        place = share * np.maximum(reached[..., -1:] - 1, 0)
+        below = np.floor(place + 1e-9)
+        ends = []
+        for row in (below, below + 1):
+            level = (reached <= row + 1e-9).sum(axis=-1, keepdims=True).clip(max=distance.shape[-1] - 1)
+            ends.append(np.take_along_axis(distance, level, axis=-1)[..., 0])
+        part = (place - below)[..., 0].clip(0, 1)
+        columns.append(ends[0] + part * (ends[1] - ends[0]))
+    return np.stack(columns, axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """How to find all distances of samples of labels at the probabilities of some outcomes.
+
+    Attributes
+    ----------
+    sample : Outcomes
+    shift : Shift
+    bins : int
+        Of the expected calibration errors.
+    """
+
+    sample: Outcomes
+    shift: Shift
+    bins: int
+
+    @cached_property
+    def _fits(self) -> Mapping[str, LoessFit]:
+        return {name: loess_fit(self.sample, DEFAULT_SPAN[degree], degree) for name, degree in INDEX.items()}  # pyright: ignore[reportArgumentType]
+
+    @cached_property
+    def _first(self) -> Mapping[str, Array]:
+        ways: Any = {"ece": "uniform", "ece_equal_mass": "quantile"}
+        starts = {name: binned(self.sample, bins=self.bins, strategy=way).first for name, way in ways.items()}
+        return {name: np.unique(first[first < self.sample.score.size]) for name, first in starts.items()}
+
+    def from_bins(self, chance: Array, rows: Array) -> dict[str, Array]:
+        """Return the expected calibration errors of shares at each level."""
+        excess, n = (chance - self.sample.score) * rows, rows.sum(axis=-1)
+        found = {}
+        for name, first in self._first.items():
+            total = np.abs(np.add.reduceat(excess, first, axis=-1))
+            found[name] = total.sum(axis=-1) / n
+            if name == "ece":
+                size = np.add.reduceat(np.broadcast_to(rows, excess.shape), first, axis=-1)
+                found["mce"] = np.divide(total, size, out=np.zeros_like(total), where=size > 0).max(axis=-1)
+        return found
+
+    def from_curve(self, chance: Array, rows: Array, name: str = "ici") -> dict[str, Array]:
+        """Return the distances between probabilities and a curve: mean over rows, quantiles, largest."""
+        distance = np.abs(chance - self.sample.score)
+        found = {name: (distance * rows).sum(axis=-1) / rows.sum(axis=-1)}
+        if name == "ici":
+            middle = quantiles(distance, rows, (0.5, 0.9))
+            found |= {"e50": middle[..., 0], "e90": middle[..., 1], "emax": distance.max(axis=-1)}
+        return found
+
+    def of_labels(self, pos: Array) -> dict[str, Array]:
+        """Return all but the miscalibration of the Brier score, for samples of labels."""
+        weighted, rows = self.shift.of_counts(pos, self.sample.total)
+        found = self.from_bins(np.divide(weighted, rows, out=np.zeros_like(pos), where=rows > 0), rows)
+        for name, fit in self._fits.items():
+            curve = self.shift.of_chance(fit.at_levels(pos).clip(0, 1))
+            found |= self.from_curve(curve, rows, name)
+        return found
+
+    def of_chances(self, chance: Array) -> dict[str, Array]:
+        """Return the same without noise, and the miscalibration, for curves of true chances."""
+        total = self.sample.total
+        rows = self.shift.of_counts(self.shift.in_sample(chance) * total, total)[1]
+        found = self.from_bins(chance, rows)
+        for name in INDEX:
+            found |= self.from_curve(chance, rows, name)
+        squared = ((chance - self.sample.score) ** 2 * rows).sum(axis=-1) / self.sample.n
+        return found | {"miscalibration": squared}
+
+    def inverted(self, *, level: float, draws: int, random_state: Any) -> Inverted:
+        """Return intervals and p-values of all distances."""
+        sample, shift = self.sample, self.shift
+        smooth = self._fits["ici"].at_levels(sample.pos).clip(0, 1)
+        steps = Direction(
+            shift.of_chance(pav_values(sample)),
+            lambda pos: self.of_labels(pos) | {"miscalibration": miscalibration(sample, pos, shift)},
+            self.of_chances,
+            reach=("miscalibration",),
+        )
+        curve = Direction(shift.of_chance(smooth), self.of_labels, self.of_chances)
+        rng = check.check_random_state(random_state)
+        options = {"level": level, "draws": draws, "draws_along": DRAWS_ALONG, "rng": rng}
+        return invert(sample, shift, (steps, curve), **options)
+
+
+Convention = Literal["val.prob", "austin"]
+_DEGREES: dict[str, Degree] = {"val.prob": 1, "austin": 2}
+_CELLS = 8192
+_NARROWEST = 4 / _CELLS
+
+
+def calibration_error(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    norm: Literal["l1", "l2", "max"] = "l1",
+    bins: int = 10,
+    strategy: Strategy = "uniform",
+    debiased: bool = False,
+    target_prevalence: float | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Expected or maximum calibration error: distance of mean probability and share of positives over bins.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
+    norm : {"l1", "l2", "max"}
+        Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
+    bins, strategy : see `rocscope.calibration_curve`
+        "uniform" is the usual ECE, "quantile" that of equal mass.
+    debiased : bool
+        Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+    InputError
+        If an option makes no sense.
+
+    Notes
+    -----
+    Depends on the bins, and without debiasing is above 0 for a calibrated model: it grows with the number of bins
+    and shrinks with that of rows. The debiased square takes ȳ(1 − ȳ)/(n − 1) off each bin; the debiased mean takes
+    off the bias of a normal ȳ. Bins of one row are left as they are.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht 2015, AAAI. Kumar, Liang & Ma 2019, "Verified uncertainty calibration", NeurIPS.
+    Ferro & Fricker 2012, Q. J. R. Meteorol. Soc. 138:1954–1960.
+
+    Examples
+    --------
+    Two bins of two rows; mean probabilities 0.2 and 0.7, shares 1/2 and 1:
+
+    >>> y, p = [0, 1, 1, 1], [0.1, 0.3, 0.6, 0.8]
+    >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
+    (0.3, 0.3)
+    """
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = sample.at(target_prevalence)
+    total, mean_score, share = binned(sample, bins=bins, strategy=strategy).filled()
+    weight, distance = total / sample.n, np.abs(mean_score - share)
+    noise = share * (1 - share) / np.maximum(total - 1, 1)
+    if check.check_text("norm", norm) == "l1":
+        bias = _absolute_normal(distance, np.sqrt(noise)) - distance
+        return max(float(weight @ (distance - bias if debiased else distance)), 0.0)
+    if norm == "l2":
+        return max(float(weight @ (distance**2 - noise if debiased else distance**2)), 0.0) ** 0.5
+    if norm == "max" and not debiased:
+        return float(distance.max())
+    raise InputError("norm", expected="'l1', 'l2' or 'max' (the last without debiasing)", got=repr(norm))
+
+
+def _absolute_normal(mean: Array, deviation: Array) -> Array:
+    """Expectation of the absolute value of a normal variable."""
+    at = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)
+    return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * ndtr(-at))
+
+
+def smooth_calibration_error(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    target_prevalence: float | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Smooth ECE: mean distance from the diagonal after smoothing, as wide as the error itself.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
+
+    Returns
+    -------
+    float
+        Within 10⁻⁴ of the definition.
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    smECE_σ is the integral over [0, 1] of the absolute residuals y − p, smoothed by a Gaussian of width σ that is
+    reflected at 0 and 1. It falls with σ, and the smooth ECE is where smECE_σ = σ: no bins and nothing to choose,
+    continuous in the probabilities, and within a constant of the distance to the nearest calibrated model.
+
+    References
+    ----------
+    Błasiok & Nakkiran 2024, "Smooth ECE: principled reliability diagrams via kernel smoothing", ICLR.
+
+    Examples
+    --------
+    All of one probability and off by 0.2:
+
+    >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
+    0.2
+    """
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = sample.at(target_prevalence)
+    waves = np.asarray(dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
+    frequency = np.arange(_CELLS) * np.pi
+
+    def error(width: float) -> float:
+        with np.errstate(under="ignore"):
+            smooth = np.asarray(idct(waves * np.exp(-((frequency * width) ** 2) / 2), norm="ortho"))
+        return float(np.abs(smooth).sum())
+
+    if error(_NARROWEST) <= _NARROWEST:
+        return error(_NARROWEST)
+    solve: Any = brentq
+    return min(float(solve(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)), 1.0)
+
+
+def _on_grid(sample: Outcomes, mass: Array) -> Array:
+    """Share the mass of each level between the two nearest of many cells, which keeps its centre."""
+    at = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
+    first = np.searchsorted(at, np.arange(_CELLS))
+    whole = sums(mass, first)
+    beyond = sums(mass * at, first) - np.arange(_CELLS) * whole
+    return whole - beyond + np.concatenate([[0.0], beyond[:-1]])
+
+
+@dataclass(frozen=True)
+class CalibrationIndex(Result):
+    """Distances between probabilities and the LOESS curve: mean over rows, median, 90th percentile, largest."""
+
+    ici: float
+    e50: float
+    e90: float
+    emax: float
+    convention: str
+
+
+def distances(sample: Outcomes, convention: Convention = "val.prob", span: float | None = None) -> Array:
+    """Return how far each probability is from the LOESS calibration curve."""
+    degree = _DEGREES[convention]
+    fit = loess_fit(sample, DEFAULT_SPAN[degree] if span is None else span, degree)
+    return np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)
+
+
+def calibration_index(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    convention: Convention = "val.prob",
+    span: float | None = None,
+    target_prevalence: float | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> CalibrationIndex:
+    """ICI, E50, E90 and Emax: distances between the probabilities and the LOESS calibration curve.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        In any form; see `rocscope.sample`.
+    convention : {"val.prob", "austin"}
+        Lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its Eavg is the ICI);
+        or parabolas in windows of ¾, as Austin & Steyerberg (R's loess).
+    span : float, optional
+        Share of the rows in each window, in place of that of the convention.
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    Over rows; a percentile between two rows lies on the straight line between them (R's and NumPy's type 7). The curve
+    is not cut at 0 and 1, as in either convention.
+
+    References
+    ----------
+    Austin & Steyerberg 2019, "The Integrated Calibration Index (ICI) and related metrics", Stat. Med. 38:4051–4065;
+    Harrell's val.prob in the R package rms.
+
+    Examples
+    --------
+    >>> index = calibration_index([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8])
+    >>> round(index.ici, 3), round(index.emax, 3)
+    (0.2, 0.2)
+    """
+    check.check_choice("convention", convention, tuple(_DEGREES))
+    sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample = sample.at(target_prevalence)
+    distance = distances(sample, convention, span)
+    e50, e90 = quantiles(distance, sample.total, (0.5, 0.9)).tolist()
+    return CalibrationIndex(sample.mean(distance), e50, e90, float(distance.max()), convention)

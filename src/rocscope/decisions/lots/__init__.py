@@ -1,1 +1,0 @@
-"""What chance decides: lots between two thresholds, and a third action for some of the cases."""

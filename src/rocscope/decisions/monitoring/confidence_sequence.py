@@ -1,0 +1,229 @@
+"""Blocks of rows between which evidence may begin, and the bets from each of them on.
+
+A change need not have been there from the first row. So the stake is spread over beginnings: a part of it is bet from
+the first row on, a part from each later block on, the rest stays cash. The whole reaches 1/α ever with a chance of α at
+most as long as the limit is kept, whenever it is looked at.
+
+Bets: how sure one may be of a mean at every look, however often one looks.
+
+Someone who believes that the mean of bounded values is m offers bets at fair odds; who bets a share t of the wealth on
+values above m holds Π (1 − t + t·(x − a)/(m − a)) of it. Were m right, that wealth would ever reach 1/α with a chance
+of α at most (Ville). So the means at which no mixture of such bets ever reached 1/α are a confidence sequence: an
+interval at every look, all of which hold together.
+
+A cost takes few values, and the wealth depends on how often each came up, not on their order. So counts are all that a
+monitor has to remember, and machines add theirs up.
+"""
+
+from dataclasses import dataclass
+from math import log, log1p, sqrt
+from typing import Any
+
+import numpy as np
+from scipy import optimize, special
+
+from rocscope._base.arrays import Array
+from rocscope.decisions.monitoring.quantities import CellMean, Limit
+
+_SHARES = np.geomspace(1e-3, 0.9, 24)
+_CLOSE = 1e-9
+_LEAST_LEVEL = 1e-300
+
+
+def log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = _SHARES) -> Array:
+    """Return the log wealth of bets that the mean is above `mean`, mixed evenly over shares; a row of counts each.
+
+    Parameters
+    ----------
+    values : array of v
+        What can come up.
+    counts : array of … × v
+        How often each did.
+    mean : float
+        What is bet against, above `least`.
+    least : float
+        The smallest value possible.
+
+    Examples
+    --------
+    Nine of ten are 1 where half of them should be, with one bet of half the wealth: 1.5⁹·0.5.
+
+    >>> float(np.exp(log_wealth(np.array([0, 1]), np.array([1, 9]), 0.5, 0, np.array([0.5]))))
+    19.22...
+    """
+    gain = 1 - shares[:, None] + shares[:, None] * (values - least) / (mean - least)
+    with np.errstate(divide="ignore"):
+        each = counts @ np.log(gain).T
+    return special.logsumexp(each, axis=-1) - log(shares.size)
+
+
+def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, float]:
+    """Return the means that no bet has refuted so far: an interval that holds at every look.
+
+    Notes
+    -----
+    Bets on either side get half of the wealth. Each side's wealth falls as the mean that it bets against nears what was
+    found, so that the ends are roots.
+
+    References
+    ----------
+    Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B 86:1–27 (bets); Robbins 1970, Ann. Math. Stat. 41 (mixtures).
+
+    Examples
+    --------
+    >>> low, high = mean_interval(np.array([0, 1]), np.array([50, 50]), 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.335, 0.665)
+    """
+    values = np.asarray(values, dtype=np.float64)
+    low = _lower_end(values, counts, level)
+    return low, -_lower_end(-values, counts, level)
+
+
+def _lower_end(values: Array, counts: Array, level: float) -> float:
+    least, total = float(values.min()), counts.sum()
+    if not total or values.max() == least:
+        return least
+    found = float(values @ counts / total)
+    needed = log(2 / (1 - level))
+    close = _CLOSE * (values.max() - least)
+
+    def excess(mean: float) -> float:
+        return float(log_wealth(values, counts, mean, least)) - needed
+
+    first = least + close
+    if found <= first or excess(first) <= 0:
+        return least
+    solve: Any = optimize.brentq
+    return solve(excess, first, found, xtol=1e-10)
+
+
+def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
+    """Return how many standard errors to each side make an interval that holds at every look, for large n.
+
+    Parameters
+    ----------
+    n : float
+        Rows so far.
+    level : float
+    best_at : float
+        Rows at which it is shortest.
+
+    Notes
+    -----
+    √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² such that it is shortest at `best_at` rows: 5 % wider than the best
+    at a tenth and at ten times as many. Holds in the limit of a late first look, as the normal interval of one look
+    does for large n.
+
+    References
+    ----------
+    Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024, Ann. Stat. 52:2613–2640, theorem 2.2 and eq. 15.
+
+    Examples
+    --------
+    >>> round(asymptotic_reach(500, 0.95), 2)
+    3.0...
+    """
+    twice = -2 * log1p(-max(level, _LEAST_LEVEL))  # −2 log α, also where α is 1 in floats
+    spread = n * (twice + log1p(twice)) / best_at
+    return sqrt((spread + 1) / spread * (log1p(spread) + twice))
+
+
+BETS = np.geomspace(0.005, 0.8, 10)  # shares of the wealth that are bet
+_FIRST = 0.25  # of the stake, from the first row on
+_LATER, _OFFSET, _POWER = 0.75 / 1.0664, 3.0, 1.5  # the others share .75: Σ (k + 3)^−1.5 = 1.0664
+_LEAST_ROWS, _GROWTH = 50, 16
+
+
+@dataclass
+class LookBlock:
+    """Rows between two possible beginnings of a change: cells of the threshold, and what calibration needs.
+
+    `residuals` are n, Σ(y − p) and Σ(y − p)²; `bets` the log wealth that these rows multiply by, for each limit of the
+    calibration and each bet.
+    """
+
+    when: Any
+    cells: Array
+    residuals: Array
+    bets: dict[str, Array]
+
+    @classmethod
+    def empty(cls, when: Any) -> "LookBlock":
+        """Return a block without rows."""
+        return cls(when, np.zeros(4, np.int64), np.zeros(3), {})
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return int(self.cells.sum())
+
+    def add(self, other: "LookBlock") -> None:
+        """Count the rows of another block as well."""
+        self.cells = self.cells + other.cells
+        self.residuals = self.residuals + other.residuals
+        for name, wealth in other.bets.items():
+            self.bets[name] = self.bets.get(name, np.zeros(BETS.size)) + wealth
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain data."""
+        bets = {name: [float(value) for value in wealth] for name, wealth in self.bets.items()}
+        return {"when": self.when, "cells": self.cells.tolist(), "residuals": self.residuals.tolist(), "bets": bets}
+
+
+def begins(blocks: list[LookBlock]) -> bool:
+    """Whether the next rows are a block of their own: after 50 rows, and a sixteenth of all, in the last one."""
+    return not blocks or blocks[-1].n >= max(_LEAST_ROWS, sum(block.n for block in blocks) / _GROWTH)
+
+
+def _stakes(blocks: int) -> Array:
+    """Return the part of the stake that is bet from each block on.
+
+    Examples
+    --------
+    >>> _stakes(3).round(3)
+    array([0.25 , 0.088, 0.063])
+    """
+    later = np.arange(1, blocks)
+    return np.concatenate(([_FIRST], _LATER * (later + _OFFSET) ** -_POWER))
+
+
+@dataclass(frozen=True)
+class Betting:
+    """How much a stake of 1 has become that bets against a limit being kept, and from which block on it grew most."""
+
+    wealth: float
+    since: int
+
+
+def evidence(blocks: list[LookBlock], limit: Limit, mean: CellMean | None) -> Betting:
+    """Return the evidence that a limit is broken.
+
+    References
+    ----------
+    Ville 1939; Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B 86:1–27; Shin, Ramdas & Rinaldo 2023, "E-detectors"
+    (beginnings; there for a run length, here with a stake that bounds the chance of any false alarm).
+    """
+    if mean is None:
+        wealth = np.array([block.bets.get(str(limit), np.zeros(BETS.size)) for block in blocks])
+        grown = np.logaddexp.reduce(_from_each_on(wealth), axis=1) - log(BETS.size)
+    else:
+        sign = 1.0 if limit.up else -1.0
+        values = sign * np.array(mean.values)
+        counts = _from_each_on(np.array([mean.counts(block.cells) for block in blocks]))
+        grown = log_wealth(values, counts, sign * limit.bound, float(values.min()), BETS)
+    each = np.log(_stakes(len(blocks))) + grown
+    cash = 1 - _stakes(len(blocks)).sum()
+    return Betting(float(np.exp(np.minimum(np.logaddexp.reduce(each), 700.0)) + cash), int(each.argmax()))
+
+
+def _from_each_on(values: Array) -> Array:
+    return values[::-1].cumsum(axis=0)[::-1]
+
+
+def bets_on_residuals(residual: Array, limit: Limit) -> Array:
+    """Return the log wealth that rows multiply each bet by that observed − expected is beyond a limit."""
+    sign = 1.0 if limit.up else -1.0
+    excess = sign * (residual - limit.bound)
+    share = BETS[:, None] / (1 + abs(limit.bound))
+    return np.log1p(share * excess).sum(axis=1)

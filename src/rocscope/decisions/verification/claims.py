@@ -1,0 +1,453 @@
+"""The claims of a decision, one by one, held against data in which every threshold is counted anew.
+
+Whether rules that draw lots or have a third action can be cheaper: a linear program, and a bound by duality.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocscope._base.arrays import Array
+from rocscope.core.result import Result, number
+from rocscope.decisions.verification.levels import CountsAt, EveryThreshold
+from rocscope.decisions.verification.objective import (
+    CELLS,
+    SLACK,
+    Aim,
+    AtMix,
+    PricedAim,
+    ReadBound,
+    aim_of,
+    exact,
+    goodness,
+    of_all,
+)
+from rocscope.errors import ColumnError
+from rocscope.sample import Models, samples_of
+
+if TYPE_CHECKING:
+    from rocscope.decisions.decision import Decision
+    from rocscope.decisions.randomized.review import Reviewing
+    from rocscope.decisions.randomized.rules import Mixture
+
+
+_CLOSE = 1e-9
+_BY_HAND = "chosen by hand"
+_OF_SOME = ("only ends of score ranges were compared", "of the thresholds kept in the report")
+_EVEN = ("youden", "ks", "balanced_accuracy", "macro_average")
+_LOW_IS_GOOD = ("fnr", "fpr", "error", "lr_negative", "closest_topleft")
+_LONG = 2**62
+
+
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
+    """Which claims of a decision hold in some data.
+
+    Made by `Decision.verify`.
+
+    Attributes
+    ----------
+    n : float
+        Rows that were counted (sum of their weights).
+    thresholds : int
+        How many thresholds of all models were looked at.
+    proved : tuple of str
+        The claims that hold.
+    refuted : tuple of str
+        Those that do not, and what the data say instead.
+    left_open : tuple of str
+        Those that data cannot tell, such as that it is best by a function of the user.
+    """
+
+    _also = ("holds",)
+
+    n: float
+    thresholds: int
+    proved: tuple[str, ...]
+    refuted: tuple[str, ...]
+    left_open: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether no claim is refuted."""
+        return not self.refuted
+
+    def __repr__(self) -> str:
+        looked = f"{number(self.n)} rows, {self.thresholds:,} thresholds, {len(self.proved)} claims hold"
+        refuted = "".join(f"; refuted: {each}" for each in self.refuted)
+        return f"Verification({looked}{refuted}{''.join(f'; left open: {each}' for each in self.left_open)})"
+
+
+@dataclass(frozen=True)
+class _Findings:
+    proved: list[str] = field(default_factory=list)
+    refuted: list[str] = field(default_factory=list)
+    left_open: list[str] = field(default_factory=list)
+
+    def holds(self, claim: str, held: bool, otherwise: str) -> None:
+        """Take down a claim, and what is so where it does not hold."""
+        (self.proved if held else self.refuted).append(claim if held else f"{claim}: {otherwise}")
+
+    def equal(self, claim: str, said: float, found: float) -> None:
+        """Take down whether a number is the one that was found."""
+        self.holds(claim, _close(said, found), f"{found:.9g} was found, not {said:.9g}")
+
+    def least(self, claim: str, own: float, least: float) -> None:
+        """Take down whether a cost is the lowest."""
+        held = own <= least + _CLOSE * max(1.0, abs(least))
+        self.holds(claim, held, f"one costs {least:.9g} instead of {own:.9g}")
+
+
+def _close(said: float, found: float) -> bool:
+    return said == found or math.isclose(said, found, rel_tol=_CLOSE, abs_tol=SLACK)
+
+
+def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction) -> float:
+    """Return the largest, or the smallest, of some slopes; of sums of weights as a fraction, of any size."""
+    if up.dtype != object:
+        slopes = up / right
+        return float(slopes.max() if pick is max else slopes.min()) * float(scale)
+    found = pick(Fraction(a, b) for a, b in zip(up.tolist(), right.tolist(), strict=True)) * scale
+    try:
+        return float(found)
+    except OverflowError:
+        return math.inf
+
+
+def verify(decision: "Decision", data: Models) -> Verification:
+    """Hold all claims of a decision against data; see `Decision.verify`."""
+    samples = samples_of(data, name="data")
+    rules = {name: EveryThreshold.of(name, sample) for name, sample in samples.items()}
+    mixtures = [decision.lot, None if decision.review is None else decision.review.rule]
+    ends: list[Any] = [end for each in mixtures if each is not None for end in (each.first, each.second)]
+    for model in (decision.model, *(end.model for end in ends)):
+        if model not in rules:
+            raise ColumnError("model", expected=f"one of {list(samples)}", got=repr(model))
+    plain, aim = list(rules.values()), aim_of(decision.context, samples, rules)
+    # Where costs differ from row to row no model is negated.
+    with_negations = plain + [rule.negation for rule in plain if rule.level.size > 1 and isinstance(aim, Aim)]
+    negated = decision.negated or any(end.negated for end in ends)
+    # Whether models might be negated, the file says only of those that were.
+    tries = (
+        _Claims(decision, rules, each, aim).check()
+        for each in ((with_negations,) if negated else (plain, with_negations))
+    )
+    first = next(tries)
+    found = first if not first.refuted else next((each for each in tries if not each.refuted), first)
+    own, seen = rules[decision.model], sum(rule.tp.size for rule in plain)
+    n = sum(own.totals) if own.unit == 1 else sum(own.totals) / own.unit
+    return Verification(n, seen, tuple(found.proved), tuple(found.refuted), tuple(found.left_open))
+
+
+class _Claims:
+    """What a decision says, and the thresholds among which it was chosen."""
+
+    def __init__(
+        self,
+        decision: "Decision",
+        rules: dict[str, EveryThreshold],
+        options: list[EveryThreshold],
+        context: Aim | PricedAim,
+    ) -> None:
+        self.decision, self.rules, self.options, self.found = decision, rules, options, _Findings()
+        self.own, self.context = rules[decision.model], context
+        self.measured = AtMix(decision.context.target_prevalence, decision.population)
+        read = [ReadBound.of(text) for text in decision.subject_to]
+        self.bounds = [bound for bound in read if bound is not None]
+
+    def check(self) -> _Findings:
+        """Return what is found of all claims."""
+        decision = self.decision
+        self.counts()
+        self.costs()
+        if decision.review is not None:
+            self.reviewed(decision.review)
+        elif len(self.bounds) < len(decision.subject_to):
+            self.found.left_open.append(f"constraints: {' and '.join(decision.subject_to)}")
+        elif decision.lot is not None:
+            self.drawn(decision.lot)
+        else:
+            self.chosen()
+        return self.found
+
+    @cached_property
+    def aim(self) -> Aim | PricedAim | None:
+        """What it was chosen by, where that is linear in the counts."""
+        zero, one = Fraction(0), Fraction(1)
+        if self.decision.criterion in _EVEN:
+            return Aim(Fraction(1, 2), zero, one, one, zero)
+        costs = {"min_cost": self.context, "accuracy": Aim(self.context.share, zero, one, one, zero)}
+        return costs.get(self.decision.criterion)
+
+    @cached_property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """Exact rates of the cases that are acted on."""
+        decision = self.decision
+        if decision.lot is not None:
+            return self._mixed_rates(decision.lot)
+        return self.own.rates(self.own.at(decision.threshold, decision.negated))
+
+    def _mixed_rates(self, mixture: "Mixture") -> tuple[Fraction, Fraction]:
+        (up, right), (more, further) = (self._rates(end) for end in (mixture.first, mixture.second))
+        weight = mixture.exact_weight
+        return up + weight * (more - up), right + weight * (further - right)
+
+    def _rates(self, end: Any) -> tuple[Fraction, Fraction]:
+        rule = self.rules[end.model]
+        return rule.rates(rule.at(end.threshold, end.negated))
+
+    def _least(self) -> float:
+        """Return the lowest cost of all thresholds, whatever the constraints."""
+        aim = self.context
+        return float(min(self._cost_at(aim, rule, int(aim.losses(rule).argmin())) for rule in self.options))
+
+    @staticmethod
+    def _cost_at(aim: Aim | PricedAim, rule: EveryThreshold, index: int) -> Fraction:
+        return aim.cost(rule, *rule.rates(CountsAt(int(rule.tp[index]), int(rule.fp[index]))))
+
+    def counts(self) -> None:
+        """Check the four counts wherever they stand."""
+        decision = self.decision
+        default = decision.default_point
+        self._count("default_point", decision.model, default, default.threshold)
+        reviewing = None if decision.review is None else decision.review.rule
+        for claim, mixture in (("lot", decision.lot), ("review", reviewing)):
+            for end in () if mixture is None else (mixture.first, mixture.second):
+                self._count(claim, end.model, end.point, end.threshold, end.negated)
+        if decision.lot is None:
+            self._count("point", decision.model, decision.point, decision.threshold, decision.negated)
+        else:
+            self._mix("point", decision.lot, decision.point)
+        if decision.review is not None:
+            self._mix("review", decision.review.rule, decision.review.point)
+
+    def _count(self, claim: str, model: str, point: Any, threshold: float, negated: bool = False) -> None:
+        rule = self.rules[model]
+        at, (n_pos, n_neg) = rule.at(threshold, negated), rule.totals
+        for name, cell in zip(CELLS, (at.tp, at.fp, n_pos - at.tp, n_neg - at.fp), strict=True):
+            self.found.equal(f"{claim}: {name} of {model} at {threshold:.6g}", getattr(point, name), cell / rule.unit)
+
+    def _mix(self, claim: str, mixture: "Mixture", point: Any) -> None:
+        """Check expected counts, in the sample of the second threshold."""
+        rule = self.rules[mixture.second.model]
+        for name, rate, total in zip(("tp", "fp"), self._mixed_rates(mixture), rule.totals, strict=True):
+            self.found.equal(f"{claim}: expected {name}", getattr(point, name), float(rate * total / rule.unit))
+
+    def costs(self) -> None:
+        """Check what it costs, and what the alternatives do."""
+        decision, found, own = self.decision, self.found, self.own
+        everybody, nobody = (Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))
+        default = own.rates(own.at(decision.default_point.threshold, False))
+        rates = {"default_cost": default, "treat_all_cost": everybody, "treat_none_cost": nobody}
+        if decision.review is None:
+            rates["expected_cost"] = self.rates
+        for name, (tpr, fpr) in rates.items():
+            found.equal(name, getattr(decision, name), float(self.context.cost(own, tpr, fpr)))
+        least = self._least()
+        if decision.best_cost_interval is None:
+            found.equal("hull_cost", decision.hull_cost, least)
+        else:
+            low, high = decision.best_cost_interval
+            within = low - _CLOSE <= least <= min(high, decision.hull_cost) + _CLOSE
+            found.holds("best_cost_interval", within, f"the best costs {least:.9g}")
+        value = self._criterion_value()
+        if value is not None and not math.isnan(decision.criterion_value):
+            found.equal("criterion_value", decision.criterion_value, value)
+
+    def _criterion_value(self) -> float | None:
+        decision, own = self.decision, self.own
+        if decision.criterion == "min_cost":
+            return decision.expected_cost
+        n, share = sum(own.totals) / own.unit, float(self.context.positives(own))
+        tpr, fpr = (float(rate) for rate in self.rates)
+        shares = (share * tpr, (1 - share) * fpr, share * (1 - tpr), (1 - share) * (1 - fpr))
+        tp, fp, fn, tn = (np.array([n * each]) for each in shares)
+        value = goodness(decision.criterion, (tp, fp, fn, tn))
+        return None if value is None else float(value[0])
+
+    def chosen(self) -> None:
+        """Check that no threshold that may be chosen is better, what is as good, and for how long that stays so."""
+        decision, found = self.decision, self.found
+        allowed = [(rule, self.measured.admitted(self.bounds, rule)) for rule in self.options]
+        broken = [text for text, bound in zip(decision.subject_to, self.bounds, strict=True) if not self._keeps(bound)]
+        found.holds("subject_to", not broken, f"not so: {' and '.join(broken)}")
+        if said := [note for note in decision.notes if note.startswith(_OF_SOME)]:
+            found.left_open.append(f"that it is best: {said[0]}")
+            return
+        if self.aim is not None:
+            self._cheapest(self.aim, [(rule, mask) for rule, mask in allowed if mask.any()])
+        elif decision.criterion != _BY_HAND:
+            self._best(allowed)
+        if decision.slope_interval is not None:
+            ends = zip(("lowest", "highest"), decision.slope_interval, self._slopes(allowed), strict=True)
+            for end, said, slope in ends:
+                found.equal(f"slope_interval: {end}", said, slope)
+        if decision.lot_cost is not None and decision.criterion == "min_cost":
+            least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
+            found.equal("lot_cost", decision.lot_cost, least)
+
+    def _keeps(self, bound: ReadBound) -> bool:
+        decision = self.decision
+        return bool(bound.holds(self._value_at(bound, decision.model, decision.threshold, decision.negated)))
+
+    def _value_at(self, bound: ReadBound, model: str, threshold: float, negated: bool) -> Array:
+        """Return a bounded quantity at one threshold."""
+        rule = self.rules[model]
+        at = rule.at(threshold, negated)
+        tp, fp = (np.array([count], rule.tp.dtype) for count in at)
+        return self.measured.value(bound.quantity, replace(rule, tp=tp, fp=fp))[0]
+
+    def _cheapest(self, aim: Aim | PricedAim, allowed: list[tuple[EveryThreshold, Array]]) -> None:
+        decision, found, own = self.decision, self.found, aim.cost(self.own, *self.rates)
+        ends: list[tuple[Fraction, EveryThreshold, int]] = []
+        for rule, mask in allowed:
+            losses, index = aim.losses(rule), np.flatnonzero(mask)
+            least = aim.distinct(rule, index[losses[index] == losses[index].min()])
+            ends += [(self._cost_at(aim, rule, i), rule, i) for i in dict.fromkeys((int(least[0]), int(least[-1])))]
+        cost, rule, index = min(ends, key=lambda end: end[0])
+        better = f"{rule.named(index)} is: {float(cost):.9g} instead of {float(own):.9g}"
+        found.holds(f"no other threshold is better by {decision.criterion}", own <= cost, better)
+        equal = [(rule, index) for cost, rule, index in ends if cost == own]
+        depth = self._depth(self.own, self.own.at(decision.threshold, decision.negated))
+        fewer = any(self._depth(rule, CountsAt(int(rule.tp[i]), int(rule.fp[i]))) < depth for rule, i in equal)
+        found.holds("none that is as good predicts fewer positive", not fewer, "one does")
+        names = {self._as_good(rule, i) for rule, i in equal} - {""}
+        if names and not decision.tied:  # which the report does not name
+            found.left_open.append(f"that none is as good: {', '.join(sorted(names))}")
+            return
+        found.holds("tied", names == set(decision.tied), f"as good are {sorted(names)}, not {sorted(decision.tied)}")
+
+    @staticmethod
+    def _depth(rule: EveryThreshold, at: CountsAt) -> Fraction:
+        return Fraction(sum(at), sum(rule.totals))
+
+    def _as_good(self, rule: EveryThreshold, index: int) -> str:
+        """Return how a choice that is as good is named; nothing for the decision itself."""
+        decision = self.decision
+        same = rule.rates(CountsAt(int(rule.tp[index]), int(rule.fp[index]))) == self.rates
+        if same and (rule.model, rule.negated) == (decision.model, decision.negated):
+            return ""
+        return rule.label if same else rule.named(index)
+
+    def _best(self, allowed: list[tuple[EveryThreshold, Array]]) -> None:
+        """Check that no threshold is better by a criterion that is not linear."""
+        name, own = self.decision.criterion, self._criterion_value()
+        if own is None:
+            self.found.left_open.append(f"that it is best by {name}")
+            return
+        sign = -1 if name in _LOW_IS_GOOD else 1
+        values = [np.asarray(goodness(name, self.measured.mix(rule)))[mask] for rule, mask in allowed]
+        best = max(float(np.nanmax(np.append(sign * value, -np.inf))) for value in values)
+        held = sign * own >= best - _CLOSE * max(1.0, abs(best)) or sign * own == best
+        self.found.holds(f"no other threshold is better by {name}", held, f"{sign * best:.9g} instead of {own:.9g}")
+
+    def _slopes(self, allowed: list[tuple[EveryThreshold, Array]]) -> tuple[float, float]:
+        """Return the slope to the steepest point on the right, and to the flattest one on the left."""
+        own, low, high = self.own, 0.0, math.inf
+        at = own.at(self.decision.threshold, self.decision.negated)
+        for rule, mask in allowed:
+            (n_pos, n_neg), (own_pos, own_neg) = rule.totals, own.totals
+            up, right = rule.tp[mask], rule.fp[mask]
+            if max(n_pos * own_pos, n_neg * own_neg) >= _LONG:
+                up, right = up.astype(object), right.astype(object)
+            up, right = up * own_pos - at.tp * n_pos, right * own_neg - at.fp * n_neg
+            scale = Fraction(n_neg * own_neg, n_pos * own_pos)
+            for side, pick in ((right > 0, max), (right < 0, min)):
+                if side.any():
+                    slope = _extreme(pick, up[side], right[side], scale)
+                    low, high = (max(low, slope), high) if pick is max else (low, min(high, slope))
+        return low, high
+
+    def drawn(self, mixture: "Mixture") -> None:
+        """Check that a rule by lot keeps the constraints, and that none is better."""
+        decision, found = self.decision, self.found
+        rule, (tpr, fpr) = self.rules[mixture.second.model], self.rates
+        share = self.context.positives(rule)
+        if mixture.at_most is not None:
+            found.equal("lot: at_most", float(mixture.at_most), float(share * tpr + (1 - share) * fpr))
+        for text, bound in zip(decision.subject_to, self.bounds, strict=True):
+            first, second = (
+                float(self._value_at(bound, end.model, end.threshold, end.negated))
+                for end in (mixture.first, mixture.second)
+            )
+            value = first + mixture.weight * (second - first)
+            kept = bound.sign * (value - bound.most) <= _CLOSE * max(1.0, abs(bound.most))
+            found.holds(text, kept, f"not so: {value:.9g}")
+        if self.aim is None:
+            found.left_open.append(f"that it is best by {decision.criterion}")
+            return
+        own = float(self.aim.cost(rule, tpr, fpr))
+        least = least_by_lot(of_all(self.aim), self.options, self.bounds, self.measured)
+        found.least(f"no other rule by lot is better by {decision.criterion}", own, least)
+
+    def reviewed(self, reviewing: "Reviewing") -> None:
+        """Check what a third action costs, and that no other use of it is cheaper."""
+        found, own, look = self.found, self.own, exact(reviewing.review.cost)
+        acting, looking = self.rates, self._mixed_rates(reviewing.rule)
+        share, hit = self.context.positives(own), of_all(self.context).hit
+        positives, negatives = share * (looking[0] - acting[0]), (1 - share) * (looking[1] - acting[1])
+        cost = self.context.cost(own, *acting) + look * (positives + negatives) - hit * positives
+        found.equal("expected_cost", self.decision.expected_cost, float(cost))
+        limit = None
+        if reviewing.review.capacity is not None:
+            cases = exact(self.decision.population or sum(own.totals) / own.unit)
+            limit = min(exact(reviewing.review.capacity) / cases, Fraction(1))
+            found.equal("review: share of the capacity", float(reviewing.share or 0), float(limit))
+            found.holds("review: capacity", float(positives + negatives - limit) <= _CLOSE, "more are looked at")
+        for model, rule in self.rules.items():
+            least = least_with_reviews(of_all(self.context), rule, float(look), None if limit is None else float(limit))
+            found.least(f"no other use of reviews of {model} is cheaper", float(cost), least)
+
+
+_TURNS = 100
+
+
+def least_by_lot(aim: Aim, rules: Sequence[EveryThreshold], bounds: Sequence[ReadBound], measured: AtMix) -> float:
+    """Return the lowest cost of all mixtures of thresholds within bounds, infinity where there is none."""
+    from scipy.optimize import linprog
+
+    costs = []
+    rows: list[list[Array]] = [[] for _ in bounds]
+    for rule in rules:
+        tpr, fpr = _rates(rule)
+        share = float(aim.positives(rule))
+        costs.append((1 - share) * float(aim.alarm) * fpr - share * float(aim.hit) * tpr)
+        for row, bound in zip(rows, bounds, strict=True):
+            row.append(bound.sign * measured.value(bound.quantity, rule))
+    cost = np.concatenate(costs)
+    within = {"A_ub": [np.concatenate(row) for row in rows], "b_ub": [bound.sign * bound.most for bound in bounds]}
+    solved = linprog(cost, **(within if bounds else {}), A_eq=np.ones((1, cost.size)), b_eq=[1], method="highs")
+    return math.inf if solved.fun is None else float(solved.fun) + float(aim.cost(rules[0], Fraction(0), Fraction(0)))
+
+
+def least_with_reviews(aim: Aim, rule: EveryThreshold, look: float, limit: float | None) -> float:
+    """Return a cost that no use of three actions with one model is below.
+
+    Of a price on each look, the lowest cost of acting from one threshold on and looking from a lower one on, less what
+    the whole capacity would pay: concave in the price, and a bound at any. The highest of them is the lowest cost.
+    """
+    share, hit, alarm = float(aim.positives(rule)), float(aim.hit), float(aim.alarm)
+    tpr, fpr = _rates(rule)
+    positives, negatives = share * tpr, (1 - share) * fpr
+
+    def bound(price: float) -> float:
+        dear = look + price
+        acting = np.minimum.accumulate(negatives * (alarm - dear) - positives * dear)
+        return float((acting + positives * (dear - hit) + negatives * dear).min()) - price * (limit or 0)
+
+    low, high = 0.0, 0.0 if limit is None else max(hit, alarm)
+    for _ in range(_TURNS if high else 0):
+        third = (high - low) / 3
+        low, high = (low + third, high) if bound(low + third) < bound(high - third) else (low, high - third)
+    return float(aim.cost(rule, Fraction(0), Fraction(0))) + max(bound(0.0), bound(low), bound(high))
+
+
+def _rates(rule: EveryThreshold) -> tuple[Array, Array]:
+    tp, fp, _, _ = rule.cells
+    n_pos, n_neg = (total / rule.unit for total in rule.totals)
+    return tp / n_pos, fp / n_neg

@@ -1,0 +1,123 @@
+"""Names of columns: which a file has, and whether those that were asked for are there, before any library is loaded."""
+
+import codecs
+import csv
+import gzip
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rocscope.engines.sources.file_formats import FileLayout, format_of, partition_keys
+from rocscope.errors import ColumnError, InputError, brief, listing, one_of
+
+Scores = str | Sequence[str] | Mapping[str, str]
+LONGEST_HEADER = 1 << 20
+_MOST_LISTED = 24
+
+
+class HasColumns(Protocol):
+    """Anything with named columns."""
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """The files, or what else holds the rows."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Their names as they are written there, which may repeat."""
+        ...
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Files and their columns, of which nothing else is known yet."""
+
+    origin: tuple[str, ...]
+    columns: Sequence[str]
+
+
+def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | None:
+    """Return the columns that files have, if the beginning of the first tells; if not, its reader says why."""
+    format = layout.format or format_of(Path(paths[0]))
+    try:
+        if format in ("csv", "tsv"):
+            decoder = codecs.getincrementaldecoder(layout.encoding or "utf-8")()
+            start = decoder.decode(_start(paths[0]))
+            columns = header(start.removeprefix("\ufeff"), "\t" if format == "tsv" else layout.delimiters)[0]
+        elif format == "parquet" and not partition_keys(paths):
+            import pyarrow.parquet as pq
+
+            columns = pq.read_schema(paths[0]).names
+        else:
+            return None
+    except (OSError, EOFError, ValueError, RuntimeError, csv.Error):
+        return None
+    return NamedColumns(tuple(paths), columns) if columns else None
+
+
+def _start(path: str) -> bytes:
+    """Return the beginning of a text file; nothing of one that is packed in a way that Python does not know."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".zst":
+        return b""
+    with gzip.open(path, "rb") if suffix == ".gz" else Path(path).open("rb") as file:
+        return file.read(LONGEST_HEADER)
+
+
+def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
+    """Return the fields of the first row, the delimiter that makes most of them, and how the row ends."""
+    rows = {mark: _first_row(start, mark) for mark in delimiters}
+    delimiter = max(delimiters, key=lambda mark: len(rows[mark][0]))
+    fields, end = rows[delimiter]
+    return fields, delimiter, end
+
+
+def _first_row(start: str, delimiter: str) -> tuple[list[str], str]:
+    lines = io.StringIO(start, newline="")
+    fields = next(csv.reader(lines, delimiter=delimiter), [])
+    return fields, "\r\n" if start[: lines.tell()].endswith("\r\n") else "\n"
+
+
+def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None:
+    """Raise ColumnError unless each name is that of exactly one column."""
+    for name in names:
+        found = list(source.columns).count(name)
+        if found == 0:
+            expected = one_of(name, list(source.columns))
+            hint = "fields may be apart by another sign: delimiter= (--delimiter)" if len(source.columns) == 1 else ""
+            raise ColumnError(f"{role} of {brief(source.origin)}", expected=expected, got=repr(name), hint=hint)
+        if found > 1:
+            raise ColumnError(
+                f"{role} of {brief(source.origin)}",
+                expected=f"one column named {name!r}",
+                got=str(found),
+                hint="give each column a name of its own",
+            )
+
+
+def given(source: HasColumns, argument: str, value: Any) -> str:
+    """Return the name of a column that cannot be left out; which one it is, is not guessed."""
+    if value is None:
+        expected = f"the name of a column of {brief(source.origin)}: {listing(list(source.columns), _MOST_LISTED)}"
+        hint = f"give {argument}= (--{argument.removesuffix('s')})"
+        raise ColumnError(argument, expected=expected, got="none", hint=hint)
+    return str(value)
+
+
+def models_of(source: HasColumns, argument: str, scores: Scores | None) -> dict[str, str]:
+    """Return the column of each model."""
+    if isinstance(scores, Mapping):
+        models = {str(model): str(column) for model, column in scores.items()}
+    elif scores is None or isinstance(scores, str):
+        name = given(source, argument, scores)
+        models = {name: name}
+    else:
+        models = {str(name): str(name) for name in scores}
+        if len(models) < len(scores):
+            raise InputError(argument, expected="different columns", got=listing(list(scores)))
+    if not models:
+        raise InputError(argument, expected="at least one column", got="none")
+    return models

@@ -1,0 +1,164 @@
+"""Which files a path, a pattern or a folder stands for, and their formats: asked before any library is loaded.
+
+FileLayout: how a file is written, where neither its name nor its content tells.
+"""
+
+import codecs
+import glob
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from rocscope.errors import EngineError, InputError
+
+FileFormat = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "excel"]
+FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+
+_FORMAT_OF = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+}
+
+
+def find_files(place: str, format: str | None = None) -> list[str]:
+    """Return the files that a path, a glob or a folder stands for, in alphabetical order."""
+    try:
+        return _find(place, Path(place).expanduser(), format)
+    except OSError as error:
+        raise EngineError(f"{place}: {error.strerror or error}") from None
+    except (RuntimeError, ValueError) as error:  # no home folder, a null byte
+        raise EngineError(f"{place}: {error}") from None
+
+
+def _find(place: str, path: Path, format: str | None) -> list[str]:
+    if path.is_dir():
+        found = sorted(str(file) for file in path.rglob("*") if _is_data(file.relative_to(path), format, file))
+        if not found:
+            raise EngineError(f"{place}: no data file in this folder", hint=f"known suffixes: {', '.join(_FORMAT_OF)}")
+        return found
+    if path.exists():
+        if not (path.is_file() or is_pipe(place)):
+            raise EngineError(f"{place}: neither a file nor a folder", hint="read it as a stream: rocscope … - < it")
+        return [str(path)]
+    if not glob.has_magic(place):
+        hint = "only local files are read" if "://" in place else ""
+        raise EngineError(f"{place}: no such file or folder", hint=hint)
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    found = sorted(match for match in matches if Path(match).is_file())
+    if not found:
+        raise EngineError(f"{place}: no file matches this pattern")
+    return found
+
+
+def is_pipe(place: str) -> bool:
+    """Say whether a path is what a shell hands over for `<(command)`: a stream, which can be read once.
+
+    A pipe of another name is none: nobody may ever write to it.
+    """
+    if place != "/dev/stdin" and not place.startswith(("/dev/fd/", "/proc/self/fd/")):
+        return False
+    try:
+        return stat.S_ISFIFO(Path(place).stat().st_mode)
+    except OSError:
+        return False
+
+
+def partition_keys(paths: Sequence[str]) -> set[str]:
+    """Return what folders named key=value have for keys, in lower case."""
+    return {part.split("=")[0].casefold() for path in paths for part in Path(path).parts[:-1] if "=" in part}
+
+
+def _is_data(inside: Path, format: str | None, file: Path) -> bool:
+    """Tell data from what writers of data sets leave beside it: _SUCCESS, .crc files, a README."""
+    if any(part.startswith((".", "_")) for part in inside.parts) or not file.is_file():
+        return False
+    known = format_of(inside)
+    return known is not None if format is None else known in (format, None)
+
+
+def format_of(path: Path) -> str | None:
+    """Return the format that the name of a file tells, if it does."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".zst"):
+        suffixes.pop()
+    return _FORMAT_OF.get(suffixes[-1]) if suffixes else None
+
+
+_TEXT = {"decimal": ("csv", "tsv"), "delimiter": ("csv",), "encoding": ("csv", "tsv", "jsonl")}
+_TAB = ("\\t", "tab")  # as it can be typed
+
+
+@dataclass(frozen=True)
+class FileLayout:
+    """The arguments of `rocscope.read` that say how a source is written; see there.
+
+    Examples
+    --------
+    >>> FileLayout(decimal=",").delimiters
+    ';\\t|'
+    """
+
+    format: str | None = None
+    decimal: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.format is not None and self.format not in FORMATS:
+            raise InputError("format", expected=f"one of {', '.join(FORMATS)}", got=repr(self.format))
+        if self.decimal not in (None, ".", ","):
+            raise InputError("decimal", expected="'.' or ','", got=repr(self.decimal))
+        if self.delimiter is not None and (len(self.delimiters) != 1 or self.delimiters in f'"\r\n{self.decimal_mark}'):
+            expected = "one character, which neither quotes nor is the decimal mark"
+            raise InputError("delimiter", expected=expected, got=repr(self.delimiter))
+        if self.encoding is not None and not _is_encoding(self.encoding):
+            raise InputError("encoding", expected="one that Python knows, such as 'latin-1'", got=repr(self.encoding))
+
+    @property
+    def decimal_mark(self) -> str:
+        """What numbers are written with."""
+        return self.decimal or "."
+
+    @property
+    def delimiters(self) -> str:
+        """What fields may be apart by; the one that makes most of them is taken."""
+        if self.delimiter is not None:
+            return "\t" if self.delimiter in _TAB else self.delimiter
+        return ",;\t|".replace(self.decimal_mark, "")
+
+    def refuse(self, kind: str, names: Iterable[str] = ("format", *_TEXT)) -> None:
+        """Raise InputError for arguments that mean nothing to a kind of source."""
+        for name in names:
+            if (given := getattr(self, name)) is not None:
+                raise InputError(name, expected=f"none for {kind}", got=repr(given))
+
+    def require_meaning(self, format: str) -> None:
+        """Raise InputError for arguments that mean nothing to a format."""
+        self.refuse(f"{format} files", (name for name, formats in _TEXT.items() if format not in formats))
+
+
+def _is_encoding(name: object) -> bool:
+    try:
+        return isinstance(name, str) and codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError):  # a null byte
+        return False
+
+
+AS_IT_TELLS = FileLayout()

@@ -1,0 +1,359 @@
+"""Piles: the rows of one model as they come in, kept as what will be sorted, and their ranking in the end.
+
+Rows of which there are few stay columns, so that no compiler is loaded for them. Many unweighted rows are keys of one
+integer each, in the arrays of the batches, which are sorted in place; many weighted ones are scores and signed weights.
+
+Columns of rows as they come in, kept in few large arrays.
+
+Sorting whole numbers on all cores, in place, however many arrays they came in.
+
+Each array, or piece of a large one, is brought into the same hundreds of parts, by one thread or another. A part then
+is put together from all arrays, sorted by digits in a cache, and written back. That reads and writes memory twice,
+whatever the size, asks nothing of the processor, and takes no more room than a part a thread.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope import kernels
+from rocscope._base.arrays import Array
+from rocscope._base.radix import KINDS, KeyPart, Parts, encode, runs_of_parts, sort_pieces
+from rocscope._base.threads import in_threads, pieces_of
+from rocscope.core.levels import Ranking
+from rocscope.core.ranking import SortedKeys, key_parts, rank
+from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
+
+_FIRST = 1 << 16
+_MOST_ROWS = 1 << 23
+
+
+class GrowingRows:
+    """Rows that are kept in arrays, each as long as all before it together, so that there are few.
+
+    The system gives memory that is asked for at once in large pages, in half the time; what is not filled takes none.
+    """
+
+    def __init__(self) -> None:
+        self._full: list[tuple[Array, ...]] = []
+        self._last: tuple[Array, ...] = ()
+        self._used = 0
+        self._rows = 0
+        self.nbytes = 0
+
+    def __bool__(self) -> bool:
+        return self._rows > 0
+
+    def add(self, *columns: Array) -> None:
+        """Take a copy of rows; columns of other types than before get arrays of their own."""
+        rows = columns[0].size
+        if not rows:
+            return
+        if not self._fits(columns):
+            self._full += self._filled()
+            room = max(min(max(self._rows, _FIRST), _MOST_ROWS), rows)
+            self._last, self._used = tuple(np.empty(room, column.dtype) for column in columns), 0
+        for array, column in zip(self._last, columns, strict=True):
+            array[self._used : self._used + rows] = column
+        self._used += rows
+        self._rows += rows
+        self.nbytes += sum(column.nbytes for column in columns)
+
+    def _fits(self, columns: tuple[Array, ...]) -> bool:
+        if not self._last or self._last[0].size - self._used < columns[0].size:
+            return False
+        return all(array.dtype == column.dtype for array, column in zip(self._last, columns, strict=True))
+
+    def _filled(self) -> list[tuple[Array, ...]]:
+        return [tuple(array[: self._used] for array in self._last)] if self._used else []
+
+    def take(self) -> list[tuple[Array, ...]]:
+        """Give all away."""
+        found = self._full + self._filled()
+        self.__init__()
+        return found
+
+
+Pieces = tuple[Array, ...]
+
+_FEW = 1 << 17  # numbers that are no parts
+_LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
+_PARTS = 512
+_LEAST_SLICE = 1 << 20  # smaller ones are brought into parts sooner, and put together later
+_SLICES = 256
+
+
+def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
+    """Sort keys in place, and return them in parts that ascend; keys of one score are all in one part."""
+    total = sum(array.size for array in arrays)
+    most = max(total // _SLICES, _LEAST_SLICE)
+    arrays = [array[rows] for array in arrays for rows in pieces_of(array.size, most)]
+    if not total:
+        return []
+    if total <= _FEW:
+        return [sort_pieces(arrays, total)]
+    return list(_sort_parted(arrays, min(max(total // _PARTS, _FEW), _LARGEST), threads))
+
+
+def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[KeyPart]:
+    """Sort in parts of about so many numbers; one of far more is sorted in parts again, unless it is one score."""
+    total = sum(array.size for array in arrays)
+    parts = _parted(arrays, -(-total // most), threads)
+    large = [len(parts) > 1 and sum(piece.size for piece in part) > 2 * most for part in parts]
+
+    def settle(part: Pieces) -> KeyPart:
+        if sum(piece.size for piece in part) > 2 * _LARGEST and _is_one_score(part):
+            return _sort_two(part)
+        return sort_pieces(part, total)
+
+    small = (part for part, is_large in zip(parts, large, strict=True) if not is_large)
+    settled = iter(in_threads(settle, small, threads))
+    for part, is_large in zip(parts, large, strict=True):
+        yield from _sort_parted(part, most, threads) if is_large else [next(settled)]
+
+
+def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[Pieces]:
+    """Bring arrays into the same parts, about so many, of scores that ascend."""
+    parts = Parts.of(arrays, 0, number, least_shift=1)
+
+    dealt = in_threads(lambda array: parts.deal(array.copy(), None, array), arrays, threads)
+    return [part for part in runs_of_parts(dealt) if part]
+
+
+def _is_one_score(pieces: Sequence[Array]) -> bool:
+    """Whether keys differ in the lowest bit alone."""
+    return len({end >> end.dtype.type(1) for piece in pieces for end in (piece.min(), piece.max())}) == 1
+
+
+def _sort_two(pieces: Pieces) -> KeyPart:
+    """Sort the keys of one score, without a copy of them all."""
+    one = pieces[0].dtype.type(1)
+    low = pieces[0][0] & ~one
+    pos = sum(int((piece & one).sum(dtype=np.int64)) for piece in pieces)
+    neg = left = sum(piece.size for piece in pieces) - pos
+    for piece in pieces:
+        n = min(left, piece.size)
+        piece[:n], piece[n:] = low, low | one
+        left -= n
+    return KeyPart(pieces, counted=(0, pos * neg, pos, neg))
+
+
+_LEAST_GROWTH = 1 << 16
+_ROWS_AT_ONCE = 1 << 20
+_SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
+_MOST_WAITING = 16  # small arrays that wait before they are joined
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Rows of a batch: as keys, those of lower and upper scores; or as columns."""
+
+    size: int
+    dtype: np.dtype[Any]
+    weighted: bool = False
+    lower: Array | None = None
+    upper: Array | None = None
+    n_pos: int = 0
+    columns: tuple[Array, ...] = ()
+
+
+def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Packed:
+    """Return rows as a pile takes them; this is the part of the work that any thread can do."""
+    if weight is not None:
+        kept = weight > 0
+        signed = np.where(positive, weight, -weight)
+        return Packed(int(kept.sum()), scores.dtype, True, columns=(scores[kept], signed[kept]))
+    if scores.size < kernels.SMALL:
+        return Packed(scores.size, scores.dtype, columns=(scores, positive))
+    return _as_keys(positive, scores)
+
+
+def _as_keys(positive: NDArray[np.bool_], scores: Array) -> Packed:
+    bits = scores.view(f"u{scores.itemsize}")
+    keys = np.empty_like(bits)
+    border = kernels.parts.pack(bits, positive.view(np.uint8), KINDS[scores.dtype.kind], keys)
+    return Packed(scores.size, scores.dtype, False, keys[:border], keys[border:], int(np.count_nonzero(positive)))
+
+
+class Pile(Protocol):
+    """Rows of one model."""
+
+    rows: int
+    """How many there are, of a weight above 0."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory that the rows take."""
+        ...
+
+    def add(self, packed: Packed) -> None:
+        """Take the rows of a batch."""
+        ...
+
+    def spill(self, spill: Spill) -> None:
+        """Write the rows to disk, and give their memory free."""
+        ...
+
+    def ranking(self, limit: int) -> Ranking:
+        """Rank the rows, those on disk in parts of at most `limit` bytes; the pile is used up."""
+        ...
+
+
+class _Growing:
+    """An array that grows in place, if the system lets it."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._array = np.empty(0, dtype)
+        self.dtype = self._array.dtype
+        self.size = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self._array.nbytes
+
+    def extend(self, values: Array) -> None:
+        needed = self.size + values.size
+        if needed > self._array.size:
+            growth = max(self.size // 8, min(self.size, _LEAST_GROWTH))
+            self._array.resize(max(needed, self.size + growth), refcheck=False)
+        self._array[self.size : needed] = values
+        self.size = needed
+
+    def take(self) -> Array:
+        """Return what there is, and begin anew."""
+        array, size = self._array, self.size
+        self._array, self.size = np.empty(0, array.dtype), 0
+        array.resize(size, refcheck=False)
+        return array
+
+
+class _Waiting:
+    """Columns of rows that are few so far."""
+
+    def __init__(self) -> None:
+        self._batches: list[tuple[Array, ...]] = []
+        self.rows = 0
+        self.nbytes = 0
+
+    def add(self, columns: tuple[Array, ...]) -> None:
+        self._batches.append(columns)
+        self.rows += columns[0].size
+        self.nbytes += sum(column.nbytes for column in columns)
+        if len(self._batches) >= _MOST_WAITING and self.rows < kernels.SMALL:
+            self._batches = [self._joined()]
+
+    def take(self) -> tuple[Array, ...]:
+        joined = self._joined()
+        self.__init__()
+        return joined
+
+    def _joined(self) -> tuple[Array, ...]:
+        return tuple(np.concatenate(column) for column in zip(*self._batches, strict=True))
+
+
+class KeyPile:
+    """Unweighted rows."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.rows = 0
+        self._dtype = dtype
+        self._halves = {"upper": GrowingRows(), "lower": GrowingRows()}
+        self._n_pos = 0
+        self._waiting = _Waiting()
+        self._spilled: dict[str, PartedKeys] = {}
+
+    @property
+    def nbytes(self) -> int:
+        return self._waiting.nbytes + sum(half.nbytes for half in self._halves.values())
+
+    def add(self, packed: Packed) -> None:
+        self.rows += packed.size
+        if packed.columns:
+            self._waiting.add(packed.columns)
+            if self._waiting.rows < kernels.SMALL:
+                return
+            packed = self._packed_waiting()
+        self._add_keys(packed)
+
+    def _packed_waiting(self) -> Packed:
+        scores, positive = self._waiting.take()
+        return _as_keys(positive, scores)
+
+    def _add_keys(self, packed: Packed) -> None:
+        self._n_pos += packed.n_pos
+        for name, half in self._halves.items():
+            half.add(getattr(packed, name))
+
+    def _sorted(self, *names: str) -> tuple[KeyPart, ...]:
+        """Return the keys of these halves in parts by decreasing score, and begin them anew."""
+        halves = {name: sort([keys for (keys,) in self._halves[name].take()]) for name in names}
+        return key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
+
+    def spill(self, spill: Spill) -> None:
+        if self._waiting.rows:
+            self._add_keys(self._packed_waiting())
+        for name in self._halves:
+            parts = list(reversed(self._sorted(name)))
+            if parts and name not in self._spilled:
+                self._spilled[name] = PartedKeys.like(spill, parts)
+            while parts:
+                self._spilled[name].write(parts.pop(0).load())
+
+    def ranking(self, limit: int) -> Ranking:
+        if self._spilled:
+            self.spill(next(iter(self._spilled.values())).spill)
+            names = [name for name in ("upper", "lower") if name in self._spilled]
+            parted = [self._spilled[name] for name in names]
+            return SpilledKeys(self._dtype, [(p.spill, part, p.high_bit) for p in parted for part in p.ranked(limit)])
+        if not any(self._halves.values()):
+            scores, positive = self._waiting.take()
+            return rank(positive, scores)
+        if self._waiting.rows:
+            self._add_keys(self._packed_waiting())
+        return SortedKeys(self._sorted(*self._halves), self._dtype, self._n_pos)
+
+
+class RowPile:
+    """Weighted rows."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.rows = 0
+        self._dtype = dtype
+        self._columns: list[_Growing] = []
+        self._spilled: Parted | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(column.nbytes for column in self._columns)
+
+    def add(self, packed: Packed) -> None:
+        self.rows += packed.size
+        if not self._columns:
+            self._columns = [_Growing(column.dtype) for column in packed.columns]
+        for growing, values in zip(self._columns, packed.columns, strict=True):
+            growing.extend(values)
+
+    def _take(self) -> Sequence[Array]:
+        return [column.take() for column in self._columns]
+
+    def spill(self, spill: Spill) -> None:
+        if not self.nbytes:
+            return
+        scores, signed = self._take()
+        if self._spilled is None:
+            width = np.dtype(f"u{scores.itemsize}")
+            self._spilled = Parted(spill, (width, signed.dtype), 0, (1 << (scores.itemsize * 8)) - 1)
+        for start in range(0, scores.size, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            self._spilled.write(*self._spilled.sort([encode(scores[rows]), signed[rows]]))
+
+    def ranking(self, limit: int) -> Ranking:
+        if self._spilled is not None:
+            self.spill(self._spilled.spill)
+            parts = self._spilled.ranked(limit // _SORTED_APART)
+            return SpilledRows(self._dtype, [(self._spilled.spill, part, 0) for part in parts])
+        scores, signed = self._take()
+        return rank(signed > 0, scores, np.abs(signed))

@@ -1,0 +1,262 @@
+"""AUC of more than two classes: Hand & Till, one against the rest, one against one, and their averages."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.core.result import Result, html_table, jsonable
+from rocscope.core.rows import require_distinct
+from rocscope.errors import InputError, OneClassError
+from rocscope.inference.estimate import Estimate
+from rocscope.multiclass.averages import Average, by_logit, two_smallest, weighted_mean
+from rocscope.multiclass.pairwise import ClassColumns, covariance_of_components, doubled_concordance, row_components
+from rocscope.multiclass.predictions import predictions_of
+
+Variant = Literal["hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"]
+ClassWeight = Mapping[Any, float] | Literal["uniform", "prevalence"]
+
+VARIANTS = ("hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted")
+
+
+def _average(variant: Variant, doc: str) -> property:
+    def average(self: "MulticlassAuc") -> Average:
+        return self.average(variant)
+
+    return property(average, doc=doc)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MulticlassAuc(Result):
+    """How well each class is told from each other, and the averages of it that have a name.
+
+    Made by `rocscope.multiclass.multiclass_auc`.
+
+    Attributes
+    ----------
+    classes : tuple of k names
+    matrix : k × k array
+        A(i|j): probability that a case of class i (row) has a higher probability of i than a case of class j
+        (column), ties counting half; NaN on the diagonal and where a class has no cases.
+    support : array of k counts
+
+    Notes
+    -----
+    =============== ====================================================== =========================================
+    name            mean of                                                 weights
+    =============== ====================================================== =========================================
+    `hand_till`     A(i|j) over all ordered pairs (M)                       equal
+    `au1u`          the same, as Ferri et al. name it                       equal
+    `au1p`          A(i|j) over all ordered pairs                           share of class i
+    `ovo_weighted`  (A(i|j) + A(j|i))/2, scikit-learn's "ovo", "weighted"   shares of i and j together
+    `aunu`          class i against the rest                                equal
+    `aunp`          class i against the rest (Provost & Domingos)           share of class i
+    =============== ====================================================== =========================================
+
+    The weights sum to 1, also in `au1p`, where Ferri et al. print a factor 1/k more: a perfect model has 1. An
+    average leaves out what is not defined, and names it.
+
+    References
+    ----------
+    Hand & Till 2001, Machine Learning 45:171–186, eq. 7; Fawcett 2001; Provost & Domingos 2003; Ferri,
+    Hernández-Orallo & Modroiu 2009, "An experimental comparison of performance measures for classification".
+    """
+
+    classes: tuple[Hashable, ...]
+    matrix: Array
+    support: Array
+    _rows: ClassColumns
+
+    hand_till = _average("hand_till", "Hand & Till's M: mean of A(i|j) over all ordered pairs of classes.")
+    au1u = _average("au1u", "Each class against each other, classes alike: the same as `hand_till`.")
+    au1p = _average("au1p", "Each class against each other, A(i|j) by the share of class i.")
+    ovo_weighted = _average("ovo_weighted", "Each pair of classes by the share of cases in it.")
+    aunu = _average("aunu", "Each class against the rest, classes alike.")
+    aunp = _average("aunp", "Each class against the rest, by the share of the class.")
+
+    @property
+    def against_rest(self) -> Array:
+        """AUC of each class against the rest; NaN for a class without cases, or without others."""
+        return weighted_mean(self.matrix, np.tile(self.support, (len(self.classes), 1)))
+
+    def one_vs_one(self, class_weight: ClassWeight = "uniform") -> Average:
+        """Mean over pairs of classes, a pair weighted by the sum of its class weights.
+
+        Parameters
+        ----------
+        class_weight : {"uniform", "prevalence"} or mapping from class to weight
+        """
+        weight = class_weights(class_weight, self.classes, self.support)
+        return self._mean(np.add.outer(weight, weight))
+
+    def one_vs_rest(self, class_weight: ClassWeight = "uniform") -> Average:
+        """Mean of the AUCs of each class against the rest, by class weights."""
+        return self._mean(rest_weights(class_weights(class_weight, self.classes, self.support), self.support))
+
+    def average(self, variant: Variant) -> Average:
+        """Return an average by its name."""
+        return self._mean(variant_weights(variant, self.support))
+
+    def interval(self, variant: Variant = "hand_till", *, level: float = 0.95) -> Estimate:
+        """Return an average with its confidence interval.
+
+        Parameters
+        ----------
+        variant : str
+            Name of the average.
+        level : float
+            Confidence level.
+
+        Warns
+        -----
+        RocscopeWarning
+            Where the variance is 0 or undefined: the interval is then Newcombe's for the two smallest classes alone.
+
+        Notes
+        -----
+        Every average is a fixed combination of A(i|j), given the numbers of cases of the classes, and so a
+        U-statistic of k samples; its variance comes from the placements of the rows within their classes, as DeLong's
+        does, with which it agrees for two classes. The interval is symmetric on the logit scale. Weights are numbers
+        of equal rows.
+
+        References
+        ----------
+        DeLong, DeLong & Clarke-Pearson 1988; Hand & Till 2001, §4.
+
+        Examples
+        --------
+        >>> proba = np.array([[6, 3, 1], [5, 1, 4], [2, 7, 1], [4, 3, 3], [3, 2, 5], [2, 5, 3]]) / 10
+        >>> multiclass_auc(["a", "a", "b", "b", "c", "c"], proba).interval("aunu")
+        Estimate(0.875, 95 % interval 0.3838 to 0.9874, DeLong of aunu, logit scale, n=6)
+        """
+        check.check_level(level)
+        value = self.average(variant).value
+        if np.isnan(value):
+            raise OneClassError(f"interval of {variant}", expected="cases of two classes", got="fewer")
+        components = row_components(self._rows, coefficients(variant_weights(variant, self.support), self.support))
+        variance = covariance_of_components(self._rows, components[:, np.newaxis])[0, 0]
+        return auc_estimate(variant, value, float(variance), self.support, level)
+
+    def _mean(self, weight: Array) -> Average:
+        used = coefficients(weight, self.support)
+        value = float((used * np.nan_to_num(self.matrix)).sum()) if used.any() else float("nan")
+        present = self.support > 0 if used.any() else np.zeros(self.support.size, bool)
+        over = tuple(cls for cls, known in zip(self.classes, present, strict=True) if known)
+        return Average(value, over, tuple(cls for cls in self.classes if cls not in over))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the matrix and all averages, safe for JSON."""
+        facts = {name: getattr(self, name) for name in ("classes", "support", "matrix", "against_rest")}
+        return jsonable(facts | {name: self.average(name) for name in VARIANTS})
+
+    def __repr__(self) -> str:
+        m, undefined = self.hand_till, self.hand_till.undefined
+        missing = f", undefined: {', '.join(map(repr, undefined))}" if undefined else ""
+        return (
+            f"MulticlassAuc({len(self.classes)} classes, hand_till={m.value:.6g}, aunp={self.aunp.value:.6g}{missing})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [(name, *(f"{value:.4g}" for value in row)) for name, row in zip(self.classes, self.matrix, strict=True)]
+        return super()._repr_html_() + html_table(rows, ("A(row|column)", *self.classes))
+
+
+def multiclass_auc(
+    y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
+) -> MulticlassAuc:
+    """AUCs of the probabilities of more than two classes: pairwise matrix and every average of it that has a name.
+
+    Parameters
+    ----------
+    y_true : MulticlassPredictions, or array of n labels
+    proba : n × k array or data frame
+    model : str, optional
+        Which model of the predictions; may be left out when there is one.
+    classes, sample_weight : see `MulticlassPredictions`
+
+    Raises
+    ------
+    ShapeError, LabelError, ScoreError, WeightError
+        See `MulticlassPredictions`.
+
+    Notes
+    -----
+    Pairs are counted, in whole numbers where weights are whole: O(k·n log n + k·n) time.
+
+    Examples
+    --------
+    >>> proba = [[0.8, 0.1, 0.1], [0.5, 0.2, 0.3], [0.3, 0.6, 0.1], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]
+    >>> auc = multiclass_auc(["a", "a", "b", "b", "c"], proba)
+    >>> auc.matrix.tolist()
+    [[nan, 0.75, 1.0], [1.0, nan, 1.0], [1.0, 1.0, nan]]
+    >>> auc.hand_till, auc.aunu
+    (Average(0.958333 over 3), Average(0.944444 over 3))
+    """
+    preds = predictions_of(y_true, proba, name="y_true", classes=classes, sample_weight=sample_weight)
+    require_distinct(preds, "multi-class AUC with its interval")
+    rows = ClassColumns.of(preds.y_true, preds.probabilities(model), preds.sample_weight)
+    support = rows.support
+    pairs = 2 * np.multiply.outer(support, support).astype(np.float64)
+    np.fill_diagonal(pairs, 0)
+    with np.errstate(invalid="ignore"):
+        matrix = doubled_concordance(rows) / pairs
+    return MulticlassAuc(preds.classes, check.read_only(matrix), check.read_only(support), rows)
+
+
+def auc_estimate(variant: str, value: float, variance: float, support: Array, level: float) -> Estimate:
+    """Return an average with its interval, given its variance."""
+    n = support.sum().item()
+    if variance > 0 and 0 < value < 1:
+        return by_logit(value, sqrt(variance), level, f"DeLong of {variant}", n)
+    first, second = np.sort(support[support > 0])[:2].tolist()
+    return two_smallest(value, first, second, level, n)
+
+
+def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:
+    """Return the weight of each class; prevalence is its share of the cases."""
+    if isinstance(given, str):
+        if given not in ("uniform", "prevalence"):
+            raise InputError("class_weight", expected="'uniform', 'prevalence' or a mapping", got=repr(given))
+        return np.ones(support.size) if given == "uniform" else support / support.sum()
+    if set(given) != set(classes):
+        raise InputError("class_weight", expected=f"a weight for each of {check.listing(classes)}", got=repr(given))
+    weight = np.array([given[cls] for cls in classes], dtype=np.float64)
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        raise InputError("class_weight", expected="weights of at least 0, not all 0", got=repr(given))
+    return weight
+
+
+def rest_weights(weight: Array, support: Array) -> Array:
+    """Return the coefficients of A(i|j) in Σ weightᵢ·(AUC of i against the rest)."""
+    rest = support.sum() - support
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nan_to_num(weight[:, np.newaxis] * support / rest[:, np.newaxis], posinf=0.0)
+
+
+def variant_weights(variant: Variant, support: Array) -> Array:
+    """Return the relative weights of A(i|j) in a named average."""
+    k = support.size
+    share = support / support.sum()
+    if variant in ("hand_till", "au1u"):
+        return np.ones((k, k))
+    if variant == "au1p":
+        return np.tile(share[:, np.newaxis], (1, k))
+    if variant == "ovo_weighted":
+        return np.add.outer(share, share)
+    if variant in ("aunu", "aunp"):
+        return rest_weights(np.ones(k) if variant == "aunu" else share, support)
+    raise InputError("variant", expected=check.one_of(variant, VARIANTS), got=repr(variant))
+
+
+def coefficients(weight: Array, support: Array) -> Array:
+    """Return weights of A(i|j) that are 0 where it is not defined and sum to 1; all 0 if it never is."""
+    used = np.array(weight, dtype=np.float64)
+    absent = support == 0
+    used[absent] = 0
+    used[:, absent] = 0
+    np.fill_diagonal(used, 0)
+    return used / used.sum() if used.any() else used

@@ -1,0 +1,406 @@
+"""CostMatrix: what each prediction costs for each actual class, and the decision of least expected cost.
+
+Cost matrices from CSV files.
+
+Reject option: leave a case undecided where every decision is expected to cost more than that.
+"""
+
+import csv
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.core.result import Result, html_table, jsonable
+from rocscope.curves.curve import Curve
+from rocscope.errors import EngineError, InputError, LabelError, ShapeError
+from rocscope.multiclass.classes import RowsAre, check_classes, rows_actual
+from rocscope.multiclass.confusion import ConfusionMatrix
+from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
+
+REJECTED = -1
+"""Class index of a case that is left undecided."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class CostMatrix(Result):
+    """Cost of predicting each class for a case of each class; gains are negative costs.
+
+    Parameters
+    ----------
+    cost : k × k array
+        In any unit.
+    classes : sequence of k class names
+    rows : {"actual", "predicted"}
+        What the rows of `cost` are; may be left out only for a symmetric matrix. They are stored as actual.
+    allow_rewarded_errors : bool
+        Accept a matrix in which some error costs less than the right prediction.
+
+    Raises
+    ------
+    InputError
+        If the orientation is not said; or if an error costs less than the right prediction, which is most often a
+        matrix written the other way round, or of benefits.
+    ShapeError, LabelError
+        If the matrix is not square or names do not fit.
+
+    Notes
+    -----
+    What decides is how much more each prediction costs than another for the same actual class: a constant may be
+    added to the costs of a class, and all costs multiplied by a positive number, without changing any decision.
+
+    References
+    ----------
+    Hernández-Orallo 2004, "Extension to More than Two Classes"; Elkan 2001, "The foundations of cost-sensitive
+    learning", IJCAI.
+
+    Examples
+    --------
+    The example of Hernández-Orallo, in which costs and counts have the predicted class in rows:
+
+    >>> names = ["low", "medium", "high"]
+    >>> cost = CostMatrix([[0, 5, 2], [200, -2000, 10], [10, 1, -15]], classes=names, rows="predicted")
+    >>> cost.total(ConfusionMatrix([[20, 0, 13], [5, 15, 4], [4, 7, 60]], classes=names, rows="predicted"))
+    -29787
+    >>> cost.decide([[0.5, 0.1, 0.4], [0.95, 0.05, 0.0]]).tolist()
+    [1, 0]
+    """
+
+    cost: Array
+    classes: tuple[Hashable, ...]
+
+    def __init__(
+        self, cost: Any, *, classes: Any, rows: RowsAre | None = None, allow_rewarded_errors: bool = False
+    ) -> None:
+        matrix = rows_actual(cost, "cost", rows)
+        names = check_classes(classes)
+        if len(names) != len(matrix):
+            raise ShapeError("cost", expected=f"one row and one column per class ({len(names)})", got=str(len(matrix)))
+        if not allow_rewarded_errors:
+            _refuse_rewarded_errors(matrix, names)
+        check.settle(self, cost=check.read_only(matrix), classes=names)
+
+    @classmethod
+    def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":
+        """Make costs of benefits, whose signs are turned.
+
+        Examples
+        --------
+        >>> CostMatrix.from_benefits([[3, 0], [0, 1]], classes=["a", "b"]).cost.tolist()
+        [[-3, 0], [0, -1]]
+        """
+        return cls(-np.asarray(benefit), classes=classes, rows=rows)
+
+    @classmethod
+    def errors(cls, classes: Any) -> "CostMatrix":
+        """Return the matrix in which every error costs 1: its expected cost is the error rate."""
+        names = check_classes(classes)
+        return cls(1 - np.eye(len(names), dtype=np.int64), classes=names)
+
+    def total(self, matrix: ConfusionMatrix) -> float:
+        """Return the total cost over the counts of a confusion matrix; exact, with costs read as decimals."""
+        self.require_classes(matrix.classes)
+        return _number(_fractions(self.cost, matrix.counts))
+
+    def expected(self, matrix: ConfusionMatrix, *, target_prior: Mapping[Any, float] | None = None) -> float:
+        """Return the cost per case.
+
+        Parameters
+        ----------
+        matrix : ConfusionMatrix
+        target_prior : mapping from class to share, optional
+            Class mix where the classifier will be used; that of the counts when left out. NaN if it asks for a
+            class of which there are no cases.
+        """
+        self.require_classes(matrix.classes)
+        if target_prior is None:
+            return float(_fractions(self.cost, matrix.counts) / Fraction(matrix.n))
+        prior = check_prior(target_prior, self.classes)
+        by_class = np.einsum("ij,ij->i", matrix.row_shares, self.cost)
+        return float(prior[prior > 0] @ by_class[prior > 0])
+
+    def risks(self, proba: Any) -> Array:
+        """Return the expected cost of each prediction (n × k) for cases with these class probabilities."""
+        return self._rows(proba) @ self.cost
+
+    def decide(self, proba: Any, *, reject_cost: float | None = None) -> NDArray[np.intp]:
+        """Return the index of the class of least expected cost; −1 where leaving a case undecided costs less.
+
+        Parameters
+        ----------
+        proba : n × k array
+            Calibrated probabilities, in the order of the classes. For another class mix than that in which they
+            were learned, convert them by `shift_prior` first.
+        reject_cost : float, optional
+            Cost of leaving one case undecided.
+
+        Notes
+        -----
+        Of equal expected costs the first class is taken, and a decision is preferred to none (Chow's rule).
+
+        References
+        ----------
+        Chow 1970, "On optimum recognition error and reject tradeoff".
+
+        Examples
+        --------
+        >>> CostMatrix.errors(["a", "b", "c"]).decide([[0.9, 0.1, 0.0], [0.4, 0.3, 0.3]], reject_cost=0.2).tolist()
+        [0, -1]
+        """
+        risks = self.risks(proba)
+        chosen = risks.argmin(axis=1)
+        if reject_cost is None:
+            return chosen
+        limit = check_reject_cost(reject_cost)
+        return np.where(risks.min(axis=1) > limit, REJECTED, chosen)
+
+    def of_rows(self, actual: Array, decided: Array, *, reject_cost: float | None = None) -> Array:
+        """Return the cost of each row, given indices of its actual and decided class (−1: undecided)."""
+        return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
+
+    def _rows(self, proba: Any) -> Array:
+        rows = check.as_array(proba)
+        if rows.ndim != 2 or rows.shape[1] != len(self.classes):
+            expected = f"one column per class ({len(self.classes)})"
+            raise ShapeError("proba", expected=expected, got=f"shape {rows.shape}")
+        return rows
+
+    def require_classes(self, classes: tuple[Hashable, ...]) -> None:
+        """Raise unless the costs are for these classes in this order."""
+        if classes != self.classes:
+            raise LabelError(
+                "cost matrix",
+                expected=f"the classes {check.listing(classes)}",
+                got=check.listing(self.classes),
+                hint="write it for the same classes in the same order",
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return classes and costs (rows actual), safe for JSON."""
+        return jsonable({"classes": self.classes, "rows": "actual", "cost": self.cost})
+
+    def __repr__(self) -> str:
+        low, high = self.cost.min(), self.cost.max()
+        return f"CostMatrix(classes={list(self.classes)}, rows='actual', from {low:g} to {high:g})"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, *(f"{cost:g}" for cost in row)) for name, row in zip(self.classes, self.cost, strict=True)]
+        return html_table(rows, ("actual \\ predicted", *self.classes))
+
+
+def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name: str = "target_prior") -> Array:
+    """Return the share of each class, from a mapping that names every class."""
+    if set(check.by_name(prior, ())) != set(classes):
+        raise InputError(name, expected=f"a share for each of {check.listing(classes)}", got=repr(prior))
+    shares = np.array([prior[cls] for cls in classes], dtype=np.float64)
+    if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
+        raise InputError(name, expected="shares of at least 0 that sum to 1", got=f"a sum of {shares.sum():g}")
+    return shares
+
+
+def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
+    """Return class probabilities (n × k) for another class mix than that in which they were learned.
+
+    Parameters
+    ----------
+    proba : n × k array
+    train_prior, target_prior : arrays of k shares
+        Class mix of the training sample, and where the classifier will be used.
+
+    Notes
+    -----
+    p'ₖ ∝ pₖ·targetₖ/trainₖ: valid where only the class mix differs, not the cases within a class.
+
+    References
+    ----------
+    Saerens, Latinne & Decaestecker 2002, eq. 2.4; Elkan 2001, theorem 2.
+
+    Examples
+    --------
+    >>> shift_prior([[0.5, 0.5]], [0.5, 0.5], [0.9, 0.1]).tolist()
+    [[0.9, 0.1]]
+    """
+    train, target = (np.asarray(shares, dtype=np.float64) for shares in (train_prior, target_prior))
+    if (train <= 0).any():
+        raise InputError("train_prior", expected="a share above 0 for each class", got=repr(train.tolist()))
+    shifted = np.asarray(proba) * (target / train)
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def check_reject_cost(reject_cost: float) -> float:
+    """Return a finite cost."""
+    if not np.isfinite(reject_cost):
+        raise InputError("reject_cost", expected="a finite cost", got=repr(reject_cost))
+    return float(reject_cost)
+
+
+def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> None:
+    right = np.diag(matrix)
+    cheaper = matrix < right[:, np.newaxis]
+    if not cheaper.any():
+        return
+    actual, predicted = (int(index) for index in np.argwhere(cheaper)[0])
+    transposed_fits = bool((matrix >= right).all())
+    benefits_fit = bool((matrix <= right[:, np.newaxis]).all())
+    hint = (
+        "it fits the other way round: check rows="
+        if transposed_fits
+        else "benefits go to CostMatrix.from_benefits"
+        if benefits_fit
+        else "allow_rewarded_errors=True accepts it"
+    )
+    raise InputError(
+        "cost",
+        expected="no error to cost less than the right prediction",
+        got=f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}, "
+        f"but {right[actual]:g} predicted right",
+        hint=hint,
+    )
+
+
+def _fractions(cost: Array, counts: Array) -> Fraction:
+    pairs = zip(cost.ravel().tolist(), counts.ravel().tolist(), strict=True)
+    return sum((Fraction(repr(price)) * Fraction(count) for price, count in pairs), Fraction(0))
+
+
+def _number(exact: Fraction) -> float:
+    return exact.numerator if exact.denominator == 1 else float(exact)
+
+
+def read_costs(path: str | os.PathLike[str], classes: Sequence[Hashable], *, rows: RowsAre | None = None) -> CostMatrix:
+    """Cost matrix from a CSV file whose first row and first column name the classes, in any order.
+
+    Parameters
+    ----------
+    path : path
+    classes : sequence of k class names
+        In the order wanted.
+    rows : {"actual", "predicted"}, optional
+        What the rows of the file are; see `CostMatrix`.
+
+    Raises
+    ------
+    EngineError
+        If the file cannot be read.
+    LabelError
+        If its rows or columns are not the classes.
+    InputError
+        If a cell is no number; see also `CostMatrix`.
+    """
+    try:
+        lines = [line for line in csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()) if line]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise EngineError(str(path), expected="a CSV file of costs", got=reason) from error
+    names = [str(cls) for cls in classes]
+    columns, body = (lines[0][1:], lines[1:]) if lines else ([], [])
+    for what, found in (("columns", columns), ("rows", [line[0] for line in body])):
+        if sorted(name.strip() for name in found) != sorted(names):
+            expected = f"a name for each class, {check.listing(names)}"
+            raise LabelError(f"{what} of {path}", expected=expected, got=check.listing(found) or "none")
+    cells = {line[0].strip(): dict(zip(map(str.strip, columns), line[1:], strict=False)) for line in body}
+    matrix = [[_cost_of(cells[row].get(column, ""), row, column, path) for column in names] for row in names]
+    return CostMatrix(matrix, classes=classes, rows=rows)
+
+
+def _cost_of(text: str, row: str, column: str, path: str | os.PathLike[str]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{path}, row {row!r}, column {column!r}", expected="a number", got=repr(text)) from None
+    return int(value) if value.is_integer() else value
+
+
+class RejectCurve(Curve):
+    """Cost per case (y) against the cost of leaving a case undecided (x), and the share left undecided.
+
+    Made by `rocscope.multiclass.reject_curve`. Between points the curve is straight; where a case changes from
+    undecided to decided it jumps, and has two points of one x.
+
+    Attributes
+    ----------
+    rejected : array
+        Share of cases left undecided, at each point.
+    decided_cost : array
+        Mean cost of the cases that are decided; NaN where none is.
+    """
+
+    title = "cost of decisions with a reject option"
+    x_name = "reject_cost"
+    y_name = "cost_per_case"
+
+    def __init__(self, reject_cost: Array, cost: Array, rejected: Array, decided_cost: Array) -> None:
+        super().__init__(reject_cost, cost, reject_cost)
+        self.rejected, self.decided_cost = check.read_only(rejected), check.read_only(decided_cost)
+
+    def at(self, x: Any) -> Any:
+        """Return the cost per case at a reject cost; above all risks every case is decided."""
+        x = np.asarray(x, dtype=np.float64)
+        inside = super().at(x.clip(self.x[0], self.x[-1]))
+        value = np.where(x < self.x[0], x, inside)
+        return value.item() if value.ndim == 0 else value
+
+    def rejected_at(self, reject_cost: float) -> float:
+        """Return the share of cases left undecided at a reject cost."""
+        after = int(np.searchsorted(self.x, reject_cost, side="right"))
+        return 1.0 if after == 0 else float(self.rejected[after - 1])
+
+    def columns(self) -> dict[str, Array]:
+        """Return one row a point."""
+        return {self.x_name: self.x, self.y_name: self.y, "rejected": self.rejected, "decided_cost": self.decided_cost}
+
+    def area(self) -> float:
+        raise InputError("a cost curve over reject costs has no area that means anything")
+
+
+def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model: str | None = None) -> RejectCurve:
+    """Cost per case and share of undecided cases against the cost of leaving a case undecided.
+
+    Parameters
+    ----------
+    predictions : MulticlassPredictions
+    cost : CostMatrix
+    model : str, optional
+
+    Notes
+    -----
+    A case is decided as its least expected cost says, unless that is above the reject cost (Chow's rule). Exact:
+    every case at which the rule changes is a point. O(n log n).
+
+    References
+    ----------
+    Chow 1970, "On optimum recognition error and reject tradeoff", IEEE Trans. Inf. Theory 16:41–46.
+
+    Examples
+    --------
+    >>> preds = MulticlassPredictions(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+    >>> curve = reject_curve(preds, CostMatrix.errors(["a", "b"]))
+    >>> curve.at(0.3), curve.rejected_at(0.3), curve.at(0.4)
+    (0.09999999999999999, 0.3333333333333333, 0.3333333333333333)
+    """
+    predictions = predictions_of(predictions)
+    proba = predictions.probabilities(model)
+    risks = cost.risks(proba)
+    decided = risks.argmin(axis=1)
+    risk, weight = risks.min(axis=1), predictions.sample_weight
+    weight = np.ones(risk.size) if weight is None else weight.astype(np.float64)
+    levels, place = np.unique(risk, return_inverse=True)
+    at_level = np.bincount(place, weight)
+    paid = np.bincount(place, weight * cost.of_rows(predictions.y_true, decided))
+    below, total = (np.concatenate([[0.0], np.cumsum(column)]) for column in (at_level, paid))
+    # Each level twice: before its cases are decided, and after.
+    state = (np.arange(2 * levels.size) + 1) // 2
+    x = np.repeat(levels, 2)
+    if levels[0] > 0:
+        x, state = np.concatenate([[0.0], x]), np.concatenate([[0], state])
+    n = below[-1]
+    rejected = (n - below[state]) / n
+    with np.errstate(invalid="ignore"):
+        return RejectCurve(x, total[state] / n + x * rejected, rejected, total[state] / below[state])

@@ -1,0 +1,308 @@
+"""Exact search along the weight of one class: what is predicted changes only where a row changes sides.
+
+A case is predicted as c if w_c exceeds t = max of the other w_j·p_j over p_c. So the confusion matrix is constant
+between neighbouring t, and one sort of them shows all that the weight of c can do.
+
+Searching class weights on the training rows: greedily, and by coordinate ascent from several starts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rocscope import kernels
+from rocscope._base.arrays import Array
+from rocscope.multiclass.weight_objective import Objective, Score
+
+_ROUNDING = 1e-7
+_NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows to be predicted as argmax of w·p, and what for.
+
+    Attributes
+    ----------
+    y : array of n class indices
+    proba : n × k array
+    weight : array of n case weights, or of a single 1 where all count alike
+    objective : Objective
+    """
+
+    y: Array
+    proba: Array
+    weight: Array
+    objective: Objective
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return self.proba.shape[1]
+
+    @property
+    def total(self) -> float:
+        """Sum of the case weights."""
+        return self.y.size * self.weight.sum() if self.weight.size == 1 else self.weight.sum()
+
+    def counts(self, class_weight: Array) -> Array:
+        """Return the confusion matrix of these class weights."""
+        if self.is_large:
+            counts = np.zeros((self.k, self.k))
+            kernels.classes.count_predicted(self.y, self.proba, self.weight, class_weight, counts)
+            return counts
+        return self.table((self.proba * class_weight).argmax(axis=1))
+
+    def table(self, predicted: Array) -> Array:
+        """Return the confusion matrix of predicted class indices."""
+        weight = None if self.weight.size == 1 else self.weight
+        return np.bincount(self.y * self.k + predicted, weight, self.k**2).reshape(self.k, self.k).astype(np.float64)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the compiled loops are worth their start."""
+        return self.y.size >= kernels.SMALL
+
+    def score(self, class_weight: Array) -> Score:
+        """Return the score of these class weights."""
+        return self.objective.score(self.counts(class_weight))
+
+    def rows(self, kept: Array) -> "Problem":
+        """Return the problem of some of the rows; the objective stays."""
+        return replace(
+            self,
+            y=self.y[kept],
+            proba=self.proba[kept],
+            weight=self.weight if self.weight.size == 1 else self.weight[kept],
+        )
+
+
+def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
+    """Return the class weights with the best weight for one class, all others staying as they are.
+
+    Notes
+    -----
+    The best of all weights that put no row on a tie; of several equally good ranges the widest, of which the middle
+    is taken, on the logarithmic scale. O(n·k + n log n).
+    """
+    ladder = _compiled(problem, class_weight, cls) if problem.is_large else _vectorised(problem, class_weight, cls)
+    below, above = ladder.best_range()
+    if below == 0 and above == np.inf:
+        return class_weight
+    moved = class_weight.copy()
+    if below > 0 and above < np.inf:
+        moved[cls] = np.sqrt(below) * np.sqrt(above)
+    else:
+        moved[cls] = above / 2 if above < np.inf else below * 2
+    return moved
+
+
+@dataclass(frozen=True, eq=False)
+class _Ladder:
+    """The weights at which rows change to the class, in order, and the scores between them.
+
+    Attributes
+    ----------
+    sides : array of n weights, increasing
+        Rows at 0 are always predicted as the class, no other having a probability; those at infinity never.
+    steps : array
+        Numbers of changed rows between which no two rows change at once.
+    lacking, value : arrays, one entry a step
+    """
+
+    sides: Array
+    steps: Array
+    lacking: Array
+    value: Array
+
+    def best_range(self) -> tuple[float, float]:
+        """Return the ends of the range of weights with the best score; of several the widest as a ratio."""
+        width = np.zeros(self.steps.size)
+        inner = self.steps[1:-1]
+        width[1:-1] = self.sides[inner] / self.sides[inner - 1]
+        best = np.flatnonzero(self.lacking == self.lacking.min())
+        best = best[self.value[best] == self.value[best].max()]
+        rows = self.steps[best[width[best].argmax()]]
+        below = self.sides[rows - 1] if rows else 0.0
+        above = self.sides[rows] if rows < self.sides.size else np.inf
+        return float(below), float(above)
+
+
+def _steps(sides: Array) -> Array:
+    first, last = np.searchsorted(sides, 0.0, side="right"), np.searchsorted(sides, np.inf, side="left")
+    between = sides[first:last]
+    changes = first + np.flatnonzero(between[1:] > between[:-1] * _NEXT) + 1
+    ends = [first, last] if last > first else [first]
+    return np.concatenate([ends[:1], changes, ends[1:]]).astype(np.intp)
+
+
+def _compiled(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
+    objective, k = problem.objective, problem.k
+    cell, change = np.empty(problem.y.size, np.int32), np.empty(problem.y.size)
+    kernels.classes.rivals(problem.y, problem.proba, class_weight, cls, cell, change)
+    order, sides = np.argsort(change), np.sort(change)
+    steps = _steps(sides)
+    counts = np.zeros(k**2)
+    kernels.classes.add_cells(cell, problem.weight, counts)
+    counts = counts.reshape(k, k)
+    hits, predicted = np.diagonal(counts).copy(), counts.sum(axis=0)
+    present = int((objective.support > 0).sum())
+    lacking, value = np.empty(steps[-1] + 1), np.empty(steps[-1] + 1)
+    lacking[0] = objective.shortfall(hits)
+    if objective.gain is None:
+        gain, value[0] = np.empty((0, 0)), present * objective.macro_f1(hits, predicted)
+    else:
+        gain, value[0] = objective.gain.astype(np.float64), (objective.gain * counts).sum()
+    support = objective.support.astype(np.float64)
+    rows = order[: steps[-1]]
+    kernels.classes.climb(
+        rows, cell, problem.weight, cls, gain, support, objective.least_hits, hits, predicted, lacking, value
+    )
+    # What a long sum leaves of 0 is not lacking.
+    return _Ladder(sides, steps, np.where(lacking[steps] > _ROUNDING, lacking[steps], 0.0), value[steps])
+
+
+def _vectorised(problem: Problem, class_weight: Array, cls: int) -> _Ladder:
+    """Return the same as `_compiled`."""
+    weighted = problem.proba * class_weight
+    weighted[:, cls] = -1.0
+    other = weighted.argmax(axis=1)
+    rival, own = np.take_along_axis(weighted, other[:, np.newaxis], axis=1)[:, 0], problem.proba[:, cls]
+    with np.errstate(over="ignore"):
+        change = np.divide(rival, own, out=np.full(own.shape, np.inf), where=own > 0)
+    order = np.argsort(change)
+    sides = change[order]
+    steps = _steps(sides)
+    return _Ladder(sides, steps, *_Changes(problem, cls, order[: steps[-1]], other).scores(steps))
+
+
+@dataclass(frozen=True, eq=False)
+class _Changes:
+    """Rows in the `order` in which they change from the class `other` to `cls`."""
+
+    problem: Problem
+    cls: int
+    order: Array
+    other: Array
+
+    def scores(self, steps: Array) -> tuple[Array, Array]:
+        """Return what constraints lack and the value, after each number of steps."""
+        objective, cls = self.problem.objective, self.cls
+        counts = self.problem.table(self.other)
+        y, other = self.problem.y[self.order], self.other[self.order]
+        amount = self.problem.weight if self.problem.weight.size == 1 else self.problem.weight[self.order]
+        constrained = bool(objective.least_hits.any())
+        hits = None
+        if constrained or objective.gain is None:
+            hits = self._by_class(y, amount * ((y == cls).astype(np.int8) - (y == other)), steps)
+            hits += np.diagonal(counts)
+        lacking = objective.shortfall(hits) if hits is not None and constrained else np.zeros(steps.size)
+        if hits is not None and objective.gain is None:
+            predicted = counts.sum(axis=0) + self._by_class(other, -np.broadcast_to(amount, y.shape), steps)
+            predicted[:, cls] += _after(np.broadcast_to(amount, y.shape), steps)
+            return lacking, objective.macro_f1(hits, predicted)
+        gain = objective.gain
+        assert gain is not None
+        return lacking, (gain * counts).sum() + _after((gain[y, cls] - gain[y, other]) * amount, steps)
+
+    def _by_class(self, of: Array, amount: Array, steps: Array) -> Array:
+        """Return the amounts of the rows of each class (column) after each number of steps."""
+        return np.column_stack([_after(np.where(of == c, amount, 0), steps) for c in range(self.problem.k)])
+
+
+def _after(amount: Array, steps: Array) -> Array:
+    return np.concatenate([[0.0], np.cumsum(amount)])[steps]
+
+
+MANY_ROWS = 20_000
+"""Above this number of rows the starts are improved on a random part first."""
+
+_MOST_SWEEPS = 50
+_SWEEPS_OF_MANY = 3
+_RANDOM_STARTS = 4
+
+
+def greedy(problem: Problem) -> Array:
+    """Return class weights set one after another, each for the classes that came before (Lachiche & Flach 2003).
+
+    Notes
+    -----
+    The most frequent class has the weight 1. Then each, by decreasing frequency, takes the weight that is best on the
+    rows of the classes up to it, predicted as one of these; none is changed again. The order, and which rows a step
+    looks at, are our reading of their hill-climbing in a pre-defined order.
+    """
+    order = np.argsort(-problem.objective.support, kind="stable")
+    weight = np.ones(problem.k)
+    for place in range(1, problem.k):
+        known = np.sort(order[: place + 1])
+        cls = int(np.searchsorted(known, order[place]))
+        rows = np.isin(problem.y, known)
+        if not rows.any():
+            continue
+        part = problem.rows(rows)
+        part = replace(
+            part,
+            y=np.searchsorted(known, part.y),
+            proba=part.proba.take(known, axis=1),
+            objective=_among(problem.objective, known),
+        )
+        weight[known] = line_search(part, weight[known], cls)
+    return weight
+
+
+def _among(objective: Objective, known: Array) -> Objective:
+    gain = None if objective.gain is None else objective.gain[np.ix_(known, known)]
+    return replace(objective, gain=gain, support=objective.support[known], least_hits=objective.least_hits[known])
+
+
+def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWEEPS) -> Array:
+    """Return class weights that no change of a single one improves, from a start on.
+
+    Every step is the exact optimum along one weight and is taken only if the score rises.
+    """
+    weight, score = start, problem.score(start)
+    unchanged = 0
+    for step in range(sweeps * problem.k):
+        moved = line_search(problem, weight, step % problem.k)
+        reached = problem.score(moved)
+        if reached > score:
+            weight, score, unchanged = moved / np.exp(np.log(moved).mean()), reached, 0
+            score = problem.score(weight)
+        else:
+            unchanged += 1
+        if unchanged == problem.k:
+            break
+    return weight
+
+
+def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> Array:
+    """Return the best class weights that coordinate ascent reaches from equal, given and random starts.
+
+    Notes
+    -----
+    Never worse than any of the starts on these rows. With more than 20,000 rows all starts are improved on a random
+    part of so many; the best of them, and of the starts, is improved on all, for three sweeps at most.
+    """
+    starts = [np.ones(problem.k), *starts]
+    random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
+    if problem.y.size <= MANY_ROWS:
+        return max((coordinate_ascent(problem, start) for start in [*starts, *random]), key=problem.score)
+    part = _part(problem, seed)
+    improved = max((coordinate_ascent(part, start) for start in [*starts, *random]), key=part.score)
+    best = max([*starts, improved], key=problem.score)
+    return coordinate_ascent(problem, best, sweeps=_SWEEPS_OF_MANY)
+
+
+def some_rows(problem: Problem, seed: Any) -> tuple[Array, Array, Array]:
+    """Return labels, probabilities and weights of all rows, or of a random part where there are many."""
+    part = problem if problem.y.size <= MANY_ROWS else _part(problem, seed)
+    return part.y, part.proba, part.weight
+
+
+def _part(problem: Problem, seed: Any) -> Problem:
+    rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
+    part = problem.rows(rows)
+    least_hits = part.objective.least_hits * (part.total / problem.total)
+    return replace(part, objective=replace(part.objective, least_hits=least_hits))

@@ -1,0 +1,190 @@
+"""The critical-difference diagram: mean ranks of models, and which of them the data do not tell apart.
+
+Learning curves: a line a model over training rows, with the spread of runs.
+"""
+
+from math import ceil, floor
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from rocscope.evaluation.friedman_test import RankComparison
+from rocscope.evaluation.learning import LearningCurve
+from rocscope.plotting import theme
+from rocscope.plotting.legends import place_legend
+
+_NEAREST = 0.055
+"""Share of the axis that a label needs."""
+
+_SPELLED = {"auc": "AUC", "mcc": "MCC", "npv": "NPV", "f1": "F1", "f2": "F2", "brier": "Brier score"}
+
+
+def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | None = 0.8) -> Any:
+    """Draw a learning curve: the mean over runs at each number of training rows, and a band.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+    ax : Axes, optional
+        Where to draw; a new pyplot figure when left out.
+    share : float or None
+        Of the runs that lie inside the band; None for no band.
+
+    Returns
+    -------
+    Axes
+        Ticks are at the sizes that were tried, so far as there is room; geometric ones are on a logarithmic axis.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> runs = np.array([[0.6, 0.7, 0.8], [0.7, 0.8, 0.9]])
+    >>> curve = LearningCurve("auc", True, [10, 20, 40], {"tree": runs}, [0, 1], [0, 1], True, "holdout")
+    >>> ax = plot_learning_curve(curve, Figure().subplots())
+    >>> ax.lines[0].get_xydata().round(2).tolist()
+    [[10.0, 0.65], [20.0, 0.75], [40.0, 0.85]]
+    """
+    theme.require("curve", curve, LearningCurve, made_by="rocscope.evaluation.learning_curve makes one")
+    axes = theme.new_axes(5.6, 4.0) if ax is None else ax
+    theme.dress(axes)
+    if curve.logarithmic:
+        axes.set_xscale("log")
+    for index, (model, label) in enumerate(zip(curve.models, theme.names(curve.models), strict=True)):
+        look = theme.line_look(index)
+        axes.plot(curve.size, curve.mean(model), label=label, marker="o", markersize=4, zorder=3, **look)
+        if share is not None:
+            band = curve.band(model, share=share)
+            fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
+            axes.fill_between(band.x, band.low, band.high, label=f"_{label}", **fill)
+    _set_ticks(axes, curve)
+    axes.set_xlabel("Training rows")
+    spelled = _SPELLED.get(curve.metric, curve.metric.replace("_", " ").capitalize())
+    axes.set_ylabel(f"{spelled} on test rows")
+    if share is not None:
+        axes.fill_between(
+            [], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=f"{100 * share:g} % of {curve.runs} runs"
+        )
+    place_legend(axes)
+    return axes
+
+
+def _set_ticks(axes: Any, curve: LearningCurve) -> None:
+    """Put ticks at the sizes, from the largest down, where the label of each has room."""
+    place = np.log(curve.size) if curve.logarithmic else curve.size.astype(np.float64)
+    width = float(np.ptp(place)) or 1.0
+    shown: list[int] = []
+    for index in reversed(range(place.size)):
+        if not shown or (place[shown[-1]] - place[index]) / width > _NEAREST:
+            shown.append(index)
+    axes.xaxis.set_major_locator(FixedLocator(curve.size[shown[::-1]].tolist()))
+    axes.xaxis.set_minor_locator(NullLocator())
+    theme.dress(axes)
+
+
+_ROW = 0.3  # inches a model's row is high
+_BAR = 0.55  # rows between bars
+_WIDTH = 6.4
+_TEXT: dict[str, Any] = {
+    "fontsize": "small",
+    "color": theme.palette().ink,
+    "va": "center",
+    "textcoords": "offset points",
+    "annotation_clip": False,
+}
+_TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0
+
+
+def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
+    """Critical-difference diagram: models on the axis of mean ranks, bars over those that do not differ.
+
+    Parameters
+    ----------
+    result : RankComparison
+        As `rocscope.evaluation.friedman` returns it.
+    ax : Axes, optional
+        Where to draw; a new pyplot figure, high enough for the models, when left out.
+
+    Returns
+    -------
+    Axes
+        The best model (lowest rank) is on the left. A bar joins neighbours that are no further apart than the
+        critical difference, whose length is drawn above the axis.
+
+    References
+    ----------
+    Demšar 2006, JMLR 7:1–30, figure 1.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope.evaluation import friedman
+    >>> auc = {"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.7, 0.6, 0.5, 0.85]}
+    >>> ax = plot_critical_difference(friedman(auc), ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts]
+    ['Mean rank over 4 data sets (1 is best)', 'critical difference 1.66', 'a  1.00', '2.25  b', '2.75  c']
+    """
+    theme.require("result", result, RankComparison, made_by="rocscope.evaluation.friedman makes one")
+    best_first = sorted(
+        zip(result.mean_rank.values(), theme.names(result.models), strict=True), key=lambda pair: pair[0]
+    )
+    m, groups = len(best_first), result.groups
+    first_row = 0.8 + _BAR * len(groups)
+    bottom = first_row + ceil(m / 2)
+    axes = theme.new_axes(_WIDTH, _ROW * (bottom - _TOP) + 0.2) if ax is None else ax
+    best, worst = _ends(best_first[0][0], best_first[-1][0], result.critical_difference, m)
+    _draw_frame(axes, result, best, worst)
+    for i, group in enumerate(groups):
+        ends = [result.mean_rank[name] for name in (group[0], group[-1])]
+        line = {"color": theme.palette().hues[0], "linewidth": 4, "solid_capstyle": "round", "gid": f"group-{i}"}
+        axes.plot(ends, [0.6 + _BAR * i] * 2, **line)
+    margin = 0.03 * (worst - best)
+    for place, (rank, name) in enumerate(best_first):
+        on_left = place < m // 2
+        row = first_row + 0.5 + (place if on_left else m - 1 - place)
+        if on_left:
+            _draw_model(axes, rank, row, best - margin, f"{name}  {rank:.2f}", "right")
+        else:
+            _draw_model(axes, rank, row, worst + margin, f"{rank:.2f}  {name}", "left")
+    axes.set_ylim(bottom + 0.1, _TOP)
+    return axes
+
+
+def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align: Literal["left", "right"]) -> None:
+    """Draw the line from a model's rank down to its row and out to its name."""
+    axes.plot([rank, rank, end], [0, row, row], color=theme.palette().muted, linewidth=0.9, clip_on=False, gid="model")
+    axes.plot([rank], [0], marker="o", markersize=4.5, color=theme.palette().ink, clip_on=False, zorder=3)
+    offset = (3 if align == "left" else -3, 0)
+    axes.annotate(text, (end, row), offset, ha=align, **_TEXT)
+
+
+def _ends(best: float, worst: float, critical: float, m: int) -> tuple[int, int]:
+    """Return whole ranks between which all models lie, and the critical difference fits."""
+    low, high = max(floor(best), 1), min(ceil(worst), m)
+    while high - low < min(critical, m - 1) or high == low:
+        if high < m:
+            high += 1
+        else:
+            low -= 1
+    return low, high
+
+
+def _draw_frame(axes: Any, result: RankComparison, best: int, worst: int) -> None:
+    """Draw the axis of ranks, and above it how far apart ranks must be to differ."""
+    for side in ("left", "right", "bottom"):
+        axes.spines[side].set_visible(False)
+    axes.spines["top"].set_position(("data", 0))
+    axes.spines["top"].set_color(theme.palette().ink)
+    axes.xaxis.set_ticks_position("top")
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(color=theme.palette().ink, labelcolor=theme.palette().ink, labelsize="small", length=4)
+    axes.set_yticks([])
+    axes.set_xlim(best, worst)
+    axes.set_xticks(range(best, worst + 1))
+    critical = {"color": theme.palette().hues[1], "linewidth": 2, "clip_on": False}
+    end = best + result.critical_difference
+    axes.plot([best, end], [_CRITICAL_AT] * 2, marker="|", markersize=8, gid="critical-difference", **critical)
+    title = f"Mean rank over {len(result.ranks)} data sets (1 is best)"
+    axes.annotate(title, (best, _TITLE_AT), (0, 0), **_TEXT | {"fontsize": "medium"})
+    label = f"critical difference {result.critical_difference:.2f}"
+    axes.annotate(label, (end, _CRITICAL_AT), (6, 0), **_TEXT)

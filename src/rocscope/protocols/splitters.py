@@ -1,0 +1,419 @@
+"""The protocols: each splits rows into those that a model is fitted to and those that it is judged on.
+
+What `cv` may be, and the splits that it stands for.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rocscope._base import validation as check
+from rocscope.errors import InputError
+from rocscope.protocols.splits import Split, SplitRows, TrainTest, name_list, numbered, repeats_of
+
+_MOST_DRAWS = 1000
+_ROUGHLY_EVEN = "The least populated class"
+_GROUPS_IGNORED = "The groups parameter is ignored"  # which the check of each split finds out
+
+
+class Protocol:
+    """Base of all protocols.
+
+    Examples
+    --------
+    >>> isinstance(Folds(5), Protocol)
+    True
+    """
+
+    random: ClassVar[bool] = True
+    """Whether another seed gives other splits, so that the protocol can be repeated."""
+
+    @property
+    def title(self) -> str:
+        """The protocol in words."""
+        raise NotImplementedError
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
+        """Yield training and test rows."""
+        raise NotImplementedError
+
+
+def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
+    """Yield the parts of a splitter of scikit-learn; its errors become ours."""
+    attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
+    try:
+        with warnings.catch_warnings():
+            for message in _ROUGHLY_EVEN, _GROUPS_IGNORED:
+                warnings.filterwarnings("ignore", message=message, category=UserWarning)
+            pairs = list(splitter.split(attributes, sample.y, sample.groups))
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise InputError(f"cv: {type(splitter).__name__}: {str(error).splitlines()[0]}") from error
+    return (TrainTest(train, test) for train, test in pairs)
+
+
+@dataclass(frozen=True)
+class Folds(Protocol):
+    """Cross-validation: every row is tested once, by a model that was fitted to the other folds.
+
+    Parameters
+    ----------
+    k : int
+        Number of folds.
+    stratified : bool
+        Give each fold about the same share of every class.
+    rare_classes : {"error", "spread"}
+        What to do with a class of fewer rows than folds, which cannot be in each: refuse, or spread its rows over as
+        many folds as it has rows. Figures of a single fold are then not all defined; pooled ones are.
+
+    Notes
+    -----
+    With groups, no group is in two folds.
+
+    Examples
+    --------
+    >>> Folds(5).title
+    '5-fold cross-validation, stratified'
+    """
+
+    k: int = 10
+    stratified: bool = True
+    rare_classes: Literal["error", "spread"] = "error"
+
+    def __post_init__(self) -> None:
+        check.check_whole(self.k, "cv", 2)
+        check.check_choice("rare_classes", self.rare_classes, ("error", "spread"))
+
+    @property
+    def title(self) -> str:
+        return f"{self.k}-fold cross-validation" + ", stratified" * self.stratified
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
+        from sklearn import model_selection as splitters
+
+        if self.stratified:
+            self._check_classes(sample)
+        grouped = sample.groups is not None
+        kind = f"{'Stratified' * self.stratified}{'Group' * grouped}KFold"
+        return of_splitter(getattr(splitters, kind)(int(self.k), shuffle=True, random_state=seed), sample)
+
+    def _check_classes(self, sample: SplitRows) -> None:
+        sizes = np.bincount(sample.y)
+        rare = np.flatnonzero(sizes < self.k)
+        if rare.size and (self.rare_classes == "error" or rare.size == sizes.size):
+            few = int(sizes[rare].min())
+            less = f"take cv={few}, " if few > 1 else ""
+            spread = f"cv=rocscope.protocols.Folds({self.k}, rare_classes='spread')"
+            hint = f"{less}merge or leave out rare classes, or {spread}"
+            got = "fewer of " + name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
+            raise InputError("cv", expected=f"at least {self.k} rows of each class, one a fold", got=got, hint=hint)
+
+
+@dataclass(frozen=True)
+class Holdout(Protocol):
+    """A part of the rows is held out for the test; with repeats, another part each time.
+
+    Parameters
+    ----------
+    test : float
+        Share of the rows.
+    stratified : bool
+        Give both parts about the same share of every class; not where there are groups, which stay together.
+
+    Examples
+    --------
+    >>> Holdout().title
+    'holdout of 33.3 %, stratified'
+    """
+
+    test: float = 1 / 3
+    stratified: bool = True
+
+    def __post_init__(self) -> None:
+        check.check_share(self.test, "test")
+
+    @property
+    def title(self) -> str:
+        return f"holdout of {100 * self.test:.3g} %" + ", stratified" * self.stratified
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
+        return of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
+
+
+def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> Any:
+    """Return a splitter that holds out a share of the groups where there are some, or else of the rows."""
+    from sklearn import model_selection as splitters
+
+    if sample.groups is not None:
+        return splitters.GroupShuffleSplit(1, test_size=test, random_state=seed)
+    options = {"n_splits": 1, "test_size": max(1, round(test * sample.n)), "random_state": seed}
+    if not stratified:
+        return splitters.ShuffleSplit(**options)
+    sizes = np.bincount(sample.y)
+    single = np.flatnonzero(sizes < 2)
+    if single.size:
+        got = "one of " + check.listing([sample.classes[c] for c in single])
+        hint = "leave it out, or cv=rocscope.protocols.Holdout(stratified=False)"
+        raise InputError("cv", expected="two rows of each class, one a part", got=got, hint=hint)
+    return splitters.StratifiedShuffleSplit(**options)
+
+
+@dataclass(frozen=True)
+class ThreeParts(Protocol):
+    """Training, validation and test: choose on the validation rows, judge on the test rows, each from one fit.
+
+    Parameters
+    ----------
+    validation, test : float
+        Shares of the rows.
+    stratified : bool
+        As in `Holdout`.
+
+    Notes
+    -----
+    The segment of each row is "validation" or "test": ``preds.by_segment()["validation"]`` is for `choose`, the
+    other for judging what was chosen.
+
+    Examples
+    --------
+    >>> ThreeParts().title
+    'training, validation (25 %) and test (25 %), stratified'
+    """
+
+    validation: float = 0.25
+    test: float = 0.25
+    stratified: bool = True
+
+    def __post_init__(self) -> None:
+        check.check_share(self.validation, "validation")
+        check.check_share(self.test, "test")
+        if self.validation + self.test >= 1:
+            raise InputError("validation + test", expected="less than 1", got=f"{self.validation + self.test:g}")
+
+    @property
+    def title(self) -> str:
+        shares = f"validation ({100 * self.validation:.3g} %) and test ({100 * self.test:.3g} %)"
+        return f"training, {shares}" + ", stratified" * self.stratified
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
+        (outer,) = of_splitter(_one_split(self.test, self.stratified, sample, seed), sample)
+        groups = None if sample.groups is None else sample.groups[outer.train]
+        rest = SplitRows(None, sample.y[outer.train], sample.classes, groups)
+        share = self.validation / (1 - self.test)
+        (inner,) = of_splitter(_one_split(share, self.stratified, rest, seed), rest)
+        judged = [outer.train[inner.test], outer.test]
+        names = np.repeat(["validation", "test"], [rows.size for rows in judged])
+        yield TrainTest(outer.train[inner.train], np.concatenate(judged), names)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Protocol):
+    """Every row, or every group, is tested by a model that was fitted to all others.
+
+    Notes
+    -----
+    Not for the AUC of models that lean to the class mix of the training rows: leaving out a positive lowers their
+    scores just for that row, which shows as an AUC below 1/2 (Airola et al. 2011). Use folds for it.
+
+    References
+    ----------
+    Airola, Pahikkala, Waegeman, De Baets & Salakoski 2011, Comput. Stat. Data Anal. 55:1828–1844.
+
+    Examples
+    --------
+    >>> LeaveOneOut().title
+    'leave one out'
+    """
+
+    random: ClassVar[bool] = False
+
+    @property
+    def title(self) -> str:
+        return "leave one out"
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:  # noqa: ARG002 (nothing is drawn)
+        from sklearn import model_selection as splitters
+
+        grouped = sample.groups is not None
+        return of_splitter(splitters.LeaveOneGroupOut() if grouped else splitters.LeaveOneOut(), sample)
+
+
+@dataclass(frozen=True)
+class TimeOrder(Protocol):
+    """Rows are in order of time; each fold is tested by a model that was fitted to what came before.
+
+    Parameters
+    ----------
+    k : int
+        Number of folds; the first stretch of rows is for training only.
+    gap : int
+        Rows left out between training and test.
+    most_training : int, optional
+        The latest rows that are used for training; all when left out.
+
+    Examples
+    --------
+    >>> TimeOrder(4, gap=10).title
+    '4 folds in order of time'
+    """
+
+    k: int = 10
+    gap: int = 0
+    most_training: int | None = None
+    random: ClassVar[bool] = False
+
+    @property
+    def title(self) -> str:
+        return f"{self.k} folds in order of time"
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:  # noqa: ARG002
+        from sklearn.model_selection import TimeSeriesSplit
+
+        if sample.groups is not None:
+            raise InputError("groups", expected="none in order of time", got="some")
+        try:
+            splitter = TimeSeriesSplit(self.k, gap=self.gap, max_train_size=self.most_training)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"cv: {error}") from error
+        return of_splitter(splitter, sample)
+
+
+@dataclass(frozen=True)
+class OutOfBag(Protocol):
+    """Models are fitted to a bootstrap sample and judged on the rows that it left out, about 37 %.
+
+    Parameters
+    ----------
+    stratified : bool
+        Draw within each class.
+
+    Notes
+    -----
+    Samples without two classes, or that leave none out, are drawn again. With groups, groups are drawn.
+
+    Examples
+    --------
+    >>> OutOfBag().title
+    'out-of-bag bootstrap'
+    """
+
+    stratified: bool = False
+
+    @property
+    def title(self) -> str:
+        return "out-of-bag bootstrap" + ", stratified" * self.stratified
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
+        rng = np.random.default_rng(seed)
+        for _ in range(_MOST_DRAWS):
+            train = self._draw(sample, rng)
+            test = np.setdiff1d(np.arange(sample.n), train)
+            if test.size and np.unique(sample.y[train]).size > 1:
+                yield TrainTest(train, test)
+                return
+        sizes = name_list(sample.classes, np.bincount(sample.y, minlength=len(sample.classes)).tolist())
+        raise InputError("cv", expected="bootstrap samples of two classes", got=sizes, hint="OutOfBag(stratified=True)")
+
+    def _draw(self, sample: SplitRows, rng: np.random.Generator) -> Any:
+        if sample.groups is not None:
+            drawn = rng.integers(0, sample.groups.max() + 1, sample.groups.max() + 1)
+            return np.concatenate([np.flatnonzero(sample.groups == group) for group in np.sort(drawn)])
+        strata = sample.y if self.stratified else np.zeros(sample.n, np.intp)
+        rows = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+        return np.sort(np.concatenate([rng.choice(own, own.size) for own in rows]))
+
+
+NAMED: dict[str, type[Protocol]] = {
+    "holdout": Holdout,
+    "three_parts": ThreeParts,
+    "leave_one_out": LeaveOneOut,
+    "time_order": TimeOrder,
+    "out_of_bag": OutOfBag,
+}
+"""Protocols by the names that `cv` takes."""
+
+
+def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
+    """Return the splits of whatever `cv` may be, and the protocol in words."""
+    check.check_whole(repeats, "repeats")
+    protocol = _protocol(cv)
+    if repeats > 1 and not protocol.random:
+        hint = "repeats would be the same"
+        raise InputError("repeats", expected=f"1 for {protocol.title}", got=str(repeats), hint=hint)
+    if isinstance(protocol, Splitter) and repeats == 1:
+        return numbered(protocol.numbered(sample, _seed(seed, 0)), sample), protocol.title
+    drawn = ((r, part) for r in range(repeats) for part in protocol.parts(sample, _seed(seed, r)))
+    return numbered(drawn, sample), protocol.title
+
+
+def _seed(seed: int | None, repeat: int) -> int:
+    """Return the seed of a repeat, below 2^32 as scikit-learn takes it."""
+    return int(np.random.SeedSequence(seed, spawn_key=(0, repeat)).generate_state(1)[0])
+
+
+def _protocol(cv: Any) -> Protocol:
+    if isinstance(cv, Protocol):
+        return cv
+    if isinstance(cv, str) and cv == "prefit":
+        hint = "rocscope.evaluation.from_estimator has the predictions of fitted models, and choose their threshold"
+        raise InputError("cv", expected="folds to fit models in", got="'prefit'", hint=hint)
+    if isinstance(cv, float) and 0 < cv < 1:
+        return Holdout(cv)
+    if isinstance(cv, str):
+        return NAMED[check.check_choice("cv", cv, list(NAMED))]()
+    if isinstance(cv, int | np.integer):
+        return Folds(int(cv))
+    if hasattr(cv, "split"):
+        return Splitter(cv)
+    if isinstance(cv, Iterable):
+        return Splitter(_Pairs(list(cv)))
+    names = ", ".join(map(repr, NAMED))
+    expected = (
+        f"a number of folds, the share of a holdout, {names}, a splitter of scikit-learn, or pairs of row numbers"
+    )
+    raise InputError("cv", expected=expected, got=type(cv).__name__)
+
+
+class _Pairs:
+    """Training and test rows as they were given."""
+
+    random_state = shuffle = None
+
+    def __init__(self, pairs: list[Any]) -> None:
+        self.pairs = pairs
+
+    def split(self, *_: Any) -> Iterator[tuple[Any, Any]]:
+        for pair in self.pairs:
+            if not (isinstance(pair, tuple | list) and len(pair) == 2):
+                raise InputError("cv", expected="pairs of training and test rows", got=type(pair).__name__)
+            yield pair[0], pair[1]
+
+
+class Splitter(Protocol):
+    """Any splitter of scikit-learn."""
+
+    def __init__(self, splitter: Any) -> None:
+        self.splitter = splitter
+        self.random = hasattr(splitter, "random_state") and bool(getattr(splitter, "shuffle", True))  # pyright: ignore
+
+    @property
+    def title(self) -> str:
+        return "given rows" if isinstance(self.splitter, _Pairs) else str(self.splitter)
+
+    def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
+        seeded = copy(self.splitter)
+        seeded.random_state = seed
+        return of_splitter(seeded, sample)
+
+    def numbered(self, sample: SplitRows, seed: int) -> Iterable[tuple[int, TrainTest]]:
+        """Yield parts with their repeats: a splitter may repeat itself, as RepeatedStratifiedKFold does."""
+        from sklearn.model_selection import BaseShuffleSplit
+
+        unseeded = self.random and self.splitter.random_state is None
+        parts = self.parts(sample, seed) if unseeded else of_splitter(self.splitter, sample)
+        return enumerate(parts) if isinstance(self.splitter, BaseShuffleSplit) else repeats_of(parts)

@@ -1,0 +1,257 @@
+"""ReportData as one HTML page: the client, the data, and a table for readers without scripts.
+
+The open page: the client without data, which counts the files that are dropped on it in the browser.
+
+Report: predictions in, one interactive HTML file out.
+"""
+
+import base64
+import hashlib
+import json
+import os
+from functools import cache, cached_property
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rocscope import __version__
+from rocscope._base.atomic_write import write_file
+from rocscope.core.context import Context
+from rocscope.decisions.randomized.review import Review
+from rocscope.errors import InputError
+from rocscope.multiclass.predictions import MulticlassPredictions
+from rocscope.report.model import CONVENTIONS, ReportData, report_data
+from rocscope.report.multiclass import MulticlassData, by_class, confusion_table, multiclass_report, overview
+from rocscope.report.pack import in_script, page_json
+from rocscope.report.summary import ModelSummary
+from rocscope.sample import Models
+
+MOST_BYTES = 5_000_000
+
+
+class Table(NamedTuple):
+    """Rows of text for a reader without scripts, and the model whose row stands out."""
+
+    rows: list[dict[str, str]]
+    best: str = ""
+
+
+def render(data: ReportData | MulticlassData) -> str:
+    """Return the page.
+
+    Raises
+    ------
+    InputError
+        If it is larger than 5 MB.
+    """
+    tables = _tables_of_classes(data) if isinstance(data, MulticlassData) else _tables(data)
+    found = None if isinstance(data, MulticlassData) else data.decided
+    page = _page(data=data, payload=raw(page_json(data)), tables=tables, decided=found)
+    if (size := len(page.encode())) > MOST_BYTES:
+        raise InputError(
+            "report",
+            expected=f"at most {MOST_BYTES / 1e6:g} MB",
+            got=f"{size / 1e6:.1f} MB from {len(data.models)} models and {len(data.slices)} {_kinds(data)}",
+            hint=_what_to_drop(data),
+        )
+    return page
+
+
+def shell() -> str:
+    """Return the page of any report, with names such as @@payload@@ where its contents go."""
+    place = {name: raw(f"@@{name}@@") for name in ("title", "verdict", "models", "payload", "script", "style")}
+    data = {name: place[name] for name in ("title", "verdict")} | {"notes": ""}
+    parts = {name: place[name] for name in ("payload", "models", "script", "style")}
+    return _page(data=data, tables={}, **parts)
+
+
+def _page(**contents: Any) -> str:
+    script, style = client("report.js"), client("report.css")
+    fixed = {
+        "script": raw(script),
+        "style": raw(style),
+        "models": "",
+        "decided": None,
+        "notices": raw(client("THIRD_PARTY.txt")),
+    }
+    hashes = {"script_hash": digest(script), "style_hash": digest(style)}
+    return template("report.html.j2").render(fixed | hashes | contents)
+
+
+def _tables(data: ReportData) -> dict[str, Table]:
+    return {
+        "Models": Table([_row(model, data.decision.prevalence) for model in data.models], data.decision.model),
+        **{heading: Table(lines) for heading, lines in data.validation.items()},
+    }
+
+
+def _tables_of_classes(data: MulticlassData) -> dict[str, Table]:
+    tables = {"Models": Table(overview(data), data.best.name)}
+    for model in data.models:
+        tables[f"{model.name}: classes"] = Table(by_class(model))
+        tables[f"{model.name}: confusion matrix"] = Table(confusion_table(model))
+    return tables
+
+
+def _what_to_drop(data: ReportData | MulticlassData) -> str:
+    if isinstance(data, MulticlassData):
+        return "leave out models (MulticlassPredictions.select(models=[…]))"
+    kinds = sorted({part.kind for part in data.slices})
+    if kinds:
+        return f"leave out the {' and '.join(kinds)} column, or models (Predictions.select(models=[…]))"
+    return "leave out models (Predictions.select(models=[…]))"
+
+
+def _kinds(data: ReportData | MulticlassData) -> str:
+    return "classes" if isinstance(data, MulticlassData) else "segments or folds"
+
+
+@cache
+def client(name: str) -> str:
+    """Return a built file of the client."""
+    return (files("rocscope.report") / "bundles" / name).read_text(encoding="utf-8").strip()
+
+
+def digest(content: str) -> str:
+    """Return what a content security policy calls the only script, or style, that may run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def raw(content: str) -> Any:
+    """Return markup that is not to be escaped again."""
+    from markupsafe import Markup
+
+    return Markup(content)
+
+
+@cache
+def template(name: str) -> Any:
+    """Return a template of a page, in which all values are escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("rocscope.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template(name)
+
+
+def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
+    """Return a row of text; accuracy is that at the prevalence which the verdict speaks of."""
+    best = model.best
+    accuracy = [point.at_prevalence(prevalence).accuracy for point in (best, model.default)]
+    return {
+        "model": model.name,
+        "AUC": f"{model.auc['half']:.4f}",
+        "best threshold": f"{best.threshold:.6g}",
+        "TP": f"{best.tp:,g}",
+        "FP": f"{best.fp:,g}",
+        "FN": f"{best.fn:,g}",
+        "TN": f"{best.tn:,g}",
+        "accuracy": f"{accuracy[0]:.2%}",
+        "cost per case": f"{model.best_cost:.4g}",
+        "accuracy at 0.5": "" if model.at_half is None else f"{accuracy[1]:.2%}",
+    }
+
+
+def open_page() -> str:
+    """Return the page: one file that needs no network, and has none.
+
+    Examples
+    --------
+    >>> page = open_page()
+    >>> len(page) < 250_000, "connect-src 'none'" in page
+    (True, True)
+    """
+    facts = json.dumps({"version": __version__, "conventions": CONVENTIONS, "shell": shell()})
+    report, opened, style, open_style = map(client, ("report.js", "open.js", "report.css", "open.css"))
+    return template("open.html.j2").render(
+        facts=raw(in_script(facts)),
+        worker=raw(client("worker.js")),
+        report=raw(report),
+        open=raw(opened),
+        style=raw(style),
+        open_style=raw(open_style),
+        report_hash=digest(report),
+        open_hash=digest(opened),
+        style_hash=digest(style),
+        open_style_hash=digest(open_style),
+        notices=raw(client("THIRD_PARTY.txt")),
+    )
+
+
+class Report:
+    """ROC, lift, profit and calibration of several models in one offline file, tied to one choice of costs.
+
+    Parameters
+    ----------
+    predictions : data of one or several models, SegmentedCounts, or MulticlassPredictions
+        In any form; see `rocscope.sample`. SegmentedCounts, or a mapping of them by model, are shown as all rows
+        together and segment by segment. Of more than two classes the reader picks the one that is positive,
+        against all others.
+    context : Context, optional
+        Prevalence and costs; the sample's prevalence and equal costs by default. Costs only, with more than two
+        classes: each has a prevalence of its own.
+    title, notes : str
+        Plain text.
+    review : Review, optional
+        A closer look, for a price, as a third action beside acting and leaving; the report says whom to look at. Its
+        capacity is of as many cases as there are rows. Two classes only.
+
+    Raises
+    ------
+    OneClassError
+        If the rows hold one class only.
+    InputError
+        If rows have more than 1,000 segments; of more than 40 the largest are shown apart, the others as one.
+
+    Examples
+    --------
+    >>> from rocscope import Predictions
+    >>> report = Report(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]), title="five rows")
+    >>> report.data.decision.threshold
+    0.6
+    """
+
+    def __init__(
+        self,
+        predictions: Models | MulticlassPredictions,
+        *,
+        context: Context | None = None,
+        title: str = "",
+        notes: str = "",
+        review: Review | None = None,
+    ) -> None:
+        self.data: ReportData | MulticlassData
+        if isinstance(predictions, MulticlassPredictions):
+            if review is not None:
+                raise InputError("review", expected="none with more than two classes", got="one")
+            self.data = multiclass_report(predictions, context=context, title=title, notes=notes)
+        else:
+            self.data = report_data(predictions, context=context, title=title, notes=notes, review=review)
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page."""
+        return render(self.data)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write the page, whole or not at all, and return its path.
+
+        Raises
+        ------
+        InputError
+            If the file exists and `force` is False, or cannot be written.
+        """
+        return write_file(path, self.html, force=force)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the data of the report, safe for JSON."""
+        return self.data.to_dict()
+
+    def __repr__(self) -> str:
+        return f"Report({self.data.title!r}, models={[model.name for model in self.data.models]})"
+
+    def _repr_html_(self) -> str:
+        frame = 'style="width:100%;height:60em;border:0" sandbox="allow-scripts allow-downloads"'
+        return f'<iframe {frame} title="{escape(self.data.title)}" srcdoc="{escape(self.html)}"></iframe>'

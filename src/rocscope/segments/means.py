@@ -1,0 +1,84 @@
+"""Means over groups, with intervals: groups are what was drawn at random."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.errors import OneClassError
+from rocscope.inference.estimate import Estimate
+from rocscope.segments.levels import SegmentWeight
+
+_WORDS = {"n": " weighted by rows", "n_pos": " weighted by positives", None: ""}
+_FEW = 20
+
+
+@dataclass(frozen=True)
+class SegmentMeans:
+    """Weighted means of m values over the k groups that have them, and how they vary together.
+
+    Attributes
+    ----------
+    values : array of m × k
+    mass : array of k
+        What each group weighs.
+    words : str
+        How many groups, by what they are weighted, and how many were left out.
+    """
+
+    values: Array
+    mass: Array
+    words: str
+
+    @classmethod
+    def of(cls, grouped: Any, values: Array, weight: SegmentWeight) -> "SegmentMeans":
+        """Return the means of m values of each group, NaN where it has none, over groups of both classes."""
+        if weight is not None:
+            check.check_choice("weight", weight, ("n", "n_pos"))
+        kept = ~np.isnan(values[0])
+        if not kept.any():
+            raise OneClassError("mean AUC", expected="a group with both classes", got=f"none among {kept.size}")
+        k, lost = int(kept.sum()), kept.size - int(kept.sum())
+        words = f"{k} groups" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
+        mass = np.ones(k) if weight is None else getattr(grouped, weight)[kept].astype(np.float64)
+        return cls(np.ascontiguousarray(values[:, kept]), mass, words)  # so that sums are rounded as those of one row
+
+    @property
+    def k(self) -> int:
+        """Number of groups."""
+        return self.mass.size
+
+    @cached_property
+    def mean(self) -> Array:
+        """The m means."""
+        return (self.mass * self.values).sum(axis=1) / self.mass.sum()
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Of the m means; NaN where there is one group."""
+        apart = self.mass * (self.values - self.mean[:, None])
+        scale = self.k / (self.k - 1) if self.k > 1 else np.nan
+        products = np.array([[(one * other).sum() for other in apart] for one in apart])
+        return scale * products / self.mass.sum() ** 2
+
+    def estimate(self, index: int, level: float) -> Estimate:
+        """Return one of the means with Student's interval."""
+        mean, error = float(self.mean[index]), self.error(index)
+        reach = float(special.stdtrit(self.k - 1, (1 + level) / 2)) * error if self.k > 1 else np.nan
+        ends = max(mean - reach, 0.0), min(mean + reach, 1.0)
+        return Estimate(mean, *ends, level, "t over " + self.words, self.k, error, self.doubt(error))
+
+    def error(self, index: int) -> float:
+        """Return the standard error of a mean."""
+        return float(np.sqrt(self.covariance[index, index]))
+
+    def doubt(self, error: float, alike: str = "all groups have the same AUC") -> str:
+        """Return why an interval of this standard error is not to be trusted; empty where it is."""
+        worth = float(self.mass.sum() ** 2 / (self.mass**2).sum())
+        if worth < _FEW:
+            return f"groups worth {worth:.3g} of equal weight, fewer than {_FEW}"
+        return "" if error > 0 else alike

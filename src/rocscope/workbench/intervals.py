@@ -1,0 +1,213 @@
+"""What is asked beside the counts: how sure areas are, rates at a threshold, bands, tests, and lists of rows."""
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
+from rocscope.curves.roc_curve import roc
+from rocscope.decisions.models import predict
+from rocscope.errors import InputError
+from rocscope.evaluation.summarising import summary
+from rocscope.evaluation.summary_table import DOMAINS
+from rocscope.inference.bands import band
+from rocscope.inference.comparing import compare
+from rocscope.inference.costs import compare_costs
+from rocscope.inference.estimate import Comparison, Comparisons
+from rocscope.inference.hypothesis import adjust_p_values
+from rocscope.inference.proportions import rate_intervals
+from rocscope.report.model import MOST_DETAILED
+from rocscope.report.pack import packed_calibration, packed_comparisons
+from rocscope.report.summary import MOST_COMPARED, calibration_block, certainty, compared_pair
+from rocscope.sample import samples_of
+from rocscope.workbench.request_queue import Turn
+from rocscope.workbench.session import Bench, RowsAsked
+
+_BOOTSTRAPPED = 100_000
+"""More rows than this have the band of Kolmogorov and Smirnov, which draws nothing again."""
+
+
+def sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
+    """Return the intervals of the areas, the differences between them, and what calibration has besides bins.
+
+    Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
+    Beyond a million rows there are neither, unless somebody asks for `tests`.
+    """
+    return bench.told("sureness", asked, lambda: _sureness(bench, asked, turn))
+
+
+def _sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
+    counts = bench.counts(asked, turn)
+    if any(each.n > MOST_DETAILED for each in counts.values()):
+        areas = [{"value": each.pairs().auc()} for each in counts.values()]
+        return {"auc": areas, "comparisons": packed_comparisons([], [])}
+    blocks = [_calibrated(each, turn) for each in counts.values()]
+    return _compared(bench, asked, turn) | {"calibration": blocks}
+
+
+def _compared(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
+    intervals: dict[str, Any] = {}
+    pairs: list[dict[str, Any]] = []
+    data = bench.data(asked, turn)
+    for material, rows in zip(bench.materials, data, strict=True):
+        turn()
+        sure = certainty(samples_of(rows))
+        intervals |= {bench.name_of(material, name): each for name, each in sure.intervals.items()}
+        named = ("first", "second")
+        pairs += [pair | {end: bench.name_of(material, pair[end]) for end in named} for pair in sure.comparisons]
+    counts = bench.counts(asked, turn)
+    for one, other in _across(bench, data):
+        turn()
+        pairs += [compared_pair(pair) for pair in compare(dict([one, other]))]
+    if len(bench.materials) > 1 and pairs:
+        adjusted = adjust_p_values([pair["p_value"] for pair in pairs])
+        pairs = [pair | {"adjusted_p_value": p} for pair, p in zip(pairs, np.asarray(adjusted).tolist(), strict=True)]
+    areas = [intervals.get(name) or {"value": each.pairs().auc()} for name, each in counts.items()]
+    return {"auc": areas, "comparisons": packed_comparisons(list(counts), pairs)}
+
+
+def _calibrated(counts: ThresholdCounts, turn: Turn) -> dict[str, Any] | None:
+    turn()
+    block = calibration_block(counts)
+    return block and packed_calibration(block)
+
+
+def _across(bench: Bench, data: list[Any]) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:
+    """Yield the models of two files that are called alike, or that are alone in theirs."""
+    if len(bench.materials) < 2:
+        return
+    every = [
+        (bench.name_of(material, name), name if len(samples_of(rows)) > 1 else "", place, sample.rows)
+        for place, (material, rows) in enumerate(zip(bench.materials, data, strict=True))
+        for name, sample in samples_of(rows).items()
+    ]
+    if len(every) > MOST_COMPARED:
+        return
+    for (first, own, here, rows), (second, other, there, others) in combinations(every, 2):
+        if here != there and own == other and rows is not None and others is not None:
+            yield (first, rows), (second, others)
+
+
+def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
+    """Return a table of text as the page shows it."""
+    return {"title": title, "note": note, "rows": rows}
+
+
+def _of_model(bench: Bench, asked: RowsAsked, turn: Turn, model: str) -> ThresholdCounts:
+    counts = bench.counts(asked, turn)
+    if model not in counts:
+        raise InputError("model", expected="one that is shown", got=repr(model))
+    return counts[model]
+
+
+def at_point(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str, threshold: float, context: Context) -> Any:
+    """Return every rate at a threshold with its interval, at the class mix of the context."""
+    point = _of_model(bench, asked, turn, model).at(threshold)
+    estimates = rate_intervals(point, target_prevalence=context.target_prevalence)
+    rows = [
+        {"rate": name, "value": f"{each.value:.2%}", "95% interval": f"[{each.low:.2%}, {each.high:.2%}]"}
+        for name, each in estimates.items()
+    ]
+    methods = "; ".join(dict.fromkeys(each.method for each in estimates.values()))
+    return table(f"{model} at {threshold:.6g}", f"{methods}.", rows)
+
+
+def around(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str) -> dict[str, Any]:
+    """Return a band that holds the whole ROC curve of a model."""
+    counts = _of_model(bench, asked, turn, model)
+    drawn = counts.n <= _BOOTSTRAPPED
+    options: dict[str, Any] = {"simultaneous": True, "progress": turn} if drawn else {"method": "ks"}
+    found = band(roc(counts), grid=np.linspace(0, 1, 101), **options)
+    columns = {"x": found.x.tolist(), "low": found.low.tolist(), "high": found.high.tolist()}
+    return columns | {"model": model, "method": found.method}
+
+
+def tests(bench: Bench, asked: RowsAsked, turn: Turn, *, context: Context) -> list[dict[str, Any]]:
+    """Return the tests of areas and of costs, whatever the number of rows."""
+    tables: list[dict[str, Any]] = []
+    areas = _compared(bench, asked, turn)
+    names = list(bench.counts(asked, turn))
+    intervals = [
+        {"model": name, "AUC": f"{each['value']:.4f}", "95% interval": _ends(each.get("low"), each.get("high"))}
+        for name, each in zip(names, areas["auc"], strict=True)
+    ]
+    tables.append(table("Areas", "", intervals))
+    rows = [
+        {"models": f"{names[j]} − {names[i]}", "difference": f"{d:.4f}", "95% interval": _ends(low, high), "p": _p(p)}
+        | {"p among all": _p(adjusted)}
+        for i, j, d, low, high, p, adjusted in areas["comparisons"]["rows"]
+    ]
+    if rows:
+        tables.append(table("Differences in AUC", f"{areas['comparisons']['method']}.", rows))
+    for material, data in zip(bench.materials, bench.data(asked, turn), strict=True):
+        if isinstance(data, Predictions) and len(data.models) > 1:
+            turn()
+            title = f"Differences in cost per case{'' if len(bench.materials) == 1 else f', {material.name}'}"
+            tables.append(_of_costs(title, compare_costs(data, context, thresholds="cheapest")))
+    return tables
+
+
+def _of_costs(title: str, found: Comparisons) -> dict[str, Any]:
+    pairs: list[Comparison] = list(found)
+    rows = [
+        {"models": f"{pair.second} − {pair.first}", "difference": f"{pair.difference.value:.4g}"}
+        | {"95% interval": f"[{pair.difference.low:.4g}, {pair.difference.high:.4g}]", "p": _p(pair.p_value)}
+        | {"p among all": _p(pair.adjusted_p_value)}
+        for pair in pairs
+    ]
+    return table(title, f"Each at its cheapest threshold; {'; '.join({pair.method for pair in pairs})}.", rows)
+
+
+def validation(bench: Bench, asked: RowsAsked, turn: Turn, *, context: Context) -> list[dict[str, Any]]:
+    """Return all that a validation reports, at these costs."""
+    found = bench.data(asked, turn)
+    turn()
+    data = found[0] if len(found) == 1 else bench.counts(asked, turn)
+    sheets = summary(data, context)
+    return [table(domain.capitalize(), "", rows) for domain in DOMAINS if (rows := sheets.sheet(domain))]
+
+
+def listing(
+    bench: Bench,
+    asked: RowsAsked,
+    turn: Turn,
+    *,
+    model: str,
+    threshold: float,
+    most: float | None = None,
+    column: str = "",
+) -> str:
+    """Return the rows that are predicted positive, best first, as CSV: their numbers, a column, and their scores.
+
+    Rows are numbered from 0 among those asked for. Where there are more than `most`, that many: among equal scores lots
+    decide, the same at every time.
+    """
+    preds, own = bench.rows(asked, model, turn, column or None)
+    scores = preds.scores[own]
+    chosen = np.flatnonzero(predict(scores, threshold))
+    lot = np.random.default_rng(0).permutation(scores.size)
+    order = chosen[np.lexsort((lot[chosen], -np.unique(scores[chosen], return_inverse=True)[1]))]
+    if most is not None:
+        order = order[: max(int(most), 0)]
+    turn()
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["row", *([column] if column else []), "score"])
+    beside = preds.groups if column else None
+    for row in order.tolist():
+        lines.writerow([row, *([] if beside is None else [beside[row]]), scores[row].item()])
+    return text.getvalue()
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{low:.4f}, {high:.4f}]"
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
