@@ -5,8 +5,6 @@ import pytest
 
 from rocscope import kernels
 from rocscope._base import radix
-from rocscope._base import radix as parting
-from rocscope._base import radix as sorted_parts
 from rocscope._base.radix import KINDS, encode
 
 SHAPES = {
@@ -25,10 +23,10 @@ SHAPES = {
 @pytest.fixture(params=[(1 << 10, 1 << 11), (1 << 18, 1 << 20)], ids=["many parts", "one part"])
 def parted(request, monkeypatch):
     monkeypatch.setattr(radix, "_LEAST_PIECE", request.param[0])
-    monkeypatch.setattr(radix, "_PART", request.param[1])
-    monkeypatch.setattr(sorted_parts, "_PART", request.param[1])
-    monkeypatch.setattr(parting, "_STRETCH", 64)
-    monkeypatch.setattr(parting, "_SAMPLED", 32)
+    monkeypatch.setattr(radix, "_PART_BYTES", request.param[1])
+    monkeypatch.setattr(radix, "_PART_ROWS", request.param[1])
+    monkeypatch.setattr(radix, "_STRETCH", 64)
+    monkeypatch.setattr(radix, "_SAMPLED", 32)
 
 
 def drawn(shape, kind):

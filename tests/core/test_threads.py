@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocscope._base import radix
-from rocscope._base import threads as threads
+from rocscope._base import radix, threads
 from rocscope._base.radix import KeyPart
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import SortedKeys
@@ -20,9 +19,9 @@ from rocscope.geometry import pool
 ROWS = st.lists(st.tuples(st.booleans(), st.integers(-8, 8)), min_size=2, max_size=40)
 
 
-def found(radix, cuts):
+def found(rows, cuts):
     """Return counts of keys in parts, cut between scores, each of two pieces."""
-    y, score = np.array([row[0] for row in radix]), np.array([row[1] for row in radix], np.int16)
+    y, score = np.array([row[0] for row in rows]), np.array([row[1] for row in rows], np.int16)
     parts = []
     for high, value in ((1, score[score >= 0]), (0, score[score < 0])):
         label = y[score >= 0] if high else y[score < 0]
@@ -36,9 +35,9 @@ def found(radix, cuts):
 
 @pytest.mark.parametrize("available", [1, 3])
 @given(rows=ROWS, cuts=st.sets(st.integers(-8, 8)))
-def test_parts_make_the_whole(available, radix, cuts):
-    counts = found(radix, cuts)
-    y, score = [row[0] for row in radix], [row[1] for row in radix]
+def test_parts_make_the_whole(available, rows, cuts):
+    counts = found(rows, cuts)
+    y, score = [row[0] for row in rows], [row[1] for row in rows]
     expected = ThresholdCounts.from_scores(y, np.array(score, np.int16))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "cores", lambda: available)
@@ -51,7 +50,7 @@ def test_parts_make_the_whole(available, radix, cuts):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16])
 def test_large_arrays_are_scanned_in_parts_of_whole_levels(monkeypatch, kind):
-    monkeypatch.setattr(radix, "_PART", 1000 * np.dtype(kind).itemsize)
+    monkeypatch.setattr(radix, "_PART_BYTES", 1000 * np.dtype(kind).itemsize)
     generator = np.random.default_rng(0)
     y, score = generator.random(60_000) < 0.3, (generator.standard_normal(60_000) * 50).round().astype(kind)
     counts = ThresholdCounts.from_scores(y, score)
@@ -95,7 +94,7 @@ def test_cores_are_those_allowed(monkeypatch, wanted, expected):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_blocks_do_not_depend_on_the_order_of_rows(monkeypatch, kind):
-    monkeypatch.setattr(radix, "_PART", np.dtype(kind).itemsize << 13)
+    monkeypatch.setattr(radix, "_PART_BYTES", np.dtype(kind).itemsize << 13)
     generator = np.random.default_rng(0)
     y, score = generator.random(60_000) < 0.3, generator.standard_normal(60_000).astype(kind)
     one, other = (

@@ -13,7 +13,7 @@ import pytest
 
 import rocscope as rs
 from rocscope import Campaign, Context, Decision, OperatingPoint, Predictions, Review, ThresholdCounts
-from rocscope.decisions import proof
+from rocscope.decisions import verification
 from rocscope.errors import ColumnError, InexactCountsError, InfeasibleError, InputError, OneClassError, StoredError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores
@@ -293,11 +293,11 @@ def test_data_that_will_not_do(data, error, message):
 def test_nothing_is_shared_with_what_chooses():
     """Metrics, rows and errors may be; hulls, touching lines, costs of contexts and constraints may not."""
     shared = set()
-    for path in Path(proof.__file__).parent.glob("*.py"):
+    for path in Path(verification.__file__).parent.glob("*.py"):
         body = [node for node in ast.parse(path.read_text()).body if not isinstance(node, ast.If)]
         shared |= {node.module for node in body if isinstance(node, ast.ImportFrom)}
     own = {name for name in shared if name.startswith("rocscope")}
-    allowed = ("errors", "metrics", "sample", "_types", "core.result", "decisions.proof")
+    allowed = ("errors", "metrics", "sample", "_base.arrays", "core.result", "decisions.verification")
     assert all(name.removeprefix("rocscope.").startswith(allowed) for name in own), own
 
 
