@@ -56,8 +56,8 @@ def test_weighted_rows_as_numpy_sorts_them(shape, kind, whole):
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint64, np.uint8])
 @pytest.mark.parametrize("numpy_is_faster", [False, True])
 def test_keys_in_parts(monkeypatch, shape, kind, numpy_is_faster):
-    monkeypatch.setattr(sorted_parts, "_WORTH_A_TRY", 0)
-    monkeypatch.setattr(sorted_parts, "_numpy_to_ours", lambda _: 0.5 if numpy_is_faster else 2)
+    monkeypatch.setattr(radix, "_WORTH_A_TRY", 0)
+    monkeypatch.setattr(radix, "_numpy_to_ours", lambda _: 0.5 if numpy_is_faster else 2)
     positive, scores = drawn(shape, kind)
     halves = radix.sorted_keys(positive, scores, KINDS[scores.dtype.kind])
     codes = np.array(encode(scores).tolist(), object)
@@ -79,18 +79,18 @@ def test_keys_in_parts(monkeypatch, shape, kind, numpy_is_faster):
 
 def test_which_sort_is_faster_is_tried_once_and_only_for_many(monkeypatch):
     tried = []
-    monkeypatch.setattr(sorted_parts, "_numpy_to_ours", lambda dtype: tried.append(dtype) or 2)
+    monkeypatch.setattr(radix, "_numpy_to_ours", lambda dtype: tried.append(dtype) or 2)
     keys = np.arange(9, dtype=np.uint32)[::-1].copy()
-    sorted_parts.sort_pieces([keys], keys.size)
+    radix.sort_pieces([keys], keys.size)
     assert not tried
-    sorted_parts.sort_pieces([keys], sorted_parts._WORTH_A_TRY)
+    radix.sort_pieces([keys], radix._WORTH_A_TRY)
     assert tried == [np.uint32]
     assert keys.tolist() == list(range(9))
 
 
 def test_a_try_tells_the_faster_sort(monkeypatch):
-    sorted_parts._numpy_to_ours.cache_clear()
+    radix._numpy_to_ours.cache_clear()
     monkeypatch.setattr(kernels.parts, "sort_rows", lambda keys, _: [keys.sort() for _ in range(20)])
-    assert sorted_parts._numpy_to_ours(np.dtype(np.uint64)) < 1
-    assert sorted_parts._numpy_to_ours.cache_info().currsize == 1
-    sorted_parts._numpy_to_ours.cache_clear()
+    assert radix._numpy_to_ours(np.dtype(np.uint64)) < 1
+    assert radix._numpy_to_ours.cache_info().currsize == 1
+    radix._numpy_to_ours.cache_clear()
