@@ -12,6 +12,7 @@ TOPICS = {
     "engines": "Engines",
     "ranges": "Ranges",
     "curves": "Curves",
+    "segments": "Segments",
     "inference": "Inference",
     "inference.statistics": "Statistics",
     "inference.planning": "Planning a study",

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 import rocscope as rs
 from monitor_cases import alarms, rows_needed
 from rocscope.decisions import Monitor
-from rocscope.decisions.monitoring.confidence_sequence import BETS, _stakes, asymptotic_reach, log_wealth, mean_interval
+from rocscope.decisions.monitoring.confidence_sequence import (
+    BETS,
+    _log_wealth,
+    _stakes,
+    asymptotic_reach,
+    mean_interval,
+)
 from rocscope.decisions.monitoring.score_counts import _coarse
 from rocscope.errors import InputError
 
@@ -34,7 +40,7 @@ def test_wealth_is_that_of_the_bets_one_by_one():
     values, counts = np.unique(row, return_counts=True)
     for bound in (0.5, 1.3):
         expected = np.mean([np.prod(1 - t + t * row / bound) for t in BETS])
-        assert np.exp(log_wealth(values, counts, bound, 0.0, BETS)) == pytest.approx(expected, rel=1e-12)
+        assert np.exp(_log_wealth(values, counts, bound, 0.0, BETS)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_evidence_is_a_stake_spread_over_beginnings():
@@ -64,7 +70,7 @@ def test_the_ends_of_an_interval_are_where_bets_pay(counts, level):
     if counts.sum():
         assert low - 1e-8 <= values @ counts / counts.sum() <= high + 1e-8
     if low > 1e-6:
-        assert np.exp(log_wealth(values, counts, low, 0.0)) == pytest.approx(2 / (1 - level), rel=1e-4)
+        assert np.exp(_log_wealth(values, counts, low, 0.0)) == pytest.approx(2 / (1 - level), rel=1e-4)
     mirrored = mean_interval(values[-1] - values, counts, level)
     assert mirrored == pytest.approx((values[-1] - high, values[-1] - low), abs=1e-7)
 

@@ -156,7 +156,7 @@ def test_no_exception_is_left_over(table):
 
 
 def test_the_top_level_is_short_and_a_stub_lists_it():
-    assert len(rs.__all__) <= 45
+    assert sum(not isinstance(getattr(rs, name), types.ModuleType) for name in rs.__all__) <= 45, "topics left out"
     lists = {path: listed(path) for path in ROOT.rglob("__init__.pyi")}
     for path, names in lists.items():
         topic = import_module(".".join(["rocscope", *path.parent.relative_to(ROOT).parts]))

@@ -102,12 +102,12 @@ def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", 
     return Bins(sample, borders, first, *(sums(column, first) for column in (sample.pos, sample.total, sample.weighed)))
 
 
-def equal_edges(bins: int) -> Array:
+def _equal_edges(bins: int) -> Array:
     """Return the edges of equally wide bins: the numbers nearest to the fractions, so .3 and not .1 + .2.
 
     Examples
     --------
-    >>> equal_edges(10).tolist()
+    >>> _equal_edges(10).tolist()
     [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     """
     return np.arange(bins + 1) / bins
@@ -128,7 +128,7 @@ def _given_edges(edges: Any, score: Array) -> Array:
 
 def _borders(sample: Outcomes, bins: int, strategy: str) -> Array:
     if strategy == "uniform":
-        return equal_edges(bins).astype(sample.dtype if np.dtype(sample.dtype).kind == "f" else np.float64)
+        return _equal_edges(bins).astype(sample.dtype if np.dtype(sample.dtype).kind == "f" else np.float64)
     if strategy == "quantile":
         return np.concatenate([sample.score[sample.starts(bins)], sample.score[-1:]])
     raise InputError("strategy", expected="'uniform', 'quantile' or 'distinct'", got=repr(strategy))
@@ -162,7 +162,7 @@ def rug(counts: ThresholdCounts, cells: int = 200) -> Rug:
     Rug(x=array([0.25, 0.75]), pos=array([0., 3.]), neg=array([3., 0.]))
     """
     score = counts.threshold[::-1]
-    edges = equal_edges(cells).astype(score.dtype if score.dtype.kind == "f" else np.float64)
+    edges = _equal_edges(cells).astype(score.dtype if score.dtype.kind == "f" else np.float64)
     first = np.concatenate([[0], np.searchsorted(score, edges[1:-1])])
     pos, neg = (sums(column[::-1], first) for column in (counts.pos, counts.neg))
     used = pos + neg > 0

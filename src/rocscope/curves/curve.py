@@ -24,12 +24,12 @@ _MOST = 200
 _ROOM = 0.4  # of what 0 to 1 is: what fills less of it is shown by its own range
 
 
-def picture(x: Array, y: Array, chance: tuple[Array, Array] | None, *, axes: tuple[str, str], title: str) -> str:
+def _picture(x: Array, y: Array, chance: tuple[Array, Array] | None, *, axes: tuple[str, str], title: str) -> str:
     """Return an inline SVG of a line of at most 200 points, evenly along it.
 
     Examples
     --------
-    >>> drawn = picture(np.array([0, 1]), np.array([0, 1]), None, axes=("fpr", "tpr"), title="a < b")
+    >>> drawn = _picture(np.array([0, 1]), np.array([0, 1]), None, axes=("fpr", "tpr"), title="a < b")
     >>> drawn[:4], "a &lt; b" in drawn, drawn.count("<polyline")
     ('<svg', True, 1)
     """
@@ -184,7 +184,7 @@ class Curve(Result):
         return f"{type(self).__name__}({self._facts()})"
 
     def _repr_html_(self) -> str:
-        drawing = picture(self.x, self.y, self._by_chance(), axes=(self.x_name, self.y_name), title=self.title)
+        drawing = _picture(self.x, self.y, self._by_chance(), axes=(self.x_name, self.y_name), title=self.title)
         facts = escape(" · ".join(fact for fact in (self._headline(), repr(self)) if fact))
         return f"<figure>{drawing}<figcaption>{facts}</figcaption></figure>"
 

@@ -27,7 +27,7 @@ Smoothing = Literal["laplace", "m", "none"]
 KINDS = ("laplace", "m", "none")
 
 
-def smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
+def _smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
     """Return probabilities of k classes from counts (leaves × k), of which the first row is the root's.
 
     See `SmoothedTreeClassifier` for how.
@@ -40,7 +40,7 @@ def smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
     Examples
     --------
     >>> counts = np.array([[6, 2], [3, 0]])
-    >>> smoothed(counts, "laplace", 0)[1], smoothed(counts, "m", 1)[1]
+    >>> _smoothed(counts, "laplace", 0)[1], _smoothed(counts, "m", 1)[1]
     (array([0.8, 0.2]), array([0.9375, 0.0625]))
     """
     check.check_choice("smoothing", smoothing, KINDS)
@@ -284,7 +284,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Return the smoothed probabilities of the classes (n × k)."""
         leaf = self.apply(X)
-        return smoothed(self.tree_.counts, self.smoothing, self.m)[leaf]
+        return _smoothed(self.tree_.counts, self.smoothing, self.m)[leaf]
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, the first of several."""
@@ -415,7 +415,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
     def _leaf_probabilities(self) -> Array:
         tree = self.tree_
         counts = tree.value[:, 0, :] * tree.weighted_n_node_samples[:, np.newaxis]
-        return smoothed(counts, self.smoothing, self.m)
+        return _smoothed(counts, self.smoothing, self.m)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

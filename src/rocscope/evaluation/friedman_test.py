@@ -30,7 +30,7 @@ def is_few(ranks: Array) -> bool:
     return n <= FEW_DATASETS and m <= FEW_MODELS
 
 
-def exact_p_value(ranks: Array) -> float:
+def _exact_p_value(ranks: Array) -> float:
     """Return the share of all orders within the rows (n × m) in which the sums of ranks differ as much or more.
 
     Friedman's χ² and Iman & Davenport's F grow with the sum of squares of these sums alone, ties being as they are, so
@@ -45,7 +45,7 @@ def exact_p_value(ranks: Array) -> float:
     --------
     Two data sets that agree on the order of three models, as they do in one of six cases:
 
-    >>> round(exact_p_value(np.array([[1, 2, 3], [1, 2, 3]])), 12)
+    >>> round(_exact_p_value(np.array([[1, 2, 3], [1, 2, 3]])), 12)
     0.166666666667
     """
     doubled = np.rint(2 * ranks).astype(np.int64)
@@ -192,7 +192,7 @@ def friedman(
     f_statistic = (n - 1) * statistic / rest if rest > 1e-12 * n * m else inf
     f_p_value = 0.0 if isinf(f_statistic) else float(stats.f.sf(f_statistic, m - 1, (m - 1) * (n - 1)))
     if is_few(ranks):
-        p_value = f_p_value = exact_p_value(ranks)
+        p_value = f_p_value = _exact_p_value(ranks)
     scale = sqrt(m * (m + 1) / (6 * n))
     reach = _studentized_range(level, m) / sqrt(2) * scale
     pairs = _nemenyi(table.models, ranks, scale, reach, level)

@@ -64,7 +64,7 @@ def of_share(count: Any, n: Any, method: ShareMethod, level: float) -> tuple[Arr
     return np.where(count > 0, low, 0.0), np.where(count < n, high, 1.0)
 
 
-def mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
+def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
     """Return a sum of independent estimates with factors, and its interval from theirs.
 
     For dependent ones, such as of models on the same rows, it can only be too wide.
@@ -76,7 +76,7 @@ def mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]
     Examples
     --------
     >>> first, second = (Estimate(value, value - 3, value + 4, 0.95, "", 1) for value in (10.0, 20.0))
-    >>> mover([(1, second), (-1, first)])
+    >>> _mover([(1, second), (-1, first)])
     (10.0, 5.0, 15.0)
     """
     value = sum(factor * each.value for factor, each in parts)
@@ -87,7 +87,7 @@ def mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]
 
 def mover_difference(first: Estimate, second: Estimate, method: str, n: float) -> Estimate:
     """Return second − first, both areas, with an interval from theirs, for want of a variance."""
-    value, low, high = mover([(1, second), (-1, first)])
+    value, low, high = _mover([(1, second), (-1, first)])
     standard_error = (high - low) / (2 * normal_quantile(first.level))
     return Estimate(value, max(low, -1.0), min(high, 1.0), first.level, method, n, standard_error)
 
@@ -267,7 +267,7 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
 def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) -> Estimate:
     """Share of cases at a prevalence, from the rates of both classes and their intervals."""
     a, b = of_positives, of_negatives
-    value, low, high = mover([(prevalence, a), (1 - prevalence, b)])
+    value, low, high = _mover([(prevalence, a), (1 - prevalence, b)])
     name = f"{a.method} at prevalence {prevalence:g} (MOVER)"
     return Estimate(value, float(np.fmax(low, 0)), float(np.fmin(high, 1)), a.level, name, a.n + b.n)
 

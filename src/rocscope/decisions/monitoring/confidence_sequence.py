@@ -30,7 +30,7 @@ _CLOSE = 1e-9
 _LEAST_LEVEL = 1e-300
 
 
-def log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = _SHARES) -> Array:
+def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = _SHARES) -> Array:
     """Return the log wealth of bets that the mean is above `mean`, mixed evenly over shares; a row of counts each.
 
     Parameters
@@ -48,7 +48,7 @@ def log_wealth(values: Array, counts: Array, mean: float, least: float, shares: 
     --------
     Nine of ten are 1 where half of them should be, with one bet of half the wealth: 1.5⁹·0.5.
 
-    >>> float(np.exp(log_wealth(np.array([0, 1]), np.array([1, 9]), 0.5, 0, np.array([0.5]))))
+    >>> float(np.exp(_log_wealth(np.array([0, 1]), np.array([1, 9]), 0.5, 0, np.array([0.5]))))
     19.22...
     """
     gain = 1 - shares[:, None] + shares[:, None] * (values - least) / (mean - least)
@@ -89,7 +89,7 @@ def _lower_end(values: Array, counts: Array, level: float) -> float:
     close = _CLOSE * (values.max() - least)
 
     def excess(mean: float) -> float:
-        return float(log_wealth(values, counts, mean, least)) - needed
+        return float(_log_wealth(values, counts, mean, least)) - needed
 
     first = least + close
     if found <= first or excess(first) <= 0:
@@ -211,7 +211,7 @@ def evidence(blocks: list[LookBlock], limit: Limit, mean: CellMean | None) -> Be
         sign = 1.0 if limit.up else -1.0
         values = sign * np.array(mean.values)
         counts = _from_each_on(np.array([mean.counts(block.cells) for block in blocks]))
-        grown = log_wealth(values, counts, sign * limit.bound, float(values.min()), BETS)
+        grown = _log_wealth(values, counts, sign * limit.bound, float(values.min()), BETS)
     each = np.log(_stakes(len(blocks))) + grown
     cash = 1 - _stakes(len(blocks)).sum()
     return Betting(float(np.exp(np.minimum(np.logaddexp.reduce(each), 700.0)) + cash), int(each.argmax()))
