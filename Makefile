@@ -27,6 +27,7 @@ lint: $(STAMP)dev
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/python .ci/check_house.py
+	$(BIN)/python .ci/check_prose.py
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/bench.py
@@ -35,8 +36,10 @@ bench: $(STAMP)dev
 bench-peers: $(STAMP)dev
 	$(BIN)/python benchmarks/bench_peers.py --page docs/benchmarks.md
 
-# The guide, the gallery and the reference as a site in build/site; a warning fails it, and so does a dead link.
+# The guide, the gallery and the reference as a site in build/site. Fails on a warning, a dead link, or a finding of axe,
+# whose script comes from the client's packages where npm is installed.
 docs: $(STAMP)docs
+	if command -v npm >/dev/null; then $(MAKE) $(CLIENT)/node_modules/.package-lock.json; fi
 	mkdir -p build/try
 	$(BIN)/rocscope page --force -o build/try/open.html
 	$(BIN)/rocscope demo --force -o build/demo
@@ -87,8 +90,9 @@ test-environments: $(STAMP)dev
 test-pythons:
 	.ci/pythons
 
-# The report's client: needs Node; what it builds is checked in, so that nobody else does.
-client: $(CLIENT)/node_modules/.package-lock.json
+# The report's client: needs Node; what it builds is checked in, so that nobody else does. Its constants come from Python.
+client: $(CLIENT)/node_modules/.package-lock.json $(STAMP)dev
+	$(BIN)/python $(CLIENT)/constants.py > $(CLIENT)/src/constants.ts
 	npm --prefix $(CLIENT) run check
 	npm --prefix $(CLIENT) run build
 

@@ -1,8 +1,9 @@
-"""Have axe look at pages of the built site, light and dark, on a screen and on a phone, and whether anything is cut.
+"""Check pages of the built site with axe, light and dark, on a screen and on a phone, and find what is cut off.
 
 python .ci/axe_site.py build/site [pictures]     (a folder for a picture of each; needs Chromium and `npm ci` in client)
 """
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 AXE = Path(__file__).parents[1] / "client" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = {
     "home": "index.html",
+    "install": "install.html",
     "tutorial": "tutorials/marketer.html",
     "guide": "guide/calibration.html",
     "gallery": "gallery/index.html",
@@ -57,15 +59,15 @@ def findings(browser: Any, site: Path, pictures: Path | None) -> Iterator[str]:
 
 
 def main() -> None:
-    """Look at a built site, where there is what to look with."""
+    """Check a built site. Without the tools this fails in CI (the variable `CI` is set) and is skipped elsewhere."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         sync_playwright = None
     if program is None or sync_playwright is None or not AXE.exists():
-        print("not looked at with axe: needs Chromium, playwright and `npm ci` in client")
-        return
+        print("SKIPPED: axe did not check the site. Install Chromium and playwright, and run `npm ci` in client.")
+        sys.exit(bool(os.environ.get("CI")))
     site, pictures = Path(sys.argv[1]).resolve(), Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)

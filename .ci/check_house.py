@@ -64,7 +64,7 @@ def stray_data(names: Iterable[str]) -> Iterator[str]:
 
 
 def import_circles(root: Path, names: Iterable[str]) -> Iterator[str]:
-    """Complain of the first circle of imports that there is, those inside functions included."""
+    """Complain of the first circle of imports, those inside functions and under `if TYPE_CHECKING` included."""
     inside = [name for name in names if name.startswith(f"{PACKAGE}/")]
     modules = {module_of(name): name for name in inside if name.endswith(".py")}
     lazy = {name: module for stub in inside if stub.endswith(".pyi") for name, module in lazy_names(root, stub)}
@@ -98,7 +98,7 @@ def lazy_names(root: Path, stub: str) -> Iterator[tuple[str, str]]:
 def imports(tree: ast.AST, module: str, name: str) -> Iterator[str]:
     """Yield what a module imports, `rocscope.core.counts` or `rocscope.core.counts.ThresholdCounts`."""
     package = module if Path(name).stem == "__init__" else module.rpartition(".")[0]
-    for node in executed(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -107,17 +107,6 @@ def imports(tree: ast.AST, module: str, name: str) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             yield from (each.value for each in node.args[:1] if isinstance(each, ast.Constant))
-
-
-def executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes but those under `if TYPE_CHECKING`."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            for other in node.orelse:
-                yield from (other, *executed(other))
-            continue
-        yield node
-        yield from executed(node)
 
 
 def lines(path: Path) -> int:

@@ -51,7 +51,7 @@ def time_choice(n: int, rounds: int) -> None:
     preds = rs.Predictions(label, score)
     slow = best_of(lambda: choose_on_rows(label, score, SHOWN), 1) * REPLICATES / SHOWN
     fast = best_of(lambda: rs.evaluation.optimism(preds, rs.Context(cost_fn=COST_FN), progress=False), rounds)
-    report(f"optimism with 10 × 10-fold cross-validation, 2,000 replicates, {n:,} rows", fast, slow)
+    report(f"optimism with 5 × 10-fold cross-validation, 2,000 replicates, {n:,} rows", fast, slow)
 
 
 def main() -> None:

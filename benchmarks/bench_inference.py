@@ -89,6 +89,16 @@ def compare_with_bootstrap(n: int = 6_000) -> None:
             )
 
 
+def censored_follow_up(n: int = 10_000_000) -> None:
+    """Rows at a horizon, with the weights for censoring, against the AUC of as many weighted rows."""
+    rng = np.random.default_rng(0)
+    time, event, score, weight = rng.exponential(size=n), rng.integers(0, 3, n).astype(np.int8), *rng.random((2, n))
+    weighted = best_of(lambda: rs.auc((time <= 0.7) & (event == 1), score, sample_weight=weight))
+    at_horizon = best_of(lambda: rs.outcomes.at_horizon(time, event, score, 0.7))
+    what = f"rows at a horizon, {n:,} censored ones, against a weighted AUC"
+    report(what, f"{at_horizon / weighted:.1f} ×", "≤ 3 ×", at_horizon <= 3 * weighted)
+
+
 def main() -> None:
     label, first = sample(1_000_000)
     second = first + np.random.default_rng(1).normal(size=label.size)
@@ -119,6 +129,8 @@ def main() -> None:
 
     compare_with_proc()
     compare_with_bootstrap()
+
+    censored_follow_up()
 
     label, score = sample(1_000)
     small = best_of(lambda: rs.auc_interval(label, score))

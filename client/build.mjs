@@ -31,11 +31,6 @@ const flat = {
 async function bundle([name, entryPoints]) {
   const { metafile, outputFiles } = await build({
     entryPoints,
-    alias: {
-      "d3-interpolate": "./src/numbers_only.ts",
-      "d3-format": "./src/no_formats.ts",
-      "d3-path": "./src/lines_only.ts",
-    },
     plugins: [flat],
     bundle: true,
     minify: true,

@@ -1,6 +1,7 @@
 """Sphinx's settings: the pages of docs/, the scripts of examples/gallery, and one page for each public name."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 import rocscope as rs
@@ -20,7 +21,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "index"
-exclude_patterns = ["site", "images/make.py", "gallery/**.ipynb", "gallery/**/*.py"]
+exclude_patterns = ["site", "images/*.py", "gallery/**.ipynb", "gallery/**/*.py"]
 templates_path = ["site/templates"]
 html_static_path = ["site/static", "images"]
 html_css_files = ["rocscope.css"]
@@ -28,6 +29,11 @@ html_js_files = ["rocscope.js"]
 html_extra_path = ["../build/try"]
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["substitution"]
+project_file = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+repository = project_file.get("urls", {}).get("Repository", "")
+source = f"[Repository]({repository})" if repository else "The repository is the clone that this site was built from"
+myst_substitutions = {"release": f"Version {rs.__version__} · {source} · {project_file['license'].split()[0]}"}
 nitpicky = False
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -53,7 +59,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"**": ["sidebar-nav-bs"], "index": [], "try-it": [], "how-it-works": [], "search": []}
+html_sidebars = {"**": ["sidebar-nav-bs"]} | {
+    page: [] for page in ("index", "install", "try-it", "how-it-works", "search")
+}
 copyright = "The rocscope developers, BSD-3-Clause"
 
 sphinx_gallery_conf = {
@@ -81,6 +89,23 @@ autosummary_filename_map = {name: pages.file_name(name) for name in pages.public
 pages.write_pages(HERE / "api")
 
 
+SEARCHED = {
+    "install": ["install", "installation", "pip"],
+    "glossary": ["cutoff", "cut-off", "cutpoint", "sensitivity", "specificity", "recall"],
+    "api/names/rocscope.net_benefit": ["dca", "decision curve", "decision curve analysis"],
+}
+"""Terms that people search for, by the page that the search shows first."""
+
+
+def index_terms(_app, page, source):
+    """Add the terms of a page to its source as index entries, which the search ranks above plain text."""
+    for term in SEARCHED.get(page, []):
+        if page.startswith("api/"):
+            source[0] = f".. index:: ! single: {term}\n\n{source[0]}"
+        else:
+            source[0] += f"\n```{{index}} ! single: {term}\n```\n"
+
+
 def not_ours(_app, _what, _name, each, *_):
     """Leave out what scikit-learn says of the methods that our classifiers have from it."""
     return str(getattr(each, "__module__", "")).startswith("sklearn") or None
@@ -89,3 +114,4 @@ def not_ours(_app, _what, _name, each, *_):
 def setup(app):
     """Say so to Sphinx."""
     app.connect("autodoc-skip-member", not_ours)
+    app.connect("source-read", index_terms)

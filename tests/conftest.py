@@ -1,6 +1,7 @@
 """What every test may use: `--slow`, the published data beside the checkout, and how hypothesis searches."""
 
 import gc
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,14 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(
             "Tests marked slow (full simulations) were left out; `make test-slow` or --slow runs them."
         )
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Close what a test drew with pyplot, which warns, and so fails a later test, of more than 20 open figures."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,11 @@ import inspect
 import re
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
 import rocscope as rs
+from rocscope.errors import RocscopeError
 from rocscope.multiclass import ConfusionMatrix, CostMatrix, MulticlassPredictions
 from rocscope.ranges import BinnedCounts, CountsSketch
 
@@ -117,16 +119,18 @@ BESIDE_OTHER_DATA = {
 }
 OF_SEVERAL_MODELS = {
     "hull": rs.hull,
-    "summary": lambda data: [row.estimates["brier"].to_dict() for row in rs.summary(data)],
+    "summary": lambda *data, **which: [row.estimates["brier"].to_dict() for row in rs.summary(*data, **which)],
     "choose": rs.choose,
-    "plan_campaign": lambda data: rs.plan_campaign(data, CAMPAIGN),
-    "compare": lambda data: rs.compare(data).estimates,
-    "Report": lambda data: [model.to_dict() for model in rs.Report(data).data.models],
+    "plan_campaign": lambda *data, **which: rs.plan_campaign(*data, CAMPAIGN, **which),
+    "compare": lambda *data, **which: rs.compare(*data, **which).estimates,
+    "Report": lambda *data, **which: [model.to_dict() for model in rs.Report(*data, **which).data.models],
     "plotting.plot_roc": lambda data: lines(plotting.plot_roc(data, ax=Figure().subplots())),
     "plotting.plot_lift_chart": lambda data: lines(plotting.plot_lift_chart(data, ax=Figure().subplots())),
     "plotting.plot_calibration": lambda data: lines(plotting.plot_calibration(data, ax=Figure().subplots())),
     "plotting.plot_three": lambda data: lines(*plotting.plot_three(data, figure=Figure()).axes),
 }
+BESIDE_LABELS = ("hull", "summary", "choose", "plan_campaign", "compare", "Report")
+"""Functions of several models that take labels and scores as well."""
 OF_ROWS = {
     "inference.compare_curves": lambda data: inference.compare_curves(data, replicates=5),
     "inference.mcnemar": lambda data: inference.mcnemar(data, 0.5),
@@ -179,11 +183,17 @@ TABLES = (
     OF_SEVERAL_CLASSES,
 )
 WITHOUT_DATA = {
+    *("load_plan", "decisions.load_plan"),  # reads a file
     "explore",  # serves a source, and asks it again and again
     *("monitor", "decisions.monitor"),  # of a decision, whose rows come later
-    *(f"engines.{name}" for name in ("read", "read_counts", "read_sketch", "describe")),  # make data of a source
+    *(
+        f"engines.{name}" for name in ("read", "read_at_horizon", "read_counts", "read_sketch", "describe")
+    ),  # make data of a source
     *(f"evaluation.{name}" for name in ("evaluate", "from_estimator", "learning_curve", "bootstrap_632")),  # of models
     "evaluation.nested_cross_validation",
+    *(
+        f"outcomes.{name}" for name in ("at_horizon", "over_time", "concordance", "from_experiment", "from_verified")
+    ),  # make rows of times and treatments
     *("allocate", "decisions.allocate"),  # of groups: rows with segments, or a mapping from group to data
     "decisions.partial_lift_chart",  # some labels are not known: nothing but columns says so
     *(
@@ -195,13 +205,48 @@ WITHOUT_DATA = {
     ),
     *("calibration.recalibrator", "calibration.load_recalibrator"),
     *(f"plotting.{name}" for name in ("svg", "plot_curve", "plot_learning_curve", "plot_critical_difference")),
-    *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc")),  # draw results
+    *(
+        f"plotting.{name}"
+        for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc", "plot_over_time", "plot_uplift")
+    ),  # draw results
 }
 WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "sample"}
 
 
 def lines(*axes):
     return [np.asarray(line.get_xydata(), dtype=float).tolist() for ax in axes for line in ax.get_lines()]
+
+
+def facts(result):
+    """Return what a result says, but not the name of its model."""
+    if isinstance(result, dict):
+        return {key: facts(value) for key, value in result.items() if key not in ("model", "models", "name")}
+    if isinstance(result, list | tuple):
+        return [facts(each) for each in result]
+    return facts(result.to_dict()) if hasattr(result, "to_dict") else result
+
+
+def outcome(call, *data, **which):
+    """Return what a call says, or how it is refused; any other error is a failure of the test."""
+    try:
+        return facts(call(*data, **which))
+    except RocscopeError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def assert_alike(found, expected):
+    """Compare nested facts, with numbers to 12 digits."""
+    assert type(found) is type(expected), (found, expected)
+    if isinstance(found, dict):
+        assert found.keys() == expected.keys()
+        for key, value in found.items():
+            assert_alike(value, expected[key])
+    elif isinstance(found, list):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_alike(one, other)
+    else:
+        assert found == expected or found == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
 class Gradient:

@@ -2,8 +2,10 @@
 
 import { batch, effect, type Signal, untracked } from "@preact/signals-core";
 
-import { pause } from "./chart/frames";
-import { type Look, MOST_AMOUNT, type State } from "./state";
+import { pause } from "./chart/scheduling";
+import { MOST_AMOUNT } from "./math/context";
+import type { Look } from "./state/models";
+import type { State } from "./state/state";
 
 interface Field {
   readonly key: string;
@@ -11,90 +13,77 @@ interface Field {
   readonly write: (text: string | null) => void;
 }
 
-function field<T>(key: string, source: Signal<T>, parse: (text: string) => T | undefined): Field {
+type Parse<T> = (text: string) => T | undefined;
+
+/** A signal under its name in the address; "none" stands for null where the signal may be null. */
+function field<T>(key: string, source: Signal<T>, parse: Parse<NonNullable<T>>, nullable = false): Field {
   const start = source.peek();
-  const text = (value: T): string => (value === null ? "none" : String(value));
   return {
     key,
-    read: () => (source.value === start ? "" : text(source.value)),
-    write: (value) => {
-      source.value = (value === null ? undefined : parse(value)) ?? start;
-      if (value === "none") source.value = null as T;
+    read: () => (source.value === start ? "" : String(source.value ?? "none")),
+    write: (text) => {
+      source.value = nullable && text === "none" ? (null as T) : ((text === null ? undefined : parse(text)) ?? start);
     },
   };
 }
 
-const finite = (text: string): number | undefined => {
-  const value = Number(text);
-  return text.trim() !== "" && Number.isFinite(value) ? value : undefined;
-};
-/** Of numbers beyond these sums and ratios would not be numbers. */
-const amount = (text: string): number | undefined => {
-  const value = finite(text);
-  return value !== undefined && Math.abs(value) <= MOST_AMOUNT && (value === 0 || Math.abs(value) >= 1 / MOST_AMOUNT) ? value : undefined;
-};
-const atLeastZero = (text: string): number | undefined => {
-  const value = amount(text);
-  return value !== undefined && value >= 0 ? value : undefined;
-};
-const share = (text: string): number | undefined => {
-  const value = finite(text);
-  return value !== undefined && value >= 1e-9 && value <= 1 - 1e-9 ? value : undefined;
-};
-const threshold = (text: string): number | undefined => (text === "Infinity" ? Infinity : finite(text));
+const finite: Parse<number> = (text) => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined);
+const numberIf =
+  (test: (value: number) => boolean): Parse<number> =>
+  (text) => {
+    const value = finite(text);
+    return value !== undefined && test(value) ? value : undefined;
+  };
+/** Products and ratios of larger or smaller numbers overflow. */
+const isAmount = (value: number): boolean => value === 0 || (Math.abs(value) <= MOST_AMOUNT && Math.abs(value) >= 1 / MOST_AMOUNT);
+const amount = numberIf(isAmount);
+const atLeastZero = numberIf((value) => isAmount(value) && value >= 0);
+const flag: Parse<boolean> = (text) => text === "true";
+const anyText: Parse<string> = (text) => text;
 const oneOf =
-  <T extends string>(...values: T[]) =>
-  (text: string): T | undefined =>
+  <T extends string>(...values: T[]): Parse<T> =>
+  (text) =>
     values.find((value) => value === text);
 
-/** Some optional signals may be "none"; those that may not ignore it. */
-function fields(state: State): Field[] {
-  const required = <T>(key: string, source: Signal<T>, parse: (text: string) => T | undefined): Field => {
-    const inner = field(key, source, parse);
-    return { ...inner, write: (text) => inner.write(text === "none" ? null : text) };
-  };
-  const parts = state.report.parts.length;
+function fields({ report, filters, rows, costs, campaign, views, selection, models }: State): Field[] {
   return [
-    required("slice", state.slice, (text) => {
-      const value = finite(text);
-      return value !== undefined && Number.isInteger(value) && value >= 0 && value < parts ? value : undefined;
-    }),
-    required("fp", state.costFp, atLeastZero),
-    required("fn", state.costFn, atLeastZero),
-    required("tp", state.costTp, amount),
-    required("tn", state.costTn, amount),
-    field("prevalence", state.prevalence, share),
-    field("model", state.chosen, (text) => text),
-    field("threshold", state.pinned, threshold),
-    required("by", state.by, oneOf("score", "depth", "tpr", "fpr")),
-    required("gain", state.gainView, oneOf("gain", "count", "lift", "pr")),
-    required("money", state.moneyView, oneOf("profit", "benefit")),
-    required("calibration", state.calibrationView, oneOf("bins", "smooth", "pav")),
-    required("base", state.base, oneOf("thousand", "population", "sample")),
-    required("band", state.band, (text) => text === "true"),
-    required("hulls", state.hulls, (text) => text === "true"),
-    required("folds", state.foldsView, oneOf("none", "each", "vertical", "threshold")),
-    required("population", state.population, (text) => ((amount(text) ?? 0) >= 1 ? amount(text) : undefined)),
-    required("fixed", state.fixedCost, atLeastZero),
-    field("capacity", state.capacity, atLeastZero),
-    required("currency", state.currency, (text) => text.slice(0, 8)),
-    required("sort", state.sortBy, (text) => text),
-    ...(state.filters ? [required("where", state.where, (text) => text)] : []),
-    looks(state),
+    field("slice", rows.part, numberIf((value) => report.parts[value] !== undefined)),
+    field("fp", costs.fp, atLeastZero),
+    field("fn", costs.fn, atLeastZero),
+    field("tp", costs.tp, amount),
+    field("tn", costs.tn, amount),
+    field("prevalence", costs.prevalence, numberIf((value) => value >= 1e-9 && value <= 1 - 1e-9), true),
+    field("model", selection.chosen, anyText, true),
+    field("threshold", selection.pinned, (text) => (text === "Infinity" ? Infinity : finite(text)), true),
+    field("by", selection.by, oneOf("score", "depth", "tpr", "fpr")),
+    field("gain", views.gain, oneOf("gain", "count", "lift", "pr")),
+    field("money", views.money, oneOf("profit", "benefit")),
+    field("calibration", views.calibration, oneOf("bins", "smooth", "pav")),
+    field("base", views.base, oneOf("thousand", "population", "sample")),
+    field("band", views.band, flag),
+    field("hulls", views.hulls, flag),
+    field("folds", views.folds, oneOf("none", "each", "vertical", "threshold")),
+    field("population", campaign.population, numberIf((value) => isAmount(value) && value >= 1)),
+    field("fixed", campaign.fixedCost, atLeastZero),
+    field("capacity", campaign.capacity, atLeastZero, true),
+    field("currency", campaign.currency, (text) => text.slice(0, 8)),
+    field("sort", models.sortBy, anyText),
+    ...(filters ? [field("where", rows.where, anyText)] : []),
+    looksField(models.looks),
   ];
 }
 
-function looks(state: State): Field {
+function looksField(looks: State["models"]["looks"]): Field {
   return {
     key: "looks",
-    read: () => [...state.looks.value].map(([name, look]) => `${look}:${encodeURIComponent(name)}`).join(" "),
+    read: () => [...looks.value].map(([name, look]) => `${look}:${encodeURIComponent(name)}`).join(" "),
     write: (text) => {
       const entries = (text ?? "").split(" ").flatMap((entry): [string, Look][] => {
         const [look = "", name = ""] = entry.split(":");
         const known = oneOf("show", "ghost", "hide")(look);
         return known && name ? [[decode(name), known]] : [];
       });
-      state.looks.value = new Map(entries);
+      looks.value = new Map(entries);
     },
   };
 }
@@ -132,7 +121,7 @@ export function bindAddress(state: State, onHistory: (canUndo: boolean) => void,
   let settled = "";
   const settle = (): void => {
     const latest = read();
-    const counted = state.where.value === state.held.value; // a condition may be refused, and then is no step
+    const counted = state.rows.where.value === state.rows.applied.value; // a rejected condition is no step
     if (latest !== settled && counted) {
       past.push(settled);
       settled = latest;

@@ -3,17 +3,10 @@
 import type { Context } from "./math/context";
 import { type Levels, makeLevels } from "./math/levels";
 
-export const SCHEMA = 3;
-
 /** A column of numbers: 64-bit floats, 32-bit floats, running totals as variable-length steps, or decimal text. */
 export type PackedColumn = { f8: string } | { f4: string } | { steps: string } | { text: string[] };
 
-export interface Interval {
-  readonly value: number;
-  readonly low?: number | null;
-  readonly high?: number | null;
-  readonly method?: string;
-}
+export interface Interval { readonly value: number; readonly low?: number | null; readonly high?: number | null; readonly method?: string }
 
 export interface Calibration {
   /** One row a bin: mean score, share of positives, its interval, cases. */
@@ -25,24 +18,18 @@ export interface Calibration {
 }
 
 /** A curve at evenly spaced x, of which the first and the last are given, and its band where there is one. */
-export interface Smooth {
-  readonly x: readonly [number, number];
-  readonly y: readonly number[];
-  readonly low?: readonly number[];
-  readonly high?: readonly number[];
-}
+export interface Smooth { readonly x: readonly [number, number]; readonly y: readonly number[]; readonly low?: readonly number[]; readonly high?: readonly number[] }
 
-export interface PackedModel {
+/** What is known of a model besides its points: the same in the file and on the page. */
+interface ModelFacts {
   readonly name: string;
-  readonly threshold: PackedColumn;
-  readonly tp: PackedColumn;
-  readonly fp: PackedColumn;
-  readonly hull: PackedColumn;
   /** True and false positives at the threshold 0.5. */
   readonly at_half: readonly [number, number];
-  /** True and false positives as the model decides itself. */
+  /** True and false positives of the model's own decisions. */
   readonly decided: readonly [number, number] | null;
+  /** Distinct scores, of which the page may have some only. */
   readonly n_levels: number;
+  /** How far, as a rate, the curve may be from the lines between the points kept. */
   readonly deviation: number;
   readonly auc: Interval;
   readonly average_precision: number;
@@ -50,13 +37,24 @@ export interface PackedModel {
   readonly calibration: Calibration | null;
 }
 
+export interface PackedModel extends ModelFacts {
+  readonly threshold: PackedColumn;
+  readonly tp: PackedColumn;
+  readonly fp: PackedColumn;
+  readonly hull: PackedColumn;
+}
+
+export interface Model extends ModelFacts {
+  readonly index: number;
+  readonly levels: Levels;
+  /** Thresholds as text where a double cannot hold them. */
+  readonly thresholdText: readonly string[] | null;
+}
+
 /** Numbers of two models, the second's area minus the first's, its interval, p-value, and p-value among all pairs. */
 export type Comparison = readonly [number, number, number, ...(number | null)[]];
 
-export interface Comparisons {
-  readonly method: string;
-  readonly rows: readonly Comparison[];
-}
+export interface Comparisons { readonly method: string; readonly rows: readonly Comparison[] }
 
 export type PackedSlice = Omit<Slice, "models"> & { readonly models: readonly PackedModel[] };
 
@@ -64,7 +62,7 @@ export interface Payload {
   readonly schema: number;
   readonly title: string;
   readonly notes: string;
-  readonly context: Record<"cost_fp" | "cost_fn" | "cost_tp" | "cost_tn", number> & { target_prevalence: number | null };
+  readonly context: Context;
   readonly slices: readonly PackedSlice[];
   readonly classes: Classes | null;
   /** Numbers of all rows with their intervals, as text: a table for each domain, a row for each measure. */
@@ -72,22 +70,6 @@ export interface Payload {
   readonly conventions: readonly string[];
   readonly warnings: readonly string[];
   readonly provenance: Readonly<Record<string, string | number | null>>;
-}
-
-export interface Model {
-  readonly name: string;
-  readonly index: number;
-  readonly levels: Levels;
-  /** Thresholds as text where a double cannot hold them. */
-  readonly thresholdText: readonly string[] | null;
-  readonly atHalf: readonly [number, number];
-  readonly decided: readonly [number, number] | null;
-  readonly nLevels: number;
-  readonly deviation: number;
-  readonly auc: Interval;
-  readonly averagePrecision: number;
-  readonly ks: number;
-  readonly calibration: Calibration | null;
 }
 
 export interface Slice {
@@ -106,46 +88,24 @@ export interface Classes {
   readonly matrices: readonly (readonly (readonly number[])[])[];
 }
 
-/** Rows that the page can be turned to. */
+/** Rows that the page can show. */
 export type Part = Pick<Slice, "kind" | "name">;
 
 /** All that the page shows besides counts. */
-export interface Report extends Omit<Payload, "schema" | "slices" | "context"> {
-  readonly context: Context;
-  readonly parts: readonly Part[];
-}
+export interface Report extends Omit<Payload, "schema" | "slices"> { readonly parts: readonly Part[] }
 
-export function unpackReport({ slices, context, schema: _, ...facts }: Payload): Report {
-  const { target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn } = context;
-  return {
-    ...facts,
-    context: { prevalence: target_prevalence, costFp: cost_fp, costFn: cost_fn, costTp: cost_tp, costTn: cost_tn },
-    parts: slices.map(({ kind, name }) => ({ kind, name })),
-  };
+export function unpackReport({ slices, schema: _, ...facts }: Payload): Report {
+  return { ...facts, parts: slices.map(({ kind, name }) => ({ kind, name })) };
 }
 
 export function unpackSlice(slice: PackedSlice): Slice {
   return { ...slice, models: slice.models.map(unpackModel) };
 }
 
-function unpackModel(packed: PackedModel, index: number): Model {
-  const threshold = Float64Array.from([Infinity, ...column(packed.threshold)]);
-  const tp = Float64Array.from([0, ...column(packed.tp)]);
-  const fp = Float64Array.from([0, ...column(packed.fp)]);
-  return {
-    name: packed.name,
-    index,
-    levels: makeLevels(threshold, tp, fp, Int32Array.from(column(packed.hull))),
-    thresholdText: "text" in packed.threshold ? packed.threshold.text : null,
-    atHalf: packed.at_half,
-    decided: packed.decided,
-    nLevels: packed.n_levels,
-    deviation: packed.deviation,
-    auc: packed.auc,
-    averagePrecision: packed.average_precision,
-    ks: packed.ks,
-    calibration: packed.calibration,
-  };
+function unpackModel({ threshold, tp, fp, hull, ...facts }: PackedModel, index: number): Model {
+  const from = (first: number, rest: PackedColumn): Float64Array => Float64Array.from([first, ...column(rest)]);
+  const levels = makeLevels(from(Infinity, threshold), from(0, tp), from(0, fp), Int32Array.from(column(hull)));
+  return { ...facts, index, levels, thresholdText: "text" in threshold ? threshold.text : null };
 }
 
 export function column(packed: PackedColumn): ArrayLike<number> & Iterable<number> {

@@ -1,37 +1,34 @@
 /** The decision as JSON, in the form that `rocscope.Decision` saves and loads. */
 
+import { DECISION_FORMAT, DECISION_VERSION } from "./constants";
 import { fileName } from "./chart/export";
 import { ratiosOf } from "./charts/winners";
 import { download } from "./dom";
 import { expectedCost, prevalenceOf, trivial } from "./math/context";
 import { bestLevel, cheapest } from "./math/hull";
-import { type Levels, ratesAt, samplePrevalence, thresholdAt } from "./math/levels";
-import { cellsAt, pointDict } from "./math/point";
+import { ratesAt, samplePrevalence, thresholdAt } from "./math/levels";
+import { cellsAt, pointDict, sampleCells } from "./math/point";
 import { capacityGap, costOf } from "./panels/verdict";
-import type { State } from "./state";
+import type { State } from "./state/state";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Fields = { readonly [key: string]: Json };
 
-const FORMAT = "rocscope.decision";
-const VERSION = 3;
-
 export function decisionOf(state: State): Fields {
-  const { levels, name, atHalf } = state.model.value;
-  const { level } = state.current.value;
-  const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
-  const context = state.context.value;
+  const { levels, name, at_half } = state.selection.model.value;
+  const { level } = state.selection.current.value;
+  const context = state.costs.context.value;
   const share = prevalenceOf(context, samplePrevalence(levels));
   const costAt = (tpr: number, fpr: number): number => expectedCost(context, tpr, fpr, samplePrevalence(levels));
-  const chosen = level === state.best.value.level && state.current.value.model === state.best.value.model;
-  const limit = state.within.value < 1 ? state.capacity.value : null;
+  const chosen = !state.selection.moved.value;
+  const limit = state.campaign.within.value < 1 ? state.campaign.capacity.value : null;
   const always = chosen && limit === null ? trivial(context) : "";
   const threshold = thresholdAt(levels, level);
   const [tpr, fpr] = ratesAt(levels, level);
   const cost = costAt(tpr, fpr);
   const free = lowestCost(state);
-  const defaultCost = costAt(atHalf[0] / levels.nPos, atHalf[1] / levels.nNeg);
-  const population = limit === null ? null : state.population.value;
+  const defaultCost = costAt(at_half[0] / levels.nPos, at_half[1] / levels.nNeg);
+  const population = limit === null ? null : state.campaign.population.value;
   const cells = (n: number): Fields => pointDict(cellsAt(tpr, fpr, share, n), threshold);
   return {
     model: name,
@@ -48,60 +45,50 @@ export function decisionOf(state: State): Fields {
     criterion_value: chosen ? cost : null,
     ...intervals(state, chosen && !always && limit === null),
     prevalence: share,
-    subject_to: limit === null ? [] : [`at most ${limit} of ${state.population.value} cases`],
+    subject_to: limit === null ? [] : [`at most ${limit} of ${state.campaign.population.value} cases`],
     population,
     total_cost: population === null ? null : cost * population,
     tied: [],
     tie_break: "no tie",
     notes: notesOf(state, always),
-    point: pointDict({ tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp }, threshold),
-    default_point: pointDict(sampleCells(levels, atHalf), 0.5),
+    point: pointDict(sampleCells(levels, [levels.tp[level]!, levels.fp[level]!]), threshold),
+    default_point: pointDict(sampleCells(levels, at_half), 0.5),
     per_thousand: cells(1000),
     in_population: population === null ? null : cells(population),
     lot: null,
     lot_cost: null,
     review: null,
-    context: {
-      target_prevalence: context.prevalence,
-      cost_fp: context.costFp,
-      cost_fn: context.costFn,
-      cost_tp: context.costTp,
-      cost_tn: context.costTn,
-    },
+    context: { ...context },
   };
 }
 
 /** What a reader of the file has to know besides the numbers. */
 function notesOf(state: State, always: string): string[] {
-  const { kind, name } = state.rows.value;
+  const { kind, name } = state.rows.shown.value;
   const gap = capacityGap(state);
   return [
     ...(always ? [`trivial: ${always}`] : []),
     ...(kind === "all" ? [] : [kind === "class" ? `positive: class ${name}, negative: all others` : `of the rows of ${kind} ${name}`]),
-    ...(state.held.value ? [`of the rows where ${state.held.value}`] : []),
-    ...(gap > 0 ? [`of the thresholds kept in the report: at most ${gap.toPrecision(3)} per case from the best of all`] : []),
+    ...(state.rows.applied.value ? [`of the rows where ${state.rows.applied.value}`] : []),
+    ...(gap > 0 ? [`among the thresholds in the report; at most ${gap.toPrecision(3)} per case above the optimum`] : []),
   ];
-}
-
-function sampleCells(levels: Levels, [tp, fp]: readonly [number, number]): { tp: number; fp: number; fn: number; tn: number } {
-  return { tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp };
 }
 
 /** Expected cost of the best of all thresholds of all models, whatever the capacity and whatever is hidden. */
 function lowestCost(state: State): number {
-  const all = state.models.value.map((model) => model.levels);
-  const choice = cheapest(all, all.map((levels) => bestLevel(levels, state.context.value)), state.context.value);
+  const all = state.models.all.value.map((model) => model.levels);
+  const choice = cheapest(all, all.map((levels) => bestLevel(levels, state.costs.context.value)), state.costs.context.value);
   return choice ? costOf(state, choice) : NaN;
 }
 
 /** Slopes, cost ratios and prevalences for which the choice stays the best. */
 function intervals(state: State, known: boolean): Fields {
-  const { levels } = state.model.value;
-  const { level } = state.current.value;
-  const region = state.regions.value.find((r) => r.tpr === levels.tpr[level] && r.fpr === levels.fpr[level]);
+  const { levels } = state.selection.model.value;
+  const { level } = state.selection.current.value;
+  const region = state.models.regions.value.find((r) => r.tpr === levels.tpr[level] && r.fpr === levels.fpr[level]);
   if (!known || !region) return { slope_interval: null, cost_ratio_interval: null, prevalence_interval: null };
-  const { costFp, costFn, costTp, costTn } = state.context.value;
-  const ratio = (costFp - costTn) / (costFn - costTp);
+  const { cost_fp, cost_fn, cost_tp, cost_tn } = state.costs.context.value;
+  const ratio = (cost_fp - cost_tn) / (cost_fn - cost_tp);
   const share = (slope: number): number => ratio / (ratio + slope);
   return {
     slope_interval: [region.low, finite(region.high)],
@@ -135,7 +122,7 @@ function pythonNumber(value: number): string {
 export async function decisionFile(fields: Fields): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(fields)));
   const checksum = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `${JSON.stringify({ format: FORMAT, version: VERSION, checksum, ...fields }, null, 1)}\n`;
+  return `${JSON.stringify({ format: DECISION_FORMAT, version: DECISION_VERSION, checksum, ...fields }, null, 1)}\n`;
 }
 
 export function saveDecision(state: State): void {

@@ -1,30 +1,21 @@
 /** Elements made by hand: text is always set as text, never as markup. */
 
+import { minus, shorten } from "./format";
+
 type Child = Node | string;
 type Attributes = Record<string, string | number | boolean | null>;
 
 function fill<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === false) continue;
-    element.setAttribute(name, value === true ? "" : String(value));
-  }
+  for (const name in attributes) put(element, name, attributes[name]!);
   element.append(...children);
   return element;
 }
 
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   return fill(document.createElement(tag), attributes, children);
 }
 
-export function s<K extends keyof SVGElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: Child[]
-): SVGElementTagNameMap[K] {
+export function s<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[K] {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
@@ -83,14 +74,15 @@ function put(element: Element, name: string, value: Attributes[string]): void {
   else element.setAttribute(name, value === true ? "" : String(value));
 }
 
-/** Terms and what they are, for a list of such. */
+/** A description list: each term and its value. */
 export function terms(rows: readonly (readonly [string, string])[]): Sketch[] {
   return rows.map(([term, value]) => sketch("div", {}, sketch("dt", {}, term), sketch("dd", {}, value)));
 }
 
 /** Text that comes from outside, kept apart from the direction of the text around it. */
-export function name(text: string): HTMLElement {
-  return h("bdi", {}, text);
+export function name(text: string, most = Infinity): HTMLElement {
+  const short = shorten(text, most);
+  return h("bdi", { title: short === text ? null : text }, short);
 }
 
 export function button(label: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
@@ -99,19 +91,25 @@ export function button(label: string, onClick: () => void, attributes: Attribute
   return element;
 }
 
-/** Buttons of which one is pressed. */
-export function choices<T extends string>(
-  label: string,
-  options: readonly (readonly [T, string])[],
-  choose: (value: T) => void,
-): { element: HTMLElement; show: (value: T) => void } {
-  const buttons = options.map(([value, text]) => {
-    const element = button(text, () => choose(value), { "aria-pressed": "false" });
-    return [value, element] as const;
+export type Options<T extends string> = readonly (readonly [value: T, text: string])[];
+
+/** A list to pick from. */
+export function select<T extends string>(options: Options<T>, choose: (value: T) => void, attributes: Attributes = {}): HTMLSelectElement {
+  const element = h("select", attributes, ...options.map(([value, text]) => h("option", { value }, text)));
+  element.addEventListener("change", () => choose(element.value as T));
+  return element;
+}
+
+/** A menu that Escape closes. */
+export function menu(className: string, summary: HTMLElement, content: HTMLElement): HTMLDetailsElement {
+  const element = h("details", { class: `menu ${className}`.trim() }, summary, content);
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !element.open) return;
+    event.stopPropagation();
+    element.open = false;
+    summary.focus();
   });
-  const show = (chosen: T): void =>
-    buttons.forEach(([value, element]) => element.setAttribute("aria-pressed", String(value === chosen)));
-  return { element: h("div", { class: "choices", role: "group", "aria-label": label }, ...buttons.map(([, b]) => b)), show };
+  return element;
 }
 
 /** Set text only where it changed, so that an update touches as little of the page as possible. */
@@ -126,6 +124,13 @@ export function table(headings: readonly string[], rows: Iterable<readonly (stri
   return h("table", {}, head, body);
 }
 
+/** A table of texts by column; `first` is the heading of the first column. */
+export function textTable(rows: readonly Readonly<Record<string, string>>[], first?: string): HTMLTableElement {
+  const columns = Object.keys(rows[0] ?? {});
+  const cells = rows.map((row) => columns.map((column, i) => name(i ? minus(row[column] ?? "") : (row[column] ?? ""))));
+  return table(columns.map((column, i) => (i ? column : (first ?? column))), cells);
+}
+
 /** A section of the page with its heading, and what stands beside that. */
 export function card(id: string, className: string, heading: string | HTMLElement, tools: readonly HTMLElement[], ...children: Child[]): HTMLElement {
   const title = typeof heading === "string" ? h("h2", {}, heading) : heading;
@@ -138,7 +143,7 @@ export function scroller(label: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, ...children);
 }
 
-/** Hand a file to the reader of the page. */
+/** Save a file from the page. */
 export function download(fileName: string, content: Blob | string, type = "text/csv"): void {
   const url = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
   const link = h("a", { href: url, download: fileName });

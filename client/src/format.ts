@@ -61,6 +61,15 @@ export function tick(value: number): string {
   return size >= 1e3 ? grouped(value) : three(value);
 }
 
+/** What an error says. */
+export const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A p-value to three digits. */
+export const pValue = (p: number): string => (p < 0.001 ? "< 0.001" : p.toFixed(3));
+
+/** Letters of a name in a sentence or a cell; the table of models has all of them. */
+export const LONGEST_NAME = 40;
+
 /** Shorten a name from the middle, keeping whole characters. */
 export function shorten(name: string, most: number): string {
   const letters = [...name];

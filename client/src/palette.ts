@@ -2,6 +2,8 @@
 
 import { signal } from "@preact/signals-core";
 
+import { DARK_HUES, LIGHT_HUES } from "./constants";
+
 export interface Palette {
   readonly ink: string;
   readonly quiet: string;
@@ -12,37 +14,15 @@ export interface Palette {
   readonly hues: readonly string[];
 }
 
-const LIGHT: Palette = {
-  ink: "#17202b",
-  quiet: "#5a6675",
-  grid: "#e9ecf0",
-  axis: "#aab3bf",
-  ghost: "#b9c0ca",
-  halo: "#ffffff",
-  hues: ["#0b5fad", "#c8501a", "#08826d", "#9c337e", "#6f4b1a"],
-};
+const LIGHT: Palette = { ink: "#17202b", quiet: "#5a6675", grid: "#e9ecf0", axis: "#aab3bf", ghost: "#b9c0ca", halo: "#ffffff", hues: LIGHT_HUES };
 
-const DARK: Palette = {
-  ink: "#e8ecf1",
-  quiet: "#9fabb9",
-  grid: "#28303b",
-  axis: "#556170",
-  ghost: "#4d5866",
-  halo: "#171c23",
-  hues: ["#5aa9f5", "#f0894a", "#a1eca9", "#db8fb7", "#eeec50"],
-};
+const DARK: Palette = { ink: "#e8ecf1", quiet: "#9fabb9", grid: "#28303b", axis: "#556170", ghost: "#4d5866", halo: "#171c23", hues: DARK_HUES };
 
-const FORCED: Palette = {
-  ink: "CanvasText",
-  quiet: "CanvasText",
-  grid: "transparent",
-  axis: "CanvasText",
-  ghost: "GrayText",
-  halo: "Canvas",
-  hues: ["CanvasText", "LinkText", "CanvasText", "LinkText", "CanvasText"],
-};
+const [text, link] = ["CanvasText", "LinkText"] as const;
+const FORCED: Palette = { ink: text, quiet: text, grid: "transparent", axis: text, ghost: "GrayText", halo: "Canvas", hues: [text, link] };
 
-const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 2.5], [9, 3, 2, 3], [4, 2]];
+/** The first ten models differ by dash alone, so that they can be told apart without colours. */
+const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 2.5], [9, 3, 2, 3], [4, 2], [14, 3], [9, 3, 2, 3, 2, 3], [1, 3.5], [5, 5], [14, 3, 4, 3]];
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const forced = matchMedia("(forced-colors: active)");
@@ -56,7 +36,8 @@ function current(): Palette {
 export const palette = signal(current());
 for (const query of [dark, forced, paper]) query.addEventListener("change", () => (palette.value = current()));
 
-/** Hue and dash of the n-th coloured model: five hues, then the same hues in other dashes. */
+/** Hue and dash of the n-th coloured model: no two of the first fifty are the same, of the first twenty with forced colours. */
 export function strokeOf(place: number): { hue: number; dash: readonly number[] } {
-  return { hue: place % 5, dash: DASHES[(place + Math.floor(place / 5)) % 5] ?? [] };
+  const { length } = DASHES;
+  return { hue: place % palette.peek().hues.length, dash: DASHES[(place + Math.floor(place / length)) % length]! };
 }

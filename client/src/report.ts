@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals-core";
 
 import { bindAddress } from "./address";
-import { spread } from "./chart/frames";
+import { spread } from "./chart/scheduling";
 import { calibrationChart } from "./charts/calibration";
 import { gainChart } from "./charts/gain";
 import { metricsChart } from "./charts/metrics";
@@ -11,10 +11,10 @@ import { moneyChart } from "./charts/money";
 import { rocChart } from "./charts/roc";
 import { thresholdKeys } from "./charts/shared";
 import { winnersChart } from "./charts/winners";
+import { SMALL } from "./constants";
 import { saveDecision } from "./decision";
-import { button, h } from "./dom";
+import { button, h, select } from "./dom";
 import { count } from "./format";
-import { SMALL } from "./math/levels";
 import { about, validationCard } from "./panels/about";
 import { campaignCard, decilesCard } from "./panels/campaign";
 import { classesCard, overviewCard } from "./panels/classes";
@@ -23,7 +23,8 @@ import { controls, rightCosts } from "./panels/controls";
 import { modelsTable } from "./panels/models";
 import { verdict } from "./panels/verdict";
 import type { Source } from "./source";
-import { createState, pickSlice, type State } from "./state";
+import { COUNTING } from "./state/rows";
+import { createState, showRows, type State } from "./state/state";
 
 /** What a home has besides what every page has. */
 export interface Home {
@@ -79,15 +80,15 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
   const where = h("p", { class: "size" });
   const few = h("p", { class: "size few" });
   effect(() => {
-    const { nPos, nNeg } = state.model.value.levels;
-    const { kind, name: rows, models } = state.rows.value;
+    const { nPos, nNeg } = state.selection.model.value.levels;
+    const { kind, name: rows, models } = state.rows.shown.value;
     const [positives, negatives] = kind === "class" ? [`of class ${rows}`, "others"] : ["positives", "negatives"];
     size.textContent = `${count(nPos)} ${positives}, ${count(nNeg)} ${negatives} · ${models.length} ${models.length === 1 ? "model" : "models"}`;
     const part = kind === "segment" || kind === "fold" ? ` of ${kind} ${rows}` : ""; // the picker is not printed
-    const condition = state.held.value && ` where ${state.held.value}`;
+    const condition = state.rows.applied.value && ` where ${state.rows.applied.value}`;
     where.textContent = part || condition ? `Rows${part}${condition}` : "";
-    const said = state.filters && !state.waiting.value.startsWith("Counting") ? "" : state.waiting.value; // a refusal stands beside the condition
-    few.textContent = said || (Math.min(nPos, nNeg) < SMALL ? "Few cases of a class: rates are uncertain." : "");
+    const said = state.filters && state.rows.status.value !== COUNTING ? "" : state.rows.status.value; // a refusal stands beside the condition
+    few.textContent = said || (Math.min(nPos, nNeg) < SMALL ? `Small sample: fewer than ${SMALL} cases of a class. Rates are uncertain.` : "");
   });
   return h(
     "div",
@@ -101,22 +102,19 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
 function slicePicker(state: State): HTMLElement[] {
   const { parts } = state.report;
   if (parts.length < 2) return [];
-  const select = h("select", { id: "slice" });
+  const picker = select([], (value) => showRows(state, Number(value)), { id: "slice" });
   const groups = new Map<string, HTMLElement>();
   parts.forEach(({ kind, name }, i) => {
     const option = h("option", { value: i }, name);
-    if (kind === "all" || kind === "class") return select.append(option);
+    if (kind === "all" || kind === "class") return picker.append(option);
     if (!groups.has(kind)) {
       groups.set(kind, h("optgroup", { label: kind }));
-      select.append(groups.get(kind)!);
+      picker.append(groups.get(kind)!);
     }
     groups.get(kind)!.append(option);
   });
-  select.addEventListener("change", () => pickSlice(state, Number(select.value)));
-  effect(() => {
-    select.value = String(state.slice.value);
-  });
-  return [h("label", { class: "picker" }, state.report.classes ? "Class " : "Rows ", select)];
+  effect(() => void (picker.value = String(state.rows.part.value)));
+  return [h("label", { class: "picker" }, state.report.classes ? "Class " : "Rows ", picker)];
 }
 
 function copyLink(link: () => string): HTMLButtonElement {
@@ -125,10 +123,7 @@ function copyLink(link: () => string): HTMLButtonElement {
       copy.textContent = text;
       setTimeout(() => (copy.textContent = "Copy link"), 1500);
     };
-    navigator.clipboard?.writeText(link()).then(
-      () => done("Copied"),
-      () => done("In the address bar"),
-    ) ?? done("In the address bar");
+    navigator.clipboard?.writeText(link()).then(() => done("Copied"), () => done("In the address bar")) ?? done("In the address bar");
   });
   return copy;
 }

@@ -1,35 +1,38 @@
-/** Between the page and whoever counts: the one thing in which its homes differ. */
+/** Where the page gets its counts: the one thing in which report, open page and workbench differ. */
 
-import { type Calibration, type Comparisons, type Interval, type Model, type Payload, type Report, SCHEMA, type Slice, unpackReport, unpackSlice } from "./data";
+import { SCHEMA } from "./constants";
+import { type Calibration, type Comparisons, type Interval, type Payload, type Report, type Slice, unpackReport, unpackSlice } from "./data";
 
 /** Some of the rows: a part that `Report.parts` names, by its place there. */
 export interface Rows {
   readonly part: number;
-  /** Of them those for which this condition holds, where the source knows conditions. */
+  /** A condition in SQL that they have to meet. */
   readonly where?: string;
-  /** Whether they are wanted beside others, so that both answers are waited for. */
+  /** Whether this request leaves earlier ones alone, which it otherwise replaces. */
   readonly aside?: boolean;
 }
 
-/** How sure the areas on some rows are, where that is told later than the counts. */
-export interface Sureness {
+/** Confidence intervals of some rows, where they arrive later than the counts. */
+export interface Intervals {
   readonly auc: readonly Interval[];
   readonly comparisons: Comparisons;
   /** Of each model, where the counts came with bins only. */
   readonly calibration?: readonly (Calibration | null)[];
 }
 
-/** A model with what was told of it later. */
-export const surer = (model: Model, { auc, calibration }: Sureness, index: number): Model => ({ ...model, auc: auc[index] ?? model.auc, calibration: calibration?.[index] ?? model.calibration });
+export function withIntervals(slice: Slice, { auc, comparisons, calibration }: Intervals): Slice {
+  const models = slice.models.map((model, i) => ({ ...model, auc: auc[i] ?? model.auc, calibration: calibration?.[i] ?? model.calibration }));
+  return { ...slice, models, comparisons };
+}
 
 export interface Source {
   readonly report: Report;
-  /** Whether it knows conditions. */
+  /** Whether rows can be filtered by a condition. */
   readonly filters?: boolean;
-  /** Counts of these rows; at once where they are at hand. */
+  /** Counts of these rows; not a promise where they are at hand. */
   counts(rows: Rows, signal: AbortSignal): Slice | Promise<Slice>;
-  /** Intervals of these rows; absent where the counts come with them. */
-  sureness?(rows: Rows, signal: AbortSignal): Promise<Sureness>;
+  /** Intervals of these rows; absent where they come with the counts. */
+  intervals?(rows: Rows, signal: AbortSignal): Promise<Intervals>;
 }
 
 /** The mailed report: Python counted before. */

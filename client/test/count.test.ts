@@ -3,16 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { rankApart } from "../src/count/apart";
 import { areaInterval, areaSample, holm } from "../src/count/areas";
 import { dialectOf } from "../src/count/csv";
 import { asInt64, increasing } from "../src/count/numbers";
-import { area, levelsOf, rank, thin } from "../src/count/ranked";
+import { area, levelsOf, rank, rankByClass, thin } from "../src/count/threshold_counts";
 import { betainc, ndtr, studentQuantile } from "../src/count/special";
-import { openTable } from "../src/count/tables";
+import { firstRows, openTable } from "../src/count/tables";
 import { byThreshold, tprAt, vertical } from "../src/math/folds";
 import { makeLevels } from "../src/math/levels";
-import { countsColumn, scoresColumn } from "../src/open/pack";
+import { countsColumn, scoresColumn } from "../src/open/save";
 import { column } from "../src/data";
 import { guess, positiveOf } from "../src/open/guess";
 import type { Glance } from "../src/open/messages";
@@ -38,7 +37,7 @@ test("each class sorted by itself gives the levels of all rows ranked together",
       const positive = Uint8Array.from(numbers, () => Number(random() < 0.4));
       const columns = { float64: Float64Array.from(numbers), float32: Float32Array.from(numbers), int32: Int32Array.from(numbers, Math.round), int64: BigInt64Array.from(numbers, (x) => BigInt(Math.round(x) || 0) * 3n) };
       for (const [type, values] of Object.entries(columns)) {
-        const [together, apart] = [rank({ type: type as "int64", values }, positive, null), rankApart({ type: type as "int64", values: values.slice() as typeof values }, positive)];
+        const [together, apart] = [rank({ type: type as "int64", values }, positive, null), rankByClass({ type: type as "int64", values: values.slice() as typeof values }, positive)];
         for (const column of ["threshold", "pos", "neg", "tp", "fp"] as const) assert.deepEqual(apart[column], together[column], `${type} ${n} ${column}`);
         assert.deepEqual([apart.nPos, apart.nNeg, apart.weighted], [together.nPos, together.nNeg, together.weighted]);
         assert.equal(area(apart), area(together));
@@ -79,7 +78,7 @@ test("functions of probability theory have the values that SciPy has", () => {
 test("an area of three in four, by hand: Wilson's interval with a t quantile", () => {
   const sample = areaSample([0.75], [[Float64Array.of(1, 0.5), Float64Array.of(1, 0.5)]], [null, null]);
   const { value, low, high, method } = areaInterval(sample, 0);
-  assert.ok(low > 0 && low < value && value < high && high < 1);
+  assert.ok(low! > 0 && low! < value && value < high! && high! < 1);
   assert.match(method, /^Wilson for [\d.]+ trials, t with \d+ df$/);
   assert.deepEqual(holm([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06]);
 });
@@ -151,3 +150,16 @@ test("a customer list is understood", () => {
   assert.deepEqual(uses, { customer_id: "", bought: "label", "model a": "score", spent: "", weight: "weight", region: "segment" });
   assert.equal(positiveOf(bought), "yes");
 });
+
+test("the first rows are shown as a layout splits them, also where the file cannot be read", async () => {
+  const file = new File(["y;p\n1;0,5\n0;0,25\n1;0,75\n0;0,1\n"], "a.csv");
+  assert.deepEqual(await firstRows(file, LAYOUT), [["y", "p"], ["1", "0,5"], ["0", "0,25"], ["1", "0,75"]]);
+  assert.deepEqual((await firstRows(file, { ...LAYOUT, delimiter: "," }))[1], ["1;0", "5"]);
+  assert.deepEqual(await firstRows(new File([Uint8Array.of(0xfc, 10, 49)], "a.csv"), { ...LAYOUT, encoding: "windows-1252" }), [["ü"], ["1"]]);
+});
+
+for (const [name, start, said] of [["a.xlsx", "PK\u0003\u0004", /Excel workbook or a ZIP archive; save/], ["a.csv", "%PDF-1.7", /a PDF file; export/]] as const) {
+  test(`${name} that begins with ${start.slice(0, 2)} is refused with what to do`, async () => {
+    await assert.rejects(openTable(new File([start, "rest"], name), LAYOUT), said);
+  });
+}

@@ -15,10 +15,10 @@ import { regions } from "../src/math/regions";
 const FOLDER = join(process.cwd(), "../tests/reference/report_fixtures");
 const PROBABILITIES = [0.05, 0.2, 0.5, 0.8];
 const CAMPAIGN = { population: 10_000, fixedCost: 2_000, capacity: null };
-const MAILING: Context = { prevalence: null, costFp: 1, costFn: 44, costTp: 0, costTn: 0 };
+const MAILING: Context = { target_prevalence: null, cost_fp: 1, cost_fn: 44, cost_tp: 0, cost_tn: 0 };
 
 interface Answer {
-  context: Record<string, number> & { target_prevalence: number | null };
+  context: Context;
   model: string;
   point: [number, number];
   expected_cost: number;
@@ -51,11 +51,6 @@ function levelsOf(packed: Fixture["models"][number]): Levels {
   return makeLevels(from(Infinity, packed.threshold), from(0, packed.tp), from(0, packed.fp), hull);
 }
 
-function contextOf(answer: Answer["context"]): Context {
-  const { target_prevalence, cost_fp = 0, cost_fn = 0, cost_tp = 0, cost_tn = 0 } = answer;
-  return { prevalence: target_prevalence, costFp: cost_fp, costFn: cost_fn, costTp: cost_tp, costTn: cost_tn };
-}
-
 const counts = (levels: Levels, i: number): [number, number] => [levels.tp[i] ?? NaN, levels.fp[i] ?? NaN];
 
 const BEST_POINTS = "best_points.json";
@@ -80,7 +75,7 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json") &
 
   for (const answer of fixture.contexts) {
     test(`${file}: best point in ${JSON.stringify(answer.context)}`, () => {
-      const context = contextOf(answer.context);
+      const { context } = answer;
       const alone = models.map((levels) => bestLevel(levels, context));
       alone.forEach((level, m) => assert.deepEqual(counts(models[m]!, level), answer.alone[m]));
       models.forEach((levels, m) => close(slope(context, samplePrevalence(levels)), answer.slope[m], "slope"));
@@ -127,8 +122,8 @@ interface Sample {
   const models = sample.models.map(([threshold, tp, fp, hull]) =>
     makeLevels(Float64Array.of(Infinity, ...threshold), Float64Array.from(tp), Float64Array.from(fp), Int32Array.from(hull)),
   );
-  for (const [[prevalence, costFp, costFn, costTp, costTn], [model, threshold, ...cells], trivial] of sample.best) {
-    const context: Context = { prevalence, costFp, costFn, costTp, costTn };
+  for (const [[target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn], [model, threshold, ...cells], trivial] of sample.best) {
+    const context: Context = { target_prevalence, cost_fp, cost_fn, cost_tp, cost_tn };
     test(`sample ${s}: the model, threshold and counts that Python chooses in ${JSON.stringify(context)}`, () => {
       const best = cheapest(models, models.map((levels) => bestLevel(levels, context)), context);
       assert.ok(best);

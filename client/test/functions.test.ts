@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { directLabels } from "../src/chart/labels";
-import { across, makeFrame, type Series } from "../src/chart/scene";
+import { across, makeFrame, roundNumbers, type Series } from "../src/chart/scene";
 import { csvOf, fileName } from "../src/chart/export";
 import { count, percent, shorten, tick } from "../src/format";
 import { decimal } from "../src/math/context";
@@ -18,7 +18,7 @@ const levels = makeLevels(
   Float64Array.of(0, 1, 5, 10),
   Int32Array.of(0, 1, 2, 3),
 );
-const context = { prevalence: null, costFp: 1, costFn: 2, costTp: 0, costTn: 0 };
+const context = { target_prevalence: null, cost_fp: 1, cost_fn: 2, cost_tp: 0, cost_tn: 0 };
 
 test("a decimal is read as it is written", () => {
   assert.deepEqual(decimal(0.2), { digits: 2n, scale: 1 });
@@ -67,6 +67,12 @@ test("a line of a slope is cut to the unit square", () => {
   assert.deepEqual(across([0.5, 0.5], 4, [0, 1], [0, 1]), [[0.375, 0], [0.625, 1]]);
 });
 
+test("ticks are multiples of 1, 2 or 5 times a power of ten, without the rounding of a running sum", () => {
+  assert.deepEqual(roundNumbers([0, 1], 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+  assert.deepEqual(roundNumbers([0, 0.35], 4), [0, 0.1, 0.2, 0.3]);
+  assert.deepEqual(roundNumbers([-40, 260], 3), [0, 100, 200]);
+});
+
 test("a name is written over no other line, be it one of reference", () => {
   const axis = { label: "", domain: [0, 1], format: String } as const;
   const named: Series = { x: [0, 1], y: [0, 1], stroke: "red", name: "a model" };
@@ -98,4 +104,14 @@ test("numbers are short", () => {
   assert.deepEqual([0.2, 1000, 20000, 3e6].map(tick), ["0.2", "1,000", "20k", "3M"]);
   assert.deepEqual([percent(2e-16), percent(1 - 1e-15), count(79.99999999999999)], ["0%", "100%", "80"]);
   assert.equal(shorten("gradient boosting", 9), "gradi…ing");
+});
+
+test("fifty models have fifty strokes, and the first ten differ by dash alone", async () => {
+  Object.assign(globalThis, { matchMedia: () => ({ matches: false, addEventListener: () => undefined }) });
+  const { palette, strokeOf } = await import("../src/palette");
+  const stroke = (place: number): string => JSON.stringify(strokeOf(place));
+  assert.equal(new Set(Array.from({ length: 50 }, (_, i) => stroke(i))).size, 50);
+  assert.equal(new Set(Array.from({ length: 10 }, (_, i) => strokeOf(i).dash.join())).size, 10);
+  palette.value = { ...palette.value, hues: ["CanvasText", "LinkText"] };
+  assert.equal(new Set(Array.from({ length: 20 }, (_, i) => stroke(i))).size, 20);
 });

@@ -1,5 +1,6 @@
 """The pages of the reference: one for each public name, listed by topic in the order of the folder tree."""
 
+import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -7,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import rocscope as rs
+from rocscope._base.public_names import other_names
 
 TOPICS = {
     "engines": "Engines",
@@ -18,6 +20,7 @@ TOPICS = {
     "inference.planning": "Planning a study",
     "calibration": "Calibration",
     "decisions": "Decisions",
+    "outcomes": "Censored outcomes and experiments",
     "multiclass": "More than two classes",
     "evaluation": "Judging models on new rows",
     "protocols": "How rows are split",
@@ -26,7 +29,7 @@ TOPICS = {
     "datasets": "Data sets",
 }
 WHOLE = {"metrics": "Metrics", "errors": "Errors"}  # topics without a list, each on one page
-OURS = "ours, warn, heard"  # what is in them and not for users
+OURS = "warn, heard"  # what is in them and not for users
 
 
 def topic_named(name: str) -> ModuleType:
@@ -62,6 +65,32 @@ def table(names: list[str]) -> str:
     return "\n".join([".. autosummary::", "   :toctree: names", "", *(f"   ~{name}" for name in names), ""])
 
 
+def module_list() -> str:
+    """Return every module with the first line of its docstring, folder by folder."""
+    package, lines = Path(rs.__file__).parent, []
+    for folder in sorted({path.parent for path in package.rglob("*.py")}):
+        name = ".".join(("rocscope", *folder.relative_to(package).parts))
+        lines += [name, "-" * len(name), "", first_line(folder / "__init__.py"), ""]
+        files = (path for path in sorted(folder.glob("*.py")) if path.name != "__init__.py")
+        lines += [line for path in files for line in (f"``{path.stem}``", f"   {first_line(path)}", "")]
+    return "\n".join(lines)
+
+
+def other_names_list() -> str:
+    """Return what to call here for each name of another library, as `rocscope.<name>` answers it."""
+    lines: list[str] = []
+    for library, calls in other_names().items():
+        lines += [library, "-" * len(library), ""]
+        lines += [line for name, call in calls.items() for line in (f"``{name}``", f"   ``{call}``", "")]
+    return "\n".join(lines)
+
+
+def first_line(path: Path) -> str:
+    """Return the first line of a module's docstring; in reStructuredText `|g|` would be a substitution."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0].replace("|", r"\|")
+
+
 def titled(title: str, text: str) -> str:
     """Return a page of text under a title."""
     return f"{title}\n{'=' * len(title)}\n\n{text}\n"
@@ -70,7 +99,7 @@ def titled(title: str, text: str) -> str:
 def write_pages(folder: Path) -> None:
     """Write the lists of the reference into a folder; Sphinx makes the pages of the names that they have."""
     folder.mkdir(exist_ok=True)
-    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS), *WHOLE]
+    contents = ["everyday", *(topic.replace(".", "-") for topic in TOPICS), *WHOLE, "other-names", "modules"]
     intro = "Every public name, by topic. :doc:`../README` finds one by the question that it answers."
     toctree = "\n".join([".. toctree::", "   :maxdepth: 1", "", *(f"   {each}" for each in contents)])
     pages = {"index": titled("Reference", f"{intro}\n\n{toctree}")}
@@ -86,6 +115,8 @@ def write_pages(folder: Path) -> None:
         pages[topic.replace(".", "-")] = titled(title, text)
     for topic, title in WHOLE.items():
         pages[topic] = titled(title, f".. automodule:: rocscope.{topic}\n   :members:\n   :exclude-members: {OURS}")
+    pages["other-names"] = titled("Names in other libraries", other_names_list())
+    pages["modules"] = titled("Modules", module_list())
     for name, text in pages.items():
         path = folder / f"{name}.rst"
         if not path.exists() or path.read_text(encoding="utf-8") != text:

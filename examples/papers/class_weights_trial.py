@@ -24,9 +24,14 @@ from scipy.stats import wilcoxon
 
 import rocscope as rs
 from rocscope.multiclass import table_statistics as tables
-from rocscope.multiclass.weight_likelihood import fit_recalibration
-from rocscope.multiclass.weight_objective import Objective
-from rocscope.multiclass.weight_search import Problem, best_of_starts, coordinate_ascent, greedy
+from rocscope.multiclass.weight_search import (
+    Objective,
+    Problem,
+    best_of_starts,
+    coordinate_ascent,
+    fit_recalibration,
+    greedy,
+)
 
 Decide = Callable[[np.ndarray], np.ndarray]
 

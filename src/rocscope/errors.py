@@ -10,12 +10,12 @@ The command line prints that line and exits with code 2.
 import difflib
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 _LONGEST = 400  # of what was found: texts that were passed may be of any length
-_MOST_LISTED, _MOST_NAMED = 6, 24  # of values, and of names to choose from
+_MOST_LISTED, _MOST_NAMED = 6, 10  # of values, and of names to choose from
 _PACKAGE = __file__.removesuffix("errors.py")
 
 
@@ -141,12 +141,21 @@ def listing(values: Sequence[Any], most: int = _MOST_LISTED, shown: Callable[[An
     return ", ".join(map(shown, values[:most])) + (f" and {rest} more" if rest > 0 else "")
 
 
-def one_of(name: str, known: Sequence[str]) -> str:
-    """Return the words for "expected": the known names, and the closest of them whatever its case."""
-    by_folded = {entry.casefold(): entry for entry in reversed(known)}
-    close = [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded, n=1)]
-    listed = "one of " + listing(known, _MOST_NAMED)
-    return f"{listed} (closest: {close[0]!r})" if close else listed
+def one_of(name: str, known: Sequence[str], also: Iterable[str] = ()) -> str:
+    """Return the words for "expected": at most ten known names, the closest among them, and which may be meant.
+
+    `also` are further names of the same things, which are shown only where they are close.
+
+    Examples
+    --------
+    >>> one_of("acuracy", ["f1", "accuracy"])
+    "one of 'f1', 'accuracy' (did you mean 'accuracy'?)"
+    """
+    by_folded = {entry.casefold(): entry for entry in [*also, *reversed(known)]}
+    close = [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded)]
+    shown = known if len(known) <= _MOST_NAMED else list(dict.fromkeys([*close, *known]))
+    listed = "one of " + listing(shown, _MOST_NAMED)
+    return f"{listed} (did you mean {close[0]!r}?)" if close else listed
 
 
 def brief(origin: tuple[str, ...]) -> str:

@@ -244,7 +244,7 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
 
 
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Cohen's kappa: accuracy beyond what the margins alone would give, (po − pe)/(1 − pe).
+    """Cohen's kappa: accuracy above that of the margins alone, (po − pe)/(1 − pe).
 
     >>> float(kappa(20, 5, 10, 15))
     0.4
@@ -278,24 +278,3 @@ METRICS: dict[str, Metric] = {
     name: member for name, member in vars().items() if isinstance(member, FunctionType) and not name.startswith("_")
 }
 """Every metric by name: the functions of this module."""
-
-SYNONYMS = {
-    "sensitivity": "tpr", "recall": "tpr", "hit rate": "tpr", "true positive rate": "tpr", "detection rate": "tpr",
-    "specificity": "tnr", "selectivity": "tnr", "true negative rate": "tnr", "fall-out": "fpr", "fallout": "fpr",
-    "false alarm rate": "fpr", "false positive rate": "fpr", "miss rate": "fnr", "false negative rate": "fnr",
-    "ppv": "precision", "positive predictive value": "precision", "negative predictive value": "npv",
-    "selection rate": "depth", "positive rate": "depth", "error rate": "error", "f-score": "f1",
-    "informedness": "youden",
-}  # fmt: skip
-"""Names that others use, with ours."""
-
-
-def ours(name: str) -> str:
-    """Return our name of a metric that may be called otherwise.
-
-    Examples
-    --------
-    >>> ours("Hit_rate"), ours("tpr")
-    ('tpr', 'tpr')
-    """
-    return SYNONYMS.get(" ".join(name.lower().replace("_", " ").split()), name)

@@ -12,20 +12,25 @@ Data of one model, passed as ``y_true``:
   an InexactCountsError that says what is known.
 - a crisp classifier: an `OperatingPoint`, or a `ConfusionMatrix` of two classes. It has the scores 1 and 0, so that its
   curves have one point between their ends.
+- `SegmentedCounts`: their counts of all rows together. Functions that answer by segment say so.
 - a mapping of all these by model name.
 
+Segments are parts of the rows, never models: what ``preds.by_segment()`` returns is refused.
+
 Where it holds several models, ``model`` names the one that is meant; data without names are called "score". Functions
-of several models take the same, but labels and scores, which make Predictions. A function that needs rows says so and
-takes no counts.
+of several models take the same; beside labels, ``y_score`` may also be a mapping from model to scores. Their context
+comes third then, and second beside data of any other kind: ``choose(y, scores, context)``, ``choose(predictions,
+context)``. A function that needs rows says so and takes no counts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn, Protocol
 
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope._base.arrays import library_of
+from rocscope._base.grouping import SEGMENTS, ByName, Parts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import model_name
@@ -42,12 +47,30 @@ class Crisp(Protocol):
         ...
 
 
-Counted = CumulativeCounts | CountsSketch | OperatingPoint | Crisp
+class BySegment(ByName[CumulativeCounts]):
+    """Counts of one model by segment: `rocscope.segments.SegmentedCounts`, as far as this module knows it."""
+
+    def pooled(self) -> ThresholdCounts:
+        """Return the counts of all rows together."""
+        raise NotImplementedError
+
+
+Counted = CumulativeCounts | CountsSketch | OperatingPoint | Crisp | BySegment
 Models = Predictions | Counted | Mapping[str, Predictions | Counted]
+
+
+class SupportsArray(Protocol):
+    """What NumPy makes an array of: a series, a tensor."""
+
+    def __array__(self, *arguments: Any) -> Any: ...
+
+
+Labels = Sequence[Any] | SupportsArray
+Scores = Sequence[Any] | SupportsArray | Mapping[str, Any]
 
 ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"
 NAMELESS = "score"
-_KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping)
+_KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, BySegment)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +85,7 @@ class Sample:
 
     name: str
     kind: str
-    _source: Predictions | CumulativeCounts
+    _source: Predictions | CumulativeCounts | BySegment
     _model: str | None = None
 
     @cached_property
@@ -78,7 +101,9 @@ class Sample:
         known = vars(self)  # not `cached_property`: before Python 3.12 models that are ranked at once wait for its lock
         if "_points" not in known:
             source = self._source
-            known["_points"] = source.counts(self._model) if isinstance(source, Predictions) else source
+            if isinstance(source, Predictions):
+                source = source.counts(self._model)
+            known["_points"] = source.pooled() if isinstance(source, BySegment) else source
         return known["_points"]
 
     @property
@@ -99,7 +124,12 @@ class Sample:
 
     def require_rows(self, what: str, error: type[InputError] = InputError) -> Predictions:
         """Return the rows, or refuse counts."""
-        return self.rows if self.rows is not None else _refuse_counts(what, self.kind, error)
+        return self.rows if self.rows is not None else _refuse_counts(what, self, error)
+
+    @property
+    def segmented(self) -> bool:
+        """Whether it was given as counts by segment."""
+        return isinstance(self._source, BySegment)
 
 
 class Samples(dict[str, Sample]):
@@ -120,6 +150,16 @@ class Samples(dict[str, Sample]):
     def one(self, model: str | None) -> Sample:
         """Return the data of the model named, or of the only one."""
         return self[model_name(list(self), model)]
+
+    @property
+    def segmented(self) -> bool:
+        """Whether counts by segment are among them."""
+        return any(sample.segmented for sample in self.values())
+
+    @property
+    def shared_rows(self) -> Predictions | None:
+        """The rows that all models share, or those of the only one; None of counts."""
+        return self.one(None).rows if self.rows is None and len(self) == 1 else self.rows
 
     def points(self) -> dict[str, CumulativeCounts]:
         """Return what is known of each curve."""
@@ -203,6 +243,8 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     if isinstance(models, Predictions):
         each = {model: Sample(model, "Predictions", models, model) for model in models.models}
         return Samples(each, models, "Predictions of several models")
+    if isinstance(models, Parts):
+        raise refusal(name, ANYTHING, models)
     if not isinstance(models, Mapping):
         return Samples({NAMELESS: _sample(NAMELESS, models, name, pos_label)}, None, kind_of(models))
     if not models:
@@ -211,6 +253,40 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     if len(each) < len(models):
         raise InputError(name, expected="a different name for each model", got="names that are equal as text")
     return Samples(each, None, "separate samples")
+
+
+def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Any:
+    """Return data of one or several models: Predictions where labels and scores were given, others as they are.
+
+    Examples
+    --------
+    >>> with_scores([1, 0, 1], {"a": [3, 2, 1]})
+    Predictions(n=3, n_pos=2, n_neg=1, models=['a'])
+    """
+    if not _is_labels(data):
+        _require_alone(data, y_score, pos_label, sample_weight)
+        return data
+    if y_score is None or _is_context(y_score):
+        hint = "the context comes third: (y_true, y_score, context)" if y_score is not None else ""
+        got = "none" if y_score is None else kind_of(y_score)
+        expected = f"scores beside labels, or {ANYTHING} alone"
+        raise InputError("y_score", expected=expected, got=got, hint=hint)
+    return Predictions(data, y_score, pos_label=pos_label, sample_weight=sample_weight)
+
+
+def with_context(
+    data: Any, y_score: Any, context: Any, *, pos_label: Any = None, sample_weight: Any = None
+) -> tuple[Any, Any]:
+    """Return data as `with_scores`, and the context: the second argument beside anything but labels.
+
+    Examples
+    --------
+    >>> with_context(OperatingPoint(tp=3, fp=1, fn=2, tn=4), "context", None)[1]
+    'context'
+    """
+    if context is None and not _is_labels(data):
+        y_score, context = None, y_score
+    return with_scores(data, y_score, pos_label=pos_label, sample_weight=sample_weight), context
 
 
 def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
@@ -222,8 +298,7 @@ def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
     Predictions(n=3, n_pos=2, n_neg=1, models=['score'])
     """
     samples = samples_of(predictions, name=name)
-    rows = samples.one(None).rows if samples.rows is None and len(samples) == 1 else samples.rows
-    return rows if rows is not None else _refuse_counts(name, samples.kind)
+    return samples.shared_rows or _refuse_counts(name, samples)
 
 
 def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
@@ -244,11 +319,19 @@ def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
 
 def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool = False) -> InputError:
     """Return the error for data that a function cannot take; it says what to pass, or to call, instead."""
-    if hasattr(data, "classes"):
+    if is_segmented(data):
+        hint = SEGMENTS
+    elif hasattr(data, "classes"):
         hint = "rocscope.multiclass has what takes several classes"
     elif isinstance(getattr(data, "counts", None), CumulativeCounts):
         hint = "pass its .counts"
     return InputError(name, expected=expected, got=kind_of(data) + " alone" * alone, hint=hint)
+
+
+def is_segmented(data: Any) -> bool:
+    """Return whether data are segments, or counts by segment of models."""
+    each: list[Any] = list(data.values()) if isinstance(data, Mapping) else []
+    return isinstance(data, BySegment | Parts) or any(isinstance(part, BySegment) for part in each)
 
 
 def kind_of(data: Any) -> str:
@@ -257,9 +340,9 @@ def kind_of(data: Any) -> str:
     return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
 
 
-def _refuse_counts(name: str, kind: str, error: type[InputError] = InputError) -> NoReturn:
+def _refuse_counts(name: str, data: Sample | Samples, error: type[InputError] = InputError) -> NoReturn:
     hint = "counts do not say which scores belong together: pass rows of labels and scores, in Predictions"
-    raise error(name, expected="rows (Predictions)", got=kind, hint=hint)
+    raise error(name, expected="rows (Predictions)", got=data.kind, hint=SEGMENTS if data.segmented else hint)
 
 
 def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
@@ -272,6 +355,10 @@ def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
         data = ThresholdCounts.from_point(data)
     elif hasattr(data, "as_point"):
         data = ThresholdCounts.from_point(data.as_point(pos_label))
+    if isinstance(data, BySegment):
+        return Sample(model, kind, data)
+    if isinstance(data, Mapping):  # models of segments, as `read_sketch(segment=)` returns them
+        raise InputError(name, expected=ANYTHING, got=kind, hint=SEGMENTS)
     if not isinstance(data, CumulativeCounts):
         raise refusal(name, ANYTHING, data, "of labels and scores make Predictions(y_true, y_score)")
     return Sample(model, kind, data.attained if data.holds_levels else data)
@@ -279,6 +366,15 @@ def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
 
 def _is_whole(data: Any) -> bool:
     return isinstance(data, _KINDS) or hasattr(data, "as_point")
+
+
+def _is_labels(data: Any) -> bool:
+    is_column = isinstance(data, list | tuple) or hasattr(data, "__array__") or library_of(data) is not None
+    return is_column and not _is_whole(data)
+
+
+def _is_context(value: Any) -> bool:
+    return hasattr(value, "cost_fp") or hasattr(value, "context")
 
 
 def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:

@@ -50,7 +50,7 @@ def simulated(n, seed=0, power=1.0):
 def test_whole_weights_equal_repeated_rows_in_every_number(rows, name):
     label, score, weight = columns(rows)
     number = NUMBERS[name]
-    weighted = number(label, score, sample_weight=weight)
+    weighted = number(rs.ThresholdCounts.from_scores(label, score, sample_weight=weight))
     assert weighted == pytest.approx(number(np.repeat(label, weight), np.repeat(score, weight)), rel=1e-9, abs=1e-9)
 
 
@@ -127,6 +127,15 @@ def test_calibration_errors_of_a_hand_table():
     assert rs.calibration.calibration_error(y, p, bins=4, norm="l2", debiased=True) == 0
     # five bins of two rows: |0.1 − 0|, |0.2 − 0.5|, |0.35 − 0.5|, |0.65 − 0.5|, |0.85 − 1|
     assert rs.calibration.calibration_error(y, p, bins=5, strategy="quantile") == pytest.approx((0.1 + 0.3 + 0.45) / 5)
+
+
+def test_debiased_squared_error_takes_off_the_variance_of_shares():
+    # bins [0, .5) and [.5, 1]: shares 1/4 of 4 rows and 1/3 of 3, mean probabilities .1 and .9
+    y, p = [0, 0, 1, 0, 0, 0, 1], [0.9] * 3 + [0.1] * 4
+    low = (0.25 - 0.1) ** 2 - 0.25 * 0.75 / (4 - 1)
+    high = (1 / 3 - 0.9) ** 2 - (1 / 3) * (2 / 3) / (3 - 1)
+    found = rs.calibration.calibration_error(y, p, bins=2, norm="l2", debiased=True)
+    assert found**2 == pytest.approx((4 * low + 3 * high) / 7)
 
 
 def test_debiased_mean_error_takes_off_the_bias_of_normal_shares():

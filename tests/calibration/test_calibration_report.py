@@ -115,18 +115,23 @@ def test_interval_and_test_never_disagree(seed, power, n):
     assert (report["brier_miscalibration"].low > 0) == (test.p_value <= 0.05)
 
 
-def test_weights_and_groups_make_intervals_wider_and_whole_weights_do_not():
+def test_weights_are_those_of_a_sample_and_counts_are_rows():
     label, score = simulated(200)
     plain = rs.calibration.calibration_report(label, score)
     thrice = rs.calibration.calibration_report(label, score, sample_weight=np.full(200, 3))
+    counts = rs.ThresholdCounts.from_scores(label, score, sample_weight=np.full(200, 3))
+    counted = rs.calibration.calibration_report(counts)
     rows = rs.calibration.calibration_report(np.repeat(label, 3), np.repeat(score, 3))
     weights = rs.calibration.calibration_report(label, score, sample_weight=np.full(200, 0.5))
     thrice_each = np.repeat(np.arange(200), 3)
     groups = rs.calibration.calibration_report(label[thrice_each], score[thrice_each], groups=thrice_each)
     for name in ("slope", "brier", "observed_over_expected"):
-        reports = {"plain": plain, "thrice": thrice, "rows": rows, "weights": weights, "groups": groups}
+        reports = {
+            "plain": plain, "thrice": thrice, "counted": counted, "rows": rows, "weights": weights, "groups": groups
+        }  # fmt: skip
         width = {key: report[name].high - report[name].low for key, report in reports.items()}
-        assert width["thrice"] == pytest.approx(width["rows"], rel=1e-9)
+        assert width["counted"] == pytest.approx(width["rows"], rel=1e-9)
+        assert width["thrice"] == pytest.approx(width["plain"], rel=1e-9)
         assert width["weights"] == pytest.approx(width["plain"], rel=1e-9)
         assert width["groups"] == pytest.approx(width["plain"], rel=0.02)
         assert width["rows"] < 0.65 * width["plain"]
@@ -166,7 +171,7 @@ def test_bad_input():
         rs.calibration.calibration_report(rs.ThresholdCounts([0.5], [1], [1]), groups=[0, 1])
     with pytest.raises(InputError, match="level"):
         rs.calibration.calibration_report([0, 1], [0.5, 0.2], level=95)
-    with pytest.raises(ColumnError, match="closest: 'brier'"):
+    with pytest.raises(ColumnError, match="did you mean 'brier'"):
         rs.calibration.calibration_report([0, 1], [0.5, 0.2], draws=0)["briar"]
 
 

@@ -73,3 +73,13 @@ def test_the_band_holds_the_true_cost():
         inside.append((band.low == 0).mean())
         assert (band.high > band.low).all()  # also where all act, or none
     assert np.mean(inside) >= 0.9  # a calibrated model costs nothing at any ratio
+
+
+def test_the_band_allows_for_one_row_that_is_wrong():
+    # 40 cases predicted 0.9 that all have the event: everybody is acted on up to .9, and no drawn label costs anything
+    curve = rs.calibration.miscalibration_cost([1] * 40 + [0] * 40, [0.9] * 40 + [0.1] * 40)
+    band = curve.confidence_band(draws=39, points=9)
+    one_row = 2 * np.maximum(band.x, 1 - band.x) / 80
+    assert (band.high >= curve.at(band.x) + one_row - 1e-15).all()
+    middle = (band.x > 0.3) & (band.x < 0.7)
+    assert middle.any() and band.high[middle] == pytest.approx(one_row[middle])

@@ -328,7 +328,7 @@ class TestBadInput:
             fitted.predict([0.5, math.nan])
 
     def test_methods_and_parameters_that_are_not_there(self):
-        with pytest.raises(InputError, match="closest: 'isotonic'"):
+        with pytest.raises(InputError, match="did you mean 'isotonic'"):
             rs.calibration.recalibrator("isotone")
         with pytest.raises(InputError, match="no parameter 'bins'"):
             rs.calibration.recalibrator("platt", bins=3)

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import rocscope as rs
+
 
 def test_summary_prints_a_table_on_stdout_and_the_verdict_on_stderr(run, scores):
     code, out, err = run("summary", scores, "--label", "y", "--score", "a", "--score", "b")
@@ -133,7 +135,7 @@ def _bad_files(folder):
         (("text.csv", "--label", "y", "--score", "s"), "expected numbers"),
         (("nan.csv", "--label", "y", "--score", "s"), "1 missing or infinite, the first in row 0"),
         (("weight.csv", "--label", "y", "--score", "s", "--weight", "w"), "1 negative"),
-        (("good.csv", "--label", "y", "--score", "sc"), "closest: 's'"),
+        (("good.csv", "--label", "y", "--score", "sc"), "did you mean 's'"),
         (("good.csv", "--score", "s"), "label"),
         (("good.csv", "--label", "y", "--score", "s", "--where", "s >"), "where"),
         (("good.csv", "--label", "y", "--score", "s", "--where", "s > 5"), "at least one row"),
@@ -251,3 +253,29 @@ def test_the_help_names_the_table_of_pyproject(run):
 def test_a_column_that_is_not_named_is_asked_for_as_it_is_typed(run, scores):
     assert run("summary", scores)[2].endswith("got none; give --label\n")
     assert run("summary", scores, "--label", "y")[2].endswith("got none; give --score\n")
+
+
+def test_summary_at_a_threshold_fixed_beforehand(run, scores):
+    given = ("summary", scores, "--label", "y", "--score", "a", "--score", "b", "--json")
+    preds = rs.read(scores, label="y", scores=["a", "b"])
+    for typed, costs, threshold, context in (
+        (["--threshold", "0.4"], [], 0.4, None),
+        (["--threshold", "a=0.4", "--threshold", "b=0.6"], [], {"a": 0.4, "b": 0.6}, None),
+        (["--threshold=costs"], ["--cost-fn", "4"], "costs", rs.Context(cost_fn=4)),
+    ):
+        code, out, _ = run(*given, *typed, *costs)
+        assert code == 0
+        expected = rs.summary(preds, context, threshold=threshold)
+        assert json.loads(out)["summary"] == json.loads(json.dumps(expected.to_dict()))
+    code, _, err = run(*given[:-1], "--threshold", "0.4")
+    assert code == 0
+    assert "a: threshold 0.4, fixed beforehand; net benefit weighs false positives by 0.666667." in err
+    for typed, message in (
+        (["--threshold", "high"], "--threshold: expected a number, MODEL=NUMBER"),
+        (["--threshold", "0.1", "--threshold", "0.2"], "--threshold: expected a number, MODEL=NUMBER"),
+        (["--threshold", "a=0.1"], "none for ['b']"),
+        (["--threshold", "0.1", "--no-detail"], "--threshold and --no-detail: expected one of them"),
+    ):
+        code, _, err = run(*given, *typed)
+        assert code == 2
+        assert message in err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope.cli.gates import parse_gate
+from rocscope.cli.gates import Gate
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
 
@@ -113,7 +113,7 @@ def test_warnings_are_one_line_on_stderr(run, tmp_path):
     [
         (("--fail-if", "auc<0.8"), "a condition such as"),
         (("--fail-if", "auc(a)<0.8 at 195%"), "between 0 and 100 %"),
-        (("--fail-if", "auc(a)-cost(b)<0"), "one quantity"),
+        (("--fail-if", "auc(a)-cost(b)<0"), "a difference of one figure"),
         (("--fail-if", "cost(a)>1"), "--at-context"),
         (("--fail-if", "auc(z)<1"), "models among"),
         (("--fail-if", "auc(a)-auc(a)<1"), "two different"),
@@ -137,7 +137,7 @@ def test_one_model_cannot_be_compared(run, table):
 
 
 def test_an_undefined_estimate_fails_every_gate():
-    gate = parse_gate("auc(a) > 0.5 at 95%")
-    assert gate.fails(Estimate(np.nan, np.nan, np.nan, 0.95, "none", 0))
-    with pytest.raises(InputError, match="a condition"):
-        parse_gate("auc(a) > 0.5 at 95% or so")
+    gate = Gate.parse("auc(a) > 0.5 at 95%")
+    assert gate.fails([Estimate(np.nan, np.nan, np.nan, 0.95, "none", 0)])
+    with pytest.raises(InputError, match="a text such as"):
+        Gate.parse("auc(a) > 0.5 at 95% or so")

@@ -96,6 +96,12 @@ def test_a_figure_for_latex(run, scores, tmp_path):
     assert (tmp_path / "roc.pgf").read_text().startswith("%% Creator: Matplotlib, PGF backend")
 
 
+def test_conditions_in_one_text(run, scores):
+    options = ("--label", "y", "--score", "a", "--json", "--subject-to")
+    code, out, _ = run("choose", scores, *options, ".5 <= Recall <= 1 and fpr < 50 %")
+    assert (code, json.loads(out)["subject_to"]) == (0, ["tpr >= 0.5", "tpr <= 1", "fpr < 0.5"])
+
+
 def test_a_model_below_the_diagonal_negated(run, scores):
     _, out, _ = run("choose", scores, "--label", "y", "--score", "b", "--negate", "--json")
     content = json.loads(out)
@@ -116,7 +122,7 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
         (("--cost-fn", "nan"), "--cost-fn: expected a finite number, or the name of a column of the rows, got nan"),
         (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
-        (("--criterion", "fun"), "criterion: expected one of 'min_cost', "),
+        (("--criterion", "fun"), "criterion: expected one of 'fn', 'fnr', 'tpr', "),
         (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, .pgf, got roc.gif"),
         (("--plot", "roc.svg", "--plot-width", "8"), "--plot-width: expected 40 to 1,000 millimetres, got 8"),
         (("--cost-fp", "-1", "--cost-fn", "-1"), "which rewards errors of both kinds"),
@@ -201,7 +207,7 @@ def test_choose_draws_lots_where_asked_and_says_what_they_would_save(run, client
     costs = ("--cost-fn", "0", "--cost-tp", "-9")
     arguments = ("choose", path, "--label", "y", "--score", "score", *costs, "--at-most", "150")
     _, out, _ = run(*arguments)
-    assert "best by lot (--randomized) │     -0.3" in out
+    assert "best randomised rule (--randomized) │     -0.3" in out
     _, out, _ = run(*arguments, "--randomized")
     assert "0.25 × nobody + 0.75 × score≥5 of score" in out
     assert "by lot" in out
@@ -287,13 +293,14 @@ def test_costs_that_are_columns(run, payments, tmp_path):
     assert ["this decision", "3.562", "+0"] in rows, "five are stopped, and 3.5 is lost"
     assert ["note", "in 2 of 8 rows acting on a positive loses"] in rows
     assert Decision.load(tmp_path / "d.json").context.cost_fn == "amount"
-    assert run("verify", "d.json", payments, "--label", "y", "--score", "s")[0] == 0
+    code, out, _ = run("verify", "d.json", payments, "--label", "y", "--score", "s")
+    assert (code, out.count("left open"), out.count("refuted")) == (3, 1, 0), "the note is not proved"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("choose", "--cost-fn", "amont"), "payments.csv: expected one of 'y', 's', 'amount' (closest"),
+        (("choose", "--cost-fn", "amont"), "payments.csv: expected one of 'y', 's', 'amount' (did you mean"),
         (("choose", "--cost-fn", "amount", "--negate"), "--negate: expected costs that are the same in every row"),
         (("choose", "--cost-fn", "amount", "--memory", "1 GB"), "--memory: expected costs that are the same"),
         (("choose", "--cost-fn", "amount", "--randomized"), "--randomized: expected costs that are the same"),
@@ -344,7 +351,7 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
     code, out, _ = run(*arguments, "--max-difference", "depth=0", "--json", "--memory", "1 GB")
     content = json.loads(out)
     assert (code, content["max_difference"]) == (0, {"depth": 0.0})
-    assert [each["depth"] for each in content["groups"]] == pytest.approx([0.3, 0.3])
+    assert [each["depth"] for each in content["segments"]] == pytest.approx([0.3, 0.3])
     _, _, err = run(*arguments, "--max-difference", "depth=0")
     assert "; without bounds on differences " in err
     for wrong, message in (

@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,6 +41,49 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path):
         write_file(path, "second")
     assert path.read_text() == "first"
     assert write_file(path, "second", force=True).read_text() == "second"
+
+
+def _write_with(barrier: threading.Barrier, path: Path, content: str) -> str | None:
+    """Write when all writers are ready; return what was written, or None where another writer was first."""
+    barrier.wait()
+    try:
+        write_file(path, content)
+    except InputError as error:
+        assert "exists already" in str(error)
+        return None
+    return content
+
+
+@pytest.mark.parametrize("hard_links", [True, False])
+def test_of_writers_that_do_not_force_exactly_one_succeeds(tmp_path, monkeypatch, hard_links):
+    if not hard_links:
+        monkeypatch.setattr(os, "link", lambda *paths: (_ for _ in ()).throw(OSError(errno.EPERM, "no links")))
+    barrier = threading.Barrier(4)
+    with ThreadPoolExecutor(4) as pool:
+        for round_ in range(250):
+            path = tmp_path / f"{round_}.txt"
+            texts = [f"writer {writer}" * 500 for writer in range(4)]
+            written = list(pool.map(_write_with, [barrier] * 4, [path] * 4, texts))
+            (text,) = filter(None, written)
+            assert path.read_text() == text
+    assert len(list(tmp_path.iterdir())) == 250
+
+
+def test_an_overwritten_file_keeps_its_mode_and_attributes(tmp_path):
+    path = write_file(tmp_path / "a.txt", "old")
+    path.chmod(0o640)
+    try:
+        os.setxattr(path, "user.origin", b"audit")
+    except (AttributeError, OSError):
+        marked = False
+    else:
+        marked = True
+    old = path.stat()
+    os.utime(path, (0, 0))
+    new = write_file(path, "new", force=True).stat()
+    assert (new.st_mode, new.st_uid, new.st_gid) == (old.st_mode, old.st_uid, old.st_gid)
+    assert new.st_mtime >= old.st_mtime - 1
+    assert not marked or os.getxattr(path, "user.origin") == b"audit"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +188,7 @@ def test_nothing_is_asked_of_unix_alone(nodes):
         of_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         used = [f"{node.value.id}.{node.attr}"] if of_name else []
         found |= {(path, name) for name in (*imported, *used) if name in ON_UNIX_ONLY}
-    assert found == {("engines/stream/memory.py", "os.sysconf")}  # which has an answer where it is not known
+    assert found == {("engines/question.py", "os.sysconf")}  # which has an answer where it is not known
 
 
 def test_text_is_read_in_an_encoding_that_is_named(nodes):
@@ -154,7 +199,7 @@ def test_text_is_read_in_an_encoding_that_is_named(nodes):
         if name in ("read_text", "write_text") and not any(key.arg == "encoding" for key in node.keywords):
             found.add((path, ast.unparse(node.func.value)))
     system = {"facts", "Path('/sys/fs/cgroup/memory.max')", "Path('/sys/fs/cgroup/memory.current')"}
-    assert found == {("engines/stream/memory.py", place) for place in system}  # which is ASCII, and on Linux
+    assert found == {("engines/question.py", place) for place in system}  # which is ASCII, and on Linux
 
 
 def test_a_stream_of_another_file_is_no_name(tmp_path, monkeypatch):

@@ -83,7 +83,7 @@ def test_a_run_of_mlflow(folder):
 
 
 def test_a_nightly_job(folder):
-    script = recipe("nightly", "sh")
+    script = recipe("Nightly", "sh")
     done = run(folder, "bash", "-e", "-c", script)
     assert done.returncode == 0, done.stderr
     assert "60 rows in 1 look\n" in done.stdout

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -80,16 +81,21 @@ def test_exact_slope(context, n_pos, n_neg):
 signed = st.sampled_from([-2, -0.1, 0, 0.1, 1, 3])
 
 
-@given(context=st.builds(Context, prevalences, signed, signed, signed, signed), mix=st.sampled_from([0.1, 0.5, 0.9]))
-def test_an_action_is_always_right_iff_no_classifier_is_cheaper(context, mix):
+@given(costs=st.tuples(signed, signed, signed, signed), target=prevalences, mix=st.sampled_from([0.1, 0.5, 0.9]))
+def test_an_action_is_always_right_iff_no_classifier_is_cheaper(costs, target, mix):
+    given = dict(zip(("cost_fp", "cost_fn", "cost_tp", "cost_tn"), costs, strict=True))
+
     def cost(tpr, fpr):
+        context = SimpleNamespace(target_prevalence=target, **given)
         return oracle.expected_cost(context, Fraction(tpr), Fraction(fpr), oracle.exact(mix))
 
     perfect, inverse, everybody, nobody = cost(1, 0), cost(0, 1), cost(1, 1), cost(0, 0)
     if max(everybody, nobody) < perfect or (inverse < min(everybody, nobody) and perfect > max(everybody, nobody)):
-        with pytest.raises(InputError, match="rewards errors of both kinds"):
-            context.always_right  # noqa: B018
-    elif perfect < min(everybody, nobody):
+        with pytest.raises(InputError, match="which rewards errors of both kinds; check the signs of the costs"):
+            Context(target, **given)
+        return
+    context = Context(target, **given)
+    if perfect < min(everybody, nobody):
         assert context.always_right is None
     else:
         cheaper = {"all positive": everybody, "all negative": nobody}

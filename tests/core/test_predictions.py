@@ -112,7 +112,11 @@ def test_columns_cannot_be_written():
 
 refused = {
     "no model": (lambda: Predictions(Y, {}), ShapeError, "scores: expected at least one model, got none"),
-    "matrix": (lambda: Predictions(Y, np.ones((4, 2))), ShapeError, "pass a mapping from model name to column"),
+    "matrix": (
+        lambda: Predictions(Y, np.ones((4, 2))),
+        ShapeError,
+        "pass the column of the positive class: score[:, 1]",
+    ),
     "short model": (
         lambda: Predictions(Y, {"a": [1], "b": Y}),
         ShapeError,

@@ -99,7 +99,7 @@ columns_refused = {
     "a set": ({1, 0}, "got set"),
     "an object": (object(), "got object"),
     "empty": ([], "expected at least one row, got none"),
-    "two columns": ([[1, 2], [3, 4]], "got shape (2, 2); pass a mapping from model name to column"),
+    "two columns": ([[1, 2], [3, 4]], "got shape (2, 2); pass the column of the positive class"),
     "three dimensions": (np.zeros((2, 2, 2)), "got shape (2, 2, 2)"),
     "ragged": ([[1], [1, 2]], "got rows of different lengths"),
     "masked": (np.ma.array([1, 2], mask=[0, 1]), "expected no masked entries, got 1; drop them first"),
@@ -199,7 +199,7 @@ def test_every_error_says_what_to_catch():
 
 
 def test_the_closest_known_name_is_offered():
-    assert check.one_of("acuracy", ["accuracy", "f1"]) == "one of 'accuracy', 'f1' (closest: 'accuracy')"
+    assert check.one_of("acuracy", ["accuracy", "f1"]) == "one of 'accuracy', 'f1' (did you mean 'accuracy'?)"
     assert check.one_of("zzz", ["accuracy", "f1"]) == "one of 'accuracy', 'f1'"
 
 

@@ -12,8 +12,8 @@ import rocscope as rs
 from rocscope.calibration.bins import rug
 from rocscope.curves.curve import cumulative
 from rocscope.geometry import pool, simplify
-from rocscope.plotting import outline as outline_module
-from rocscope.plotting.outline import outline
+from rocscope.plotting import styles
+from rocscope.plotting.styles import outline
 
 POLYLINES = st.lists(st.tuples(st.integers(0, 9), st.integers(-5, 5)), min_size=2, max_size=40)
 ROWS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(
@@ -83,7 +83,7 @@ def test_the_outline_of_a_large_roc_curve_keeps_the_hull_and_its_area():
 
 
 def test_a_huge_statistic_is_thinned_before_its_curve_is_made(monkeypatch):
-    monkeypatch.setattr(outline_module, "_AT_ONCE", 1_000)
+    monkeypatch.setattr(styles, "_AT_ONCE", 1_000)
     counts = simulated(60_000)
     line = outline(rs.roc(counts))
     hull = rs.roc(counts).hull()
@@ -126,7 +126,7 @@ def test_a_straight_line_between_precision_recall_points_is_not_drawn():
 
 
 def test_positives_alone_have_a_precision_recall_outline_at_any_size(monkeypatch):
-    monkeypatch.setattr(outline_module, "_AT_ONCE", 10)
+    monkeypatch.setattr(styles, "_AT_ONCE", 10)
     counts = rs.ThresholdCounts(np.arange(100, 0, -1), np.ones(100, int), np.zeros(100, int))
     assert set(outline(rs.precision_recall(counts), most=20).y.tolist()) == {1.0}
 
@@ -149,5 +149,5 @@ def test_a_rug_counts_every_row_in_its_cell(rows):
 def test_vertices_of_the_hull_are_found_among_scores_of_every_type():
     for dtype in (np.uint8, np.int64, np.float32, np.float64):
         counts = rs.ThresholdCounts.from_scores([1, 1, 0, 0, 1, 0, 1, 0], np.arange(8, 0, -1).astype(dtype))
-        _, vertices = outline_module._rows(counts)
+        _, vertices = styles._rows(counts)
         assert counts.tp[vertices - 1].tolist() == pool(counts).tp.tolist()

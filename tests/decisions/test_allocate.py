@@ -1,4 +1,4 @@
-"""One budget for many groups, against the linear program over all thresholds of all groups, solved by HiGHS."""
+"""One budget for many segments, against the linear program over all thresholds of all segments, solved by HiGHS."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import Allocation
-from rocscope.decisions.randomized.rules import lots
+from rocscope.decisions.randomized.drawing import hashes_of
 from rocscope.errors import InputError, PairingError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores
@@ -20,16 +20,16 @@ WORDS = {"equal_opportunity": ["tpr"], "equalized_odds": ["tpr", "fpr"], "demogr
 
 
 def sample(rng):
-    """Draw tied scores of one or two models in one to four groups, some of them of one class."""
+    """Draw tied scores of one or two models in one to four segments, some of them of one class."""
     y, scores = tied_scores(rng, rows=60, names="ab", lift=3)
     n = y.size
     weight = None if rng.random() < 0.8 else rng.integers(1, 4, n) / rng.choice([2, 10])
     return Predictions(y.astype(int), scores, segment=rng.integers(0, rng.integers(1, 5), n), sample_weight=weight)
 
 
-def points_of(preds, group):
-    """Return the counts of every threshold of every model in a group, by brute force over rows."""
-    inside = preds.segment == group
+def points_of(preds, segment):
+    """Return the counts of every threshold of every model in a segment, by brute force over rows."""
+    inside = preds.segment == segment
     weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
     found = {(0.0, 0.0)}
     for score in preds.scores.values():
@@ -39,40 +39,40 @@ def points_of(preds, group):
     return np.array(sorted(found)).T
 
 
-def asked(rng, preds, groups):
-    """Return what is passed, and for each group what a positive and a negative count, gain, cost and take."""
+def asked(rng, preds, segments):
+    """Return what is passed, and for each segment what a positive and a negative count, gain, cost and take."""
     weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
-    sizes = {g: [weight[(preds.segment == g) & (preds.y_true == y)].sum() for y in (True, False)] for g in groups}
+    sizes = {g: [weight[(preds.segment == g) & (preds.y_true == y)].sum() for y in (True, False)] for g in segments}
     n_pos, n_neg = (sum(size[i] for size in sizes.values()) for i in (0, 1))
     cost, benefit = float(rng.choice([0.5, 1, 2])), float(rng.choice([1, 3, 10]))
     kind = rng.integers(0, 4)
     if kind == 0:
         context = Context(cost_fp=float(rng.choice([0, 0.5, 1, 3])), cost_fn=float(rng.choice([0, 1, 2, 20])))
-        return context, {}, dict.fromkeys(groups, (1, 1, context, 1)), 0
+        return context, {}, dict.fromkeys(segments, (1, 1, context, 1)), 0
     if kind == 1:
         context = Context(0.2, cost_fp=float(rng.choice([0.5, 1])), cost_fn=float(rng.choice([1, 2, 20])))
         up, right = 0.2 * 1000 / n_pos, 0.8 * 1000 / n_neg
-        return context, {"population": 1000}, dict.fromkeys(groups, (up, right, context, 1)), 0
+        return context, {"population": 1000}, dict.fromkeys(segments, (up, right, context, 1)), 0
     if kind == 2:
         campaign = Campaign(500, cost, benefit, fixed_cost=3)
         scale = 500 / (n_pos + n_neg)
-        return campaign, {}, dict.fromkeys(groups, (scale, scale, campaign.context, cost)), 3
-    campaigns = {g: Campaign(int(rng.integers(10, 200)), cost * (1 + g % 2), benefit) for g in groups}
-    each = {g: campaigns[g].population / sum(sizes[g]) for g in groups}
-    return campaigns, {}, {g: (each[g], each[g], campaigns[g].context, campaigns[g].unit_cost) for g in groups}, 0
+        return campaign, {}, dict.fromkeys(segments, (scale, scale, campaign.context, cost)), 3
+    campaigns = {g: Campaign(int(rng.integers(10, 200)), cost * (1 + g % 2), benefit) for g in segments}
+    each = {g: campaigns[g].population / sum(sizes[g]) for g in segments}
+    return campaigns, {}, {g: (each[g], each[g], campaigns[g].context, campaigns[g].unit_cost) for g in segments}, 0
 
 
-def least(preds, groups, terms, limit, budget, bounds):
-    """Return the lowest cost of all mixtures of thresholds in all groups: any two groups are held together."""
-    columns = [(g, tp, fp) for g in groups for tp, fp in zip(*points_of(preds, g), strict=True)]
-    group, tp, fp = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
+def least(preds, segments, terms, limit, budget, bounds):
+    """Return the lowest cost of all mixtures of thresholds in all segments: any two segments are held together."""
+    columns = [(g, tp, fp) for g in segments for tp, fp in zip(*points_of(preds, g), strict=True)]
+    segment, tp, fp = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
     weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
-    total = {g: [weight[(preds.segment == g) & (preds.y_true == y)].sum() for y in (True, False)] for g in groups}
-    take, cost = np.zeros(group.size), np.zeros(group.size)
-    rates = {name: np.full(group.size, np.nan) for name in RATES}
+    total = {g: [weight[(preds.segment == g) & (preds.y_true == y)].sum() for y in (True, False)] for g in segments}
+    take, cost = np.zeros(segment.size), np.zeros(segment.size)
+    rates = {name: np.full(segment.size, np.nan) for name in RATES}
     base = 0.0
-    for g in groups:
-        own, (u, v, context, use), (p, n) = group == g, terms[g], total[g]
+    for g in segments:
+        own, (u, v, context, use), (p, n) = segment == g, terms[g], total[g]
         cost[own] = (
             u * (context.cost_tp - context.cost_fn) * tp[own] + v * (context.cost_fp - context.cost_tn) * fp[own]
         )
@@ -84,25 +84,25 @@ def least(preds, groups, terms, limit, budget, bounds):
     rows, most = ([], []) if limit is None else ([take], [limit])
     for name, bound in bounds.items():
         value = np.nan_to_num(rates[name])
-        known = [g for g in groups if not np.isnan(rates[name][group == g]).any()]
+        known = [g for g in segments if not np.isnan(rates[name][segment == g]).any()]
         for g in known:
             for h in known:
                 if g != h:
-                    rows.append(value * (group == g) - value * (group == h))
+                    rows.append(value * (segment == g) - value * (segment == h))
                     most.append(bound)
-    each = [group == g for g in groups]
-    solved = linprog(cost, rows or None, most or None, each, np.ones(len(groups)), method="highs")
+    each = [segment == g for g in segments]
+    solved = linprog(cost, rows or None, most or None, each, np.ones(len(segments)), method="highs")
     return solved.fun + base
 
 
 def gap(rng):
     """Return by how much the program's optimum differs from ours in one generated case, whose draws are checked."""
     preds = sample(rng)
-    groups = np.unique(preds.segment).tolist()
-    context, options, terms, fixed = asked(rng, preds, groups)
+    segments = np.unique(preds.segment).tolist()
+    context, options, terms, fixed = asked(rng, preds, segments)
     weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight
     all_cases = sum(
-        terms[g][1 - y] * weight[(preds.segment == g) & (preds.y_true == y)].sum() for g in groups for y in (0, 1)
+        terms[g][1 - y] * weight[(preds.segment == g) & (preds.y_true == y)].sum() for g in segments for y in (0, 1)
     )
     campaigns = isinstance(context, Campaign | dict)
     budget = campaigns and rng.random() < 0.4
@@ -118,13 +118,13 @@ def gap(rng):
     if limit is not None:
         options["budget" if budget else "capacity"] = limit + fixed * budget
     found = rs.allocate(preds, context, **options)
-    best = least(preds, groups, terms, limit, budget, bounds)
-    free = best if not bounds else least(preds, groups, terms, limit, budget, {})
+    best = least(preds, segments, terms, limit, budget, bounds)
+    free = best if not bounds else least(preds, segments, terms, limit, budget, {})
     assert found.price == pytest.approx(best - free, abs=GAP * max(1, abs(best)))
     for name, most in bounds.items():
         assert found.difference(name) <= most + GAP
     if limit is not None:
-        use = np.array([terms[g][3] if budget else 1 for g in groups])
+        use = np.array([terms[g][3] if budget else 1 for g in segments])
         assert (found.cases * use).sum() <= limit + GAP * max(1, limit)
     if preds.sample_weight is None:
         check_draws(rng, preds, found, limit, budget, all_cases)
@@ -132,7 +132,7 @@ def gap(rng):
 
 
 def check_draws(rng, preds, found, limit, budget, all_cases):
-    """Check that as many as planned are drawn, of each group too, and the same again in another order."""
+    """Check that as many as planned are drawn, of each segment too, and the same again in another order."""
     ids = rng.permutation(len(preds))
     chosen = found.predict(preds, ids)
     planned = {g: found.depth[i] * (preds.segment == g).sum() for i, g in enumerate(found.names.tolist())}
@@ -176,22 +176,22 @@ def as_rows():
     return Predictions(y, {"a": score}, segment=segment)
 
 
-def test_every_form_of_groups_gives_the_same():
+def test_every_form_of_segments_gives_the_same():
     rows = as_rows()
     read = rs.read_counts(
         {"y": rows.y_true.astype(int), "a": rows.scores["a"], "b": rows.segment}, label="y", scores="a", segment="b"
     )
     exact = {name: BinnedCounts.from_counts(counts) for name, counts in BRANCHES.items()}
     twice = {name: {"a": counts, "b": counts} for name, counts in BRANCHES.items()}
-    for groups in (rows, rows.counts(by="segment"), read, exact, rows.by_segment(), twice):
-        found, expected = (facts(rs.allocate(each, CAMPAIGN, capacity=300)) for each in (groups, BRANCHES))
+    for segments in (rows, rows.counts(by="segment"), read, exact, rows.by_segment(), twice):
+        found, expected = (facts(rs.allocate(each, CAMPAIGN, capacity=300)) for each in (segments, BRANCHES))
         assert found == expected
 
 
 def facts(allocation):
     """Return what an allocation says, but not the names of its models."""
     content = allocation.to_dict()
-    for each in content["groups"]:
+    for each in content["segments"]:
         each["rules"] = [(rule["share"], rule["threshold"]) for rule in each["rules"]]
     return content
 
@@ -211,7 +211,7 @@ def test_compiled_and_plain_hulls_are_the_same(monkeypatch):
     assert found[:half] == found[half:]
 
 
-def test_equal_groups_share_alike_and_one_group_is_a_plan():
+def test_equal_segments_share_alike_and_one_segment_is_a_plan():
     both = rs.allocate({"a": NORTH, "b": NORTH}, CAMPAIGN)
     assert both.rules("a") == both.rules("b")
     alone = rs.allocate({"a": NORTH}, Campaign(1000, 1, 10, capacity=150))
@@ -220,11 +220,11 @@ def test_equal_groups_share_alike_and_one_group_is_a_plan():
 
 
 @pytest.mark.parametrize(("capacity", "taken"), [(0, ""), (2, "a"), (3, "a"), (7, "ab"), (9, "abc")])
-def test_of_steps_that_are_worth_the_same_those_of_the_first_groups_are_taken(capacity, taken):
+def test_of_steps_that_are_worth_the_same_those_of_the_first_segments_are_taken(capacity, taken):
     """Steps of one and of two positives in a tie with as many negatives each; the last one is taken in part."""
-    groups = {name: ThresholdCounts([2, 1], [n, 0], [n, 9]) for name, n in zip("abcd", (1, 1, 2, 1), strict=True)}
-    found = rs.allocate(groups, Context(cost_fn=3), capacity=capacity)
-    assert [name for name in groups if found.tpr[list(groups).index(name)] == 1] == list(taken)
+    segments = {name: ThresholdCounts([2, 1], [n, 0], [n, 9]) for name, n in zip("abcd", (1, 1, 2, 1), strict=True)}
+    found = rs.allocate(segments, Context(cost_fn=3), capacity=capacity)
+    assert [name for name in segments if found.tpr[list(segments).index(name)] == 1] == list(taken)
     assert found.cases.tolist() == [
         min(2 * n, max(capacity - before, 0)) for n, before in zip((1, 1, 2, 1), (0, 2, 4, 8), strict=True)
     ]
@@ -244,7 +244,7 @@ def test_exactly_as_many_as_there_is_capacity_for(capacity):
 
 
 def taken_by_hand(found, sample, rows, ids, most):
-    """Return the cases that are taken of each group of one threshold, and how many of each, one group at a time."""
+    """Return the cases that are taken of each segment of one threshold, and how many of each, one segment at a time."""
     planned, n = [], {g: int((rows.segment == g).sum()) for g in np.unique(rows.segment).tolist()}
     for g in n:
         inside, score = sample.segment == g, sample.scores["a"]
@@ -255,7 +255,7 @@ def taken_by_hand(found, sample, rows, ids, most):
     size = [int(each) for each in planned]
     for i in sorted(range(len(n)), key=lambda i: size[i] - planned[i])[: int(total) - sum(size)]:
         size[i] += 1
-    lot, chosen = lots(ids, len(rows), 0), set()
+    lot, chosen = hashes_of(ids, len(rows))(np.arange(len(rows))), set()
     for g, number in zip(n, size, strict=True):
         own = np.flatnonzero(rows.segment == g).tolist()
         chosen |= set(sorted(own, key=lambda i: (-int(rows.scores["a"][i]), lot[i]))[:number])
@@ -263,7 +263,7 @@ def taken_by_hand(found, sample, rows, ids, most):
 
 
 @in_parts(30, 1_000)
-def test_of_very_many_groups_those_cases_are_taken_that_are_of_each_alone(cases, part):
+def test_of_very_many_segments_those_cases_are_taken_that_are_of_each_alone(cases, part):
     rng = np.random.default_rng([1, part])
     for _ in counted(cases):
         several, n = int(rng.integers(2, 40)), int(rng.integers(80, 400))
@@ -293,34 +293,35 @@ def test_what_costs_nothing_and_what_is_never_worth_it():
 @pytest.mark.parametrize(
     "names", [["x", 1], np.array(["2020-01-01", "2020-01-02"], "M8[ns]"), [(1, 2), (1, 3)], [True, False]]
 )
-def test_groups_may_be_called_anything(names):
+def test_segments_may_be_called_anything(names):
     segment = np.empty(4, object) if isinstance(names, list) else np.empty(4, names.dtype)
     segment[:] = [names[0], names[0], names[1], names[1]]
     rows = Predictions([1, 0, 1, 0], [2, 1, 2, 3], segment=segment)
     found = rs.allocate(rows, dict.fromkeys(names, Context()), capacity=1)
     assert found.rules(names[0])[0].threshold == 2
     assert found.predict(rows).tolist() == [True, False, False, False]
-    assert len(found.to_dict()["groups"]) == len(found.to_frame()) == 2
+    assert len(found.to_dict()["segments"]) == len(found.to_frame()) == 2
 
 
 def test_scores_of_any_type_are_compared_as_they_are():
-    """Whole numbers that float64 would round stand beside floats, in another group and of another model."""
+    """Whole numbers that float64 would round stand beside floats, in another segment and of another model."""
     large = 2**60 + np.arange(4)
     whole, half = ThresholdCounts(large[::-1], [3, 1, 0, 0], [0, 0, 2, 4]), ThresholdCounts([0.5, 0.25], [3, 1], [1, 5])
     found = rs.allocate({"a": whole, "b": half}, Context())
     assert [found.rules(name)[0].threshold for name in "ab"] == [2**60 + 2, 0.5]
     both = rs.allocate({"a": {"m": whole, "n": ThresholdCounts([0.5, 0.25], [4, 0], [3, 3])}})
-    assert both.rules("a")[0][1:] == ("m", 2**60 + 2)
+    assert both.rules("a")[0][1:3] == ("m", 2**60 + 2)
     assert both.predict({"m": large, "n": large * 0.0}, segment=["a"] * 4).tolist() == [False] * 3 + [True]
     weighted = rs.allocate({1: whole, 2: ThresholdCounts([0.5, 0.25], [0.3, 0.1], [0.1, 0.5])})
     assert [rule.threshold for name in (1, 2) for rule in weighted.rules(name)] == [2**60 + 2, 0.5]
 
 
-def test_costs_of_any_size_and_groups_of_one_class():
-    groups = {"no": ThresholdCounts([2, 1], [0, 0], [3, 4]), "yes": ThresholdCounts([1], [5], [0]), "both": NORTH}
+def test_costs_of_any_size_and_segments_of_one_class():
+    segments = {"no": ThresholdCounts([2, 1], [0, 0], [3, 4]), "yes": ThresholdCounts([1], [5], [0]), "both": NORTH}
     for scale in (1e-300, 1.0, 1e300):
-        found = rs.allocate(groups, Context(cost_fp=scale, cost_fn=3 * scale), capacity=60, max_difference={"tpr": 0.5})
-        share = 0.86 / 1.03  # of the group with positives only, whose tpr is half of all above that of the other
+        context = Context(cost_fp=scale, cost_fn=3 * scale)
+        found = rs.allocate(segments, context, capacity=60, max_difference={"tpr": 0.5})
+        share = 0.86 / 1.03  # of the segment with positives only, whose tpr is half of all above that of the other
         assert found.cases.tolist() == pytest.approx([0, 5 * share, 60 - 5 * share])
         assert np.isnan(found.tpr[0]) and np.isnan(found.fpr[1])
 
@@ -328,8 +329,8 @@ def test_costs_of_any_size_and_groups_of_one_class():
 def test_a_frame_and_its_line():
     plan = rs.allocate(BRANCHES, CAMPAIGN, capacity=300)
     frame = plan.to_frame("pyarrow").to_pydict()
-    assert (frame["group"], frame["cases"]) == (["north", "south"], [200.0, 100.0])
-    assert repr(plan) == "Allocation(2 groups, 300 cases, cost=-650, one case more saves 0.5)"
+    assert (frame["segment"], frame["cases"]) == (["north", "south"], [200.0, 100.0])
+    assert repr(plan) == "Allocation(2 segments, 300 cases, cost=-650, one case more saves 0.5)"
     budget = rs.allocate(BRANCHES, Campaign(2000, 2, 20, fixed_cost=100), budget=500)
     assert (budget.cases.sum(), budget.profit) == (200, 20 * 80 - 500)
 
@@ -354,7 +355,7 @@ def test_a_frame_and_its_line():
         (
             lambda: rs.allocate(BRANCHES, {"north": CAMPAIGN}),
             InputError,
-            "^context: expected one for each gr",
+            "^context: expected one for each se",
         ),
         (lambda: rs.allocate(BRANCHES, "cheap"), InputError, "^context: expected a Context or a Campaign"),
         (lambda: rs.allocate(BRANCHES, max_difference="parity"), InputError, "^max_difference: expected"),
@@ -369,11 +370,11 @@ def test_a_frame_and_its_line():
         (
             lambda: rs.allocate({"a": {"m": NORTH, "n": NORTH + NORTH}}),
             PairingError,
-            "^segments of 'n': expected as",
+            "^'m' and 'n' are not paired: expected as",
         ),
-        (lambda: rs.allocate(BRANCHES).rules("west"), InputError, "^name: expected that of a group"),
+        (lambda: rs.allocate(BRANCHES).rules("west"), InputError, "^name: expected that of a segment"),
         (lambda: rs.allocate(BRANCHES).difference("mcc"), InputError, "^rate: expected"),
-        (lambda: rs.allocate(BRANCHES).predict([1, 2]), InputError, "^segment: expected the group of each case"),
+        (lambda: rs.allocate(BRANCHES).predict([1, 2]), InputError, "^segment: expected the segment of each case"),
         (lambda: rs.allocate(BRANCHES).predict([1], segment=["west"]), InputError, r"^segment: .*, got 'west'"),
     ],
 )

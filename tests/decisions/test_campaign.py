@@ -64,7 +64,7 @@ def test_profit_at_every_threshold_and_the_best(sample, campaign):
     best = curve.best()
     profit, size, threshold = min(rules(points, campaign, limit))
     assert (best.profit, best.size) == (float(-profit), float(size))
-    if not curve.rule.by_lot:
+    if not curve.rule.randomized:
         assert best.threshold == threshold
 
 
@@ -156,15 +156,15 @@ CUSTOMERS = np.repeat([5, 4, 3], [200, 400, 400])
             300,
             300,
             500,
-            "Contact 300 customers (30.00%), the 200 that score scores 5 or more and 100 by lot of the 400 next, down "
-            "to 4: 80 responders, profit 500.",
+            "Contact 300 customers (30.00%), the 200 that score scores 5 or more and 100 drawn at random from the "
+            "400 next, down to 4: 80 responders, profit 500.",
         ),
         (
             150,
             150,
             300,
-            "Contact 150 customers (15.00%), 150 by lot of the 200 that score scores 5 or more: 45 responders, profit "
-            "300.",
+            "Contact 150 customers (15.00%), 150 drawn at random from the 200 that score scores 5 or more: "
+            "45 responders, profit 300.",
         ),
         (
             200,
@@ -209,18 +209,25 @@ def test_without_a_lot_a_decision_says_what_it_would_save():
     context = Campaign(1000, 1, 10).context
     decision = rs.choose(TIED, context, subject_to="cases <= 150")
     assert (decision.rule, decision.expected_cost, decision.lot_cost) == ("never", 0, -0.3)
-    assert "by lot 0.3 less per case (randomized=True)" in repr(decision)
+    assert "0.3 less per case with randomized=True" in repr(decision)
     assert rs.choose(TIED, context, subject_to="cases <= 200").lot_cost is None
     assert rs.choose(TIED, context, subject_to="precision >= .3").lot_cost is None
+
+
+def test_a_lot_that_saves_nothing_is_not_mentioned():
+    # acting pays (the cheapest threshold costs less than 0), but nobody may be acted on: by lot or not, that costs 0
+    decision = rs.choose(TIED, Campaign(1000, 1, 10).context, subject_to="cases <= 0")
+    assert (decision.rule, decision.expected_cost, decision.lot_cost) == ("never", 0, None)
+    assert decision.hull_cost < 0
 
 
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
         (
-            lambda: rs.choose(TIED, subject_to="precision >= .3", randomized=True),
+            lambda: rs.choose(TIED, subject_to="mcc >= .3", randomized=True),
             InputError,
-            "randomized: expected bounds with >= or <= on cases, .*, got precision >= 0.3; leave randomized out",
+            r"randomized: expected bounds with >= or <= on figures .*, got mcc >= 0.3 \(a curved border\); leave",
         ),
         (
             lambda: rs.choose(TIED, criterion="f1", subject_to="tpr >= .3", randomized=True),

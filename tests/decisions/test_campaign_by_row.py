@@ -64,7 +64,7 @@ def test_no_threshold_and_no_lot_between_two_brings_more(cases, part):
         row = plan.best.best
         assert row.profit == pytest.approx(max(best), rel=1e-9, abs=1e-9)
         assert row.size <= most + 1e-9
-        if not plan.curve.rule.by_lot:
+        if not plan.curve.rule.randomized:
             size, responders = next(
                 (size, found)
                 for cut, size, found, _ in found

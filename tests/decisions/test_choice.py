@@ -78,6 +78,6 @@ def test_a_decision_is_plain_data():
     assert rs.choose is choose
 
 
-def test_labels_and_scores_are_shown_the_way_to_predictions():
-    with pytest.raises(InputError, match=r"got a list; of labels and scores make Predictions\(y_true, y_score\)$"):
-        rs.choose([1, 0], [0.9, 0.1])
+def test_labels_and_scores_are_taken_as_predictions_are():
+    rows = rs.Predictions([1, 0], [0.9, 0.1])
+    assert rs.choose([1, 0], [0.9, 0.1]).to_dict() == rs.choose(rows).to_dict()

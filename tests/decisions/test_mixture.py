@@ -218,7 +218,7 @@ MIXED = rs.decisions.mixture(A, B, at_most=800, population=4000)
 def test_a_mixture_is_plain_data():
     assert MIXED.to_dict()["first"]["model"] == "A"
     assert "\n" not in repr(MIXED)
-    assert MIXED._repr_html_().startswith("<code>Mixture(")
+    assert MIXED._repr_html_().startswith("<code>RandomizedRule(")
 
 
 def test_nobody_and_everybody_need_no_scores():

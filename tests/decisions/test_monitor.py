@@ -119,6 +119,37 @@ def test_machines_add_up():
         first.merge(rs.monitor(decision(), fail_if="cost > 3"))
 
 
+def test_merged_looks_keep_their_names_and_are_judged_anew():
+    options = {"fail_if": "error > .5"}
+    wrong = np.zeros(100, int), np.full(100, 0.99)  # every one of them is a false alarm
+    right = np.zeros(100, int), np.full(100, 0.01)
+    first, second = rs.monitor(decision(), **options), rs.monitor(decision(), **options)
+    first.update(*right, when="Mon")
+    for day in ("Mon", "Tue", "Wed"):
+        second.update(*wrong, when=day)
+    assert (first.alarm, second.alarm.when, second.alarm.since) == (None, "Mon", "Mon")
+    merged = first.merge(second)
+    assert (merged.looks, merged.n) == (4, 400)
+    # block by block: Monday has 100 rows of each, Tuesday and Wednesday those of the second only
+    blocks = merged.to_dict()["blocks"]
+    assert [block["when"] for block in blocks] == ["Mon", "Tue", "Wed"]
+    assert [sum(block["cells"]) for block in blocks] == [200, 100, 100]
+    assert (merged.alarm.when, merged.alarm.n, merged.alarm.since) == ("Wed", 400, "Tue")
+    # neither is changed, and the other way round is the same evidence
+    assert (first.n, second.n, first.alarm) == (100, 300, None)
+    turned = second.merge(first)
+    assert (turned.wealth, turned.alarm) == (merged.wealth, merged.alarm)
+    harmless = first.merge(rs.monitor(decision(), **options).update(*right, when="Tue"))
+    assert harmless.alarm is None
+
+
+def test_scores_that_are_no_probabilities_on_one_machine_are_none_in_the_merged_monitor():
+    probabilities, scores = (rs.monitor(decision()).update([0, 1, 1], [0.1, 0.9, top]) for top in (0.8, 1.5))
+    assert "calibration" in probabilities.interval
+    for merged in (probabilities.merge(scores), scores.merge(probabilities)):
+        assert "calibration" not in merged.interval
+
+
 def test_an_alarm_says_since_when_and_stays():
     rng = np.random.default_rng(5)
     watch = rs.monitor(decision(), fail_if="error > .25")
@@ -146,10 +177,12 @@ TIED = rs.ThresholdCounts([2, 1], [3, 1], [1, 3])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rs.monitor(decision(), fail_if="cost above 3"), "a condition such as"),
-        (lambda: rs.monitor(decision(), fail_if="profit > 3"), "closest|one of"),
+        (lambda: rs.monitor(decision(), fail_if="cost above 3"), "a text such as"),
+        (lambda: rs.monitor(decision(), fail_if="profit > 3"), "one of"),
+        (lambda: rs.monitor(decision(), fail_if="f1 < .5"), "got 'f1', a figure of one threshold"),
+        (lambda: rs.monitor(decision(), fail_if="auc < .5 and cost > 1"), "pass each limit by itself"),
         (lambda: rs.monitor(decision(), fail_if="cost > 7"), "between 0 and 4"),
-        (lambda: rs.monitor("auc", fail_if="cost > 1"), "one of"),
+        (lambda: rs.monitor("auc", fail_if="cost > 1"), "got 'cost', a figure of the costs"),
         (lambda: rs.monitor("calibration", fail_if="calibration > 0").update([1, 0], [3.0, -2.0]), "probabilities"),
         (lambda: rs.monitor(decision(), level=95), "level"),
         (lambda: rs.monitor(rs.choose(TIED, subject_to="tpr <= .5", randomized=True)), "one without lots"),

@@ -49,6 +49,19 @@ def quantities(tpr, fpr, share, cases):
     }
 
 
+def quotients(tpr, fpr, share):
+    """Return figures that are quotients of two lines in the rates, with both."""
+    tp, fp = share * tpr, (1 - share) * fpr
+    fn, tn = share - tp, 1 - share - fp
+    return {
+        "precision": (tp, tp + fp),
+        "npv": (tn, tn + fn),
+        "f1": (2 * tp, 2 * tp + fp + fn),
+        "jaccard": (tp, tp + fp + fn),
+        "kappa": (2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (tn + fn)),
+    }
+
+
 def bounded(rng, values):
     """Draw one or two constraints, as texts and for the program."""
     texts, rows = [], []
@@ -72,19 +85,33 @@ def gap(rng):
     share = preds.prevalence if target is None else target
     values = quantities(tpr, fpr, share, population or preds.n)
     texts, rows = bounded(rng, values)
+    straight = len(texts)
+    for name, (top, bottom) in quotients(tpr, fpr, share).items():
+        if rng.random() < 0.15:
+            bound = round(float(rng.uniform(0, 1)), 2)
+            texts.append(f"{name} >= {bound}")
+            rows.append((bound * bottom - top, 0.0))
     objective = share * context.cost_fn * (1 - tpr) + (1 - share) * context.cost_fp * fpr
     best = least(objective, rows)
     try:
         decision = rs.choose(preds, context, subject_to=texts, population=population, randomized=True)
     except InfeasibleError:
-        assert best is None, texts
+        trivial = objective[[0, -1]]  # of nobody and everybody, of whom a quotient has no value
+        assert best is None or (len(texts) > straight and np.isclose(trivial, best).any()), texts
         return 0.0, False
     except InputError as error:
         assert str(error).startswith("bounds: expected a best rule of two thresholds, got one of three")
         return 0.0, True
     assert best is not None, texts
     point = decision.point
-    for text, (_, most) in zip(texts, rows, strict=True):
+    for text in texts[straight:]:
+        name, _, bound = text.split()
+        top, bottom = quotients(point.tpr, point.fpr, share)[name]
+        assert top >= float(bound) * bottom - GAP
+    if len(texts) > straight and not decision.lot:  # a best rule there need not be: fewer and fewer are acted on
+        assert decision.expected_cost >= best - GAP
+        return 0.0, False
+    for text, (_, most) in zip(texts[:straight], rows, strict=False):
         sign = 1 if "<=" in text else -1
         at = quantities(point.tpr, point.fpr, share, population or preds.n)[text.split()[0]]
         assert sign * at <= most + GAP * max(1, abs(most)), text

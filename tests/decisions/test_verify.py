@@ -111,7 +111,7 @@ def context(decision, **costs):
 
 def mixed(weight):
     """Return the decision by lot with another weight, and the counts and the cost that follow."""
-    lot = replace(LOT.lot, exact_weight=weight)
+    lot = replace(LOT.lot, weights=(1 - weight, weight))
     n_pos, n_neg = LOT.point.n_pos, LOT.point.n_neg
     tp, fp = n_pos * lot.tpr, n_neg * lot.fpr
     there = OperatingPoint(tp, fp, n_pos - tp, n_neg - fp, LOT.threshold)
@@ -160,7 +160,7 @@ TAMPERED = {
 def test_what_is_not_tampered_with_holds():
     for decision in (PLAIN, BOUND, LOT, LOOK, F1):
         assert decision.verify(PREDS).holds, decision.verify(PREDS)
-    assert LOT.lot.by_lot and BOUND.lot_cost is not None and PLAIN.slope_interval is not None
+    assert LOT.lot.randomized and BOUND.lot_cost is not None and PLAIN.slope_interval is not None
 
 
 @pytest.mark.parametrize("kind", TAMPERED)
@@ -268,9 +268,13 @@ def test_what_costs_differ_in_from_row_to_row_is_verified(aim, tmp_path):
         decision.verify({name: AMOUNTS.counts(name) for name in "ab"})
 
 
-def test_bounds_with_a_level_are_left_open():
-    sure = rs.choose(PREDS, Context(cost_fn=3), subject_to="tpr >= .5 at 95 %").verify(PREDS)
-    assert (sure.holds, len(sure.left_open)) == (True, 1)
+def test_bounds_with_a_level_are_proved():
+    sure = rs.choose(PREDS, Context(cost_fn=3), subject_to="tpr >= .5 at 95 %")
+    assert sure.verify(PREDS).proves
+    worse = at(sure, np.inf)
+    assert "subject_to" in " ".join(worse.verify(PREDS).refuted)
+    least = rs.choose(PREDS, Context(cost_fp=9), subject_to="tpr >= .5 at 95 %")
+    assert least.verify(PREDS).proves and not at(least, 5).verify(PREDS).holds
 
 
 def test_a_campaign_is_a_context_too():

@@ -8,10 +8,11 @@ import rocscope as rs
 from rocscope import Campaign, Context, ThresholdCounts
 from rocscope.decisions import Constraint
 from rocscope.errors import InputError
-from rocscope.metrics import METRICS, SYNONYMS
+from rocscope.figures.registry import FIGURES
 
 COUNTS = ThresholdCounts([5, 4, 3], [60, 80, 10], [140, 320, 390])
 MAILING = Campaign(1000, 1, 10)
+SYNONYMS = {alias: each for each in FIGURES.values() if each.needs == "cells" for alias in each.aliases}
 ROWS = ([1, 1, 0, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3, 0.2])
 
 OF_CONTEXT = {
@@ -40,13 +41,12 @@ def test_anything_else_is_refused_in_one_line(name):
 
 @pytest.mark.parametrize("word", SYNONYMS)
 def test_other_names_are_understood_and_answered_in_ours(word):
-    ours = SYNONYMS[word]
-    assert ours in METRICS or ours == "f1"
+    figure = SYNONYMS[word]
     for form in (word, word.title(), word.replace(" ", "_")):
-        assert rs.choose(COUNTS, criterion=form).criterion == ours
-        if ours in METRICS:
-            assert str(Constraint.parse(f"{form} >= 5 %")) == f"{ours} >= 0.05"
-            assert Constraint(form, ">=", 0.5).quantity == ours
+        if figure.sign:
+            assert rs.choose(COUNTS, criterion=form).criterion == figure.name
+        assert str(Constraint.parse(f"{form} >= 5 %")) == f"{figure.name} >= 0.05"
+        assert Constraint(form, ">=", 0.5).quantity == figure.name
     sensitive = rs.choose(COUNTS, subject_to="sensitivity >= .9")
     assert (sensitive.subject_to, sensitive.threshold) == (("tpr >= 0.9",), 4)
 

@@ -167,8 +167,8 @@ def test_models_take_the_names_of_a_mapping_or_of_their_columns():
     [
         ({}, "label: expected the name of a column of dict of columns: 'y', 'score_a', 'score_b', got none"),
         ({"label": "y"}, "scores: expected the name of a column of dict of columns: .*, got none"),
-        ({"label": "y", "scores": "SCORE_A"}, "score of dict of columns: .*closest: 'score_a'.*got 'SCORE_A'"),
-        ({"label": "Y", "scores": "score_a"}, "label of dict of columns: .*closest: 'y'"),
+        ({"label": "y", "scores": "SCORE_A"}, "score of dict of columns: .*did you mean 'score_a'.*got 'SCORE_A'"),
+        ({"label": "Y", "scores": "score_a"}, "label of dict of columns: .*did you mean 'y'"),
         ({"label": "y", "scores": "score_a", "weight": "w"}, "weight of .* one of 'y', 'score_a', 'score_b', got 'w'"),
         ({"label": "y", "scores": "score_a", "fold": "w"}, "fold of .*, got 'w'"),
     ],

@@ -15,9 +15,9 @@ import pytest
 import rocscope as rs
 from readers import WRITERS
 from rocscope.core.rows import CountedModels
-from rocscope.engines.sources import size
-from rocscope.engines.stream import pipeline, spill
-from rocscope.engines.stream.memory import memory_limit
+from rocscope.engines.question import memory_limit
+from rocscope.engines.sources import file_formats
+from rocscope.engines.stream import spill, streaming
 from rocscope.engines.stream.row_buffers import KeyPile, pack
 from rocscope.engines.stream.spill import SpilledKeys, SpilledRows
 from rocscope.errors import EngineError, InputError, LabelError, RocscopeError
@@ -337,13 +337,13 @@ def test_pieces_are_in_order_and_few_are_under_way():
             under_way -= 1
 
     pieces = ((lambda number=number: piece(number)) for number in range(50))
-    found = list(pipeline.in_order(pieces, lambda batch: batch, threads=3))
+    found = list(streaming.in_order(pieces, lambda batch: batch, threads=3))
     assert found == [(number, batch) for number in range(50) for batch in range(5)]
     assert most <= 3
 
 
 def test_commands_count_large_files_by_themselves(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(size, "MOST_ROWS", 1000)
+    monkeypatch.setattr(file_formats, "MOST_ROWS", 1000)
     y, score = scores(rows=2000)
     probability = 1 / (1 + np.exp(-score))
     pa.parquet.write_table(pa.table({"y": y, "a": probability, "b": score}), tmp_path / "s.parquet")

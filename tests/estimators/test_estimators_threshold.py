@@ -179,7 +179,7 @@ def test_naive_bayes_gains_on_tic_tac_toe_what_the_paper_says():
             {"context": {"cost_fn": 5}},
             "context: expected a Context, a Campaign or an UncertainContext, got {'cost_fn': 5}",
         ),
-        ({"criterion": "acuracy"}, "criterion: expected one of .*closest: 'accuracy'"),
+        ({"criterion": "acuracy"}, "criterion: expected one of .*did you mean 'accuracy'"),
         ({"subject_to": "tpr above .9"}, "tpr above .9"),
         ({"cv": 3, "subject_to": "tpr > 1"}, "no threshold of any model satisfies tpr > 1"),
     ],
@@ -210,5 +210,5 @@ def test_a_search_varies_single_costs_and_changes_no_context(make):
     assert model.get_params()["context__cost_fn"] == 1
     assert model.set_params(context__cost_fp=2).context == rs.Context(cost_fp=2)
     assert model.set_params(context=context, context__cost_fp=2).context == rs.Context(0.3, cost_fp=2, cost_fn=3)
-    with pytest.raises(rs.errors.InputError, match="closest: 'cost_tp'"):
+    with pytest.raises(rs.errors.InputError, match="did you mean 'cost_tp'"):
         model.set_params(context__cost=2)

@@ -136,7 +136,7 @@ def test_neighbouring_floats_are_still_told_apart():
         ({"min_samples_leaf": "two"}, "min_samples_leaf: expected a weight of at least 0, got 'two'"),
         (
             {"smoothing": "laplac"},
-            "smoothing: expected one of 'laplace', 'm', 'none' .closest: 'laplace'., got 'laplac'",
+            "smoothing: expected one of 'laplace', 'm', 'none' .did you mean 'laplace'.., got 'laplac'",
         ),
         ({"smoothing": "m", "m": -1}, "m: expected a number of at least 0, got -1"),
     ],

@@ -70,7 +70,8 @@ def test_such_a_decision_can_be_verified_saved_and_asked_how_sure_it_is(tmp_path
     tuned = Tuned(LogisticRegression(), context=rs.Context(cost_fn=9)).fit(X, y)
     found = tuned.decision_.verify(tuned.predictions_)
     assert found.holds
-    assert found.left_open == ("that it is best by shrunk min_cost",)
+    assert found.left_open[-1] == "that it is best by shrunk min_cost"
+    assert all(claim.startswith("note: ") for claim in found.left_open[:-1])
     estimate = tuned.decision_.interval()
     assert estimate.low < tuned.decision_.expected_cost < estimate.high
     assert "the threshold is taken as given" in estimate.reason

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -282,7 +281,6 @@ def test_the_diagram_takes_hostile_names_equal_ranks_and_many_models():
     ax.figure.canvas.draw()
     many = {f"m{i}": np.random.default_rng(i).normal(size=30) for i in range(15)}
     rs.plotting.plot_critical_difference(rs.evaluation.friedman(many)).figure.canvas.draw()
-    plt.close("all")
 
 
 def test_a_loss_is_ranked_from_the_smallest():

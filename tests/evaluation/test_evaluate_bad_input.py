@@ -53,7 +53,7 @@ refused = {
     "rows": (lambda: evaluate(x=X[:11]), ShapeError, "X: expected one row per label (12), got 11"),
     "ragged": (lambda: evaluate(x=[[1], [1, 2]] * 6), ShapeError, "rows of different lengths"),
     "one fold": (lambda: evaluate(cv=1), InputError, "cv: expected a whole number of at least 2, got 1"),
-    "cv name": (lambda: evaluate(cv="hold-out"), InputError, "(closest: 'holdout'), got 'hold-out'"),
+    "cv name": (lambda: evaluate(cv="hold-out"), InputError, "(did you mean 'holdout'?), got 'hold-out'"),
     "cv of no kind": (lambda: evaluate(cv=3.5), InputError, "a splitter of scikit-learn, or pairs of row numbers, got"),
     "repeats": (lambda: evaluate(repeats=0), InputError, "repeats: expected a whole number of at least 1, got 0"),
     "same repeats": (lambda: evaluate(cv="leave_one_out", repeats=2), InputError, "expected 1 for leave one out, got"),

@@ -330,7 +330,7 @@ def test_costs_and_the_summary_are_of_decisions_unless_the_cheapest_threshold_is
             assert summary[name][rate].value in summary[name][rate]
     assert "of the decisions of the models themselves" in summary.methods
     bare = rs.Predictions(preds.y_true, preds.scores)
-    for found in (rs.summary(preds, context, thresholds="cheapest"), rs.summary(bare, context)):
+    for found in (rs.summary(preds, context, threshold="cheapest"), rs.summary(bare, context)):
         assert found["tuned"]["expected_cost"].value == pytest.approx(rs.choose(bare, context).expected_cost)
         assert "themselves" not in found.methods
     with pytest.warns(RocscopeWarning, match="no row costs differently"):  # the scores are the same
@@ -339,5 +339,5 @@ def test_costs_and_the_summary_are_of_decisions_unless_the_cheapest_threshold_is
     with pytest.warns(RocscopeWarning, match="no row costs differently"):
         expected = rs.inference.compare_costs(bare, context)
     assert cheapest.estimates["tuned"] == expected.estimates["tuned"]
-    with pytest.raises(InputError, match="thresholds: expected"):
-        rs.summary(preds, thresholds="best")
+    with pytest.raises(InputError, match="threshold: expected"):
+        rs.summary(preds, threshold="best")

@@ -36,7 +36,11 @@ def test_every_row_has_every_measure_with_an_interval(found):
     assert [(row.model, row.part) for row in summary] == [(m, p) for m in "ab" for p in ("all", "0", "1")]
     for row in summary:
         assert list(row.estimates) == list(MEASURES)
+        treated_by_none = row.estimates["treat_none"]
+        assert treated_by_none.value == 0
         for name, estimate in row.estimates.items():
+            if estimate is treated_by_none:  # 0 whatever the data
+                continue
             assert estimate.low < estimate.high, name
             assert estimate.low <= estimate.value <= estimate.high, name
             assert estimate.level == 0.95
@@ -114,7 +118,9 @@ def test_counts_give_what_rows_give_and_parts_need_rows():
     counted = rs.summary({"m": preds.counts()})["m"]
     rows = rs.summary(preds)["m"]
     for name, estimate in rows.estimates.items():
-        assert (counted[name].value, counted[name].high) == pytest.approx((estimate.value, estimate.high), rel=1e-9)
+        assert (counted[name].value, counted[name].high) == pytest.approx(
+            (estimate.value, estimate.high), rel=1e-9, nan_ok=True
+        )
     with pytest.raises(InputError, match="by='segment'"):
         rs.summary(preds.counts(), by="segment")
     with pytest.raises(InputError, match="segment"):
@@ -131,7 +137,17 @@ def test_tables_words_and_frames(found):
     assert rs.__version__ in summary.methods
     assert summary.tripod["23a"]
     assert summary.tripod["14"]
-    assert not rs.summary(rs.Predictions(*simulated(50)[:2])).tripod["14"]
+    assert summary.tripod == {
+        "12d": False, "12e": True, "14": True, "15": True, "21": True, "23a": True, "23b": False
+    }  # fmt: skip
+    label, score, rng = simulated(50)
+    plain = rs.Predictions(label, score)
+    weighted = rs.Predictions(label, score, sample_weight=rng.random(50) + 0.5)
+    ticked = {name for name, done in rs.summary(plain).tripod.items() if done}
+    assert ticked == {"12e", "15", "21"}
+    assert not rs.summary(plain, threshold=0.3).tripod["15"]  # a number without its reason
+    assert rs.summary(plain, threshold="costs").tripod["15"]
+    assert not rs.summary(weighted).tripod["21"]
     frame = summary.to_frame("polars")
     assert frame.shape == (6 * len(MEASURES), 8)
     assert json.dumps(summary.to_dict(), allow_nan=False)
@@ -197,7 +213,7 @@ def test_folds_become_means_deviations_intervals_and_seconds():
         assert 0 < row.predict_seconds < 1
         assert "shared training rows" in row["auc"].method
         with pytest.raises(ColumnError, match="auc"):
-            row["area"]
+            row["aucc"]
     assert found.over_folds[0].folds == 5
     assert {"fit, s", "predict, s", "AUC"} <= set(found.fold_table("discrimination")[0])
     assert "fit, s" in found._repr_html_()
@@ -217,3 +233,89 @@ def test_folds_that_were_given_have_no_seconds_and_folds_of_one_class_no_area():
     assert np.isnan(found.fit_seconds)
     assert (found["auc"].value, found["auc"].n) == (0.5, 2)
     assert "fit, s" not in found.line(["auc"])
+
+
+Y, RISK = [1, 1, 1, 0, 0, 0, 0, 0, 0, 0], [0.9, 0.3, 0.1, 0.8, 0.3, 0.2, 0.2, 0.1, 0.1, 0.0]
+
+
+def utility(row):
+    return [row[name].value for name in ("tpr", "precision", "net_benefit", "treat_all", "treat_none")]
+
+
+def test_threshold_is_fixed_beforehand():
+    preds = rs.Predictions(Y, {"a": RISK, "b": [1 - p for p in RISK]})
+    # at .2: 2 of 3 found, 4 false alarms, which weigh .2/.8 = 1/4: (2 - 4/4)/10; all: 3/10 - 7/10/4
+    expected = [2 / 3, 2 / 6, 0.1, 0.125, 0]
+    given = rs.summary(preds, threshold={"b": 0.5, "a": 0.2})
+    assert utility(given["a"]) == pytest.approx(expected)
+    # at .5: 2 of 3 found, 6 false alarms, which weigh 1: (2 - 6)/10; all: 3/10 - 7/10
+    assert utility(given["b"]) == pytest.approx([2 / 3, 2 / 8, -0.4, -0.4, 0])
+    assert "at a threshold fixed beforehand (a 0.2, b 0.5)" in given.methods
+    assert "optimistic" not in given.methods
+    # acting in vain costs 1 + .5, leaving a positive 6 - 0: t = 1.5/7.5
+    context = rs.Context(cost_fp=1, cost_tn=-0.5, cost_fn=6)
+    costs = rs.summary(preds, context, threshold="costs")
+    assert utility(costs["a"]) == pytest.approx(expected)
+    assert costs["a"].threshold == 0.2
+    assert costs["a"].threshold_source == "costs"
+    assert costs["a"]["expected_cost"].value == pytest.approx((4 * 1 - 3 * 0.5 + 1 * 6) / 10)
+    note = "threshold 0.2 from the costs, fixed beforehand; net benefit weighs false positives by 0.25"
+    assert costs["a"].notes[0] == note
+    # a context says what a false positive weighs, at another threshold too: (2 - 2 * .25)/10 at .3
+    assert utility(rs.summary(preds, context, threshold=0.3)["a"])[2:] == pytest.approx([0.15, 0.125, 0])
+    cheapest = rs.summary(preds, context)
+    assert cheapest["a"].threshold_source == "cheapest"
+    assert "chosen on the same rows" in cheapest["a"].notes[0]
+    assert "so they are optimistic (a 0.3, b " in cheapest.methods
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(1, 401) % 3 + 1])
+@pytest.mark.parametrize("target", [None, 0.1])
+def test_net_benefit_is_that_of_the_decision_curve_and_its_references(weights, target):
+    label, score, _ = simulated()
+    preds = rs.Predictions(label, score.astype(np.float32), sample_weight=weights)
+    curve = rs.net_benefit(preds, target_prevalence=target)
+    t = 0.3
+    context = rs.Context(cost_fp=t, cost_fn=1 - t, target_prevalence=target)
+    row = rs.summary(preds, context, threshold="costs")["score"]
+    pi = (label.mean() if weights is None else np.average(label, weights=weights)) if target is None else target
+    assert row["treat_all"].value == pytest.approx(pi - (1 - pi) * t / (1 - t))
+    assert row["net_benefit"].value == pytest.approx(curve.at(t))
+    assert row["treat_none"].value == 0
+    assert math.isnan(row["treat_all"].low) == (target is not None)  # a given prevalence is not estimated
+
+
+def test_parts_are_at_the_threshold_given(found):
+    preds, _ = found
+    by = rs.summary(preds, threshold=0.25, by="segment")
+    for part, data in preds.by_segment().items():
+        point = data.counts("a").at(0.25)
+        assert by["a", part]["tpr"].value == point.tpr
+        assert by["a", part]["net_benefit"].value == pytest.approx((point.tp - point.fp / 3) / point.n)
+        assert by["a", part].threshold == 0.25
+
+
+@pytest.mark.parametrize(
+    ("threshold", "context", "message"),
+    [
+        ({"a": 0.2}, None, r"threshold: expected one for each of \['a', 'b'\], got none for \['b'\]"),
+        (
+            {"a": 0.2, "b": 0.1, "c": 0.1},
+            None,
+            r"threshold: expected one for each of \['a', 'b'\], got one for \['c'\]",
+        ),
+        (math.nan, None, "threshold: expected a finite number, or one for each model, got nan"),
+        ("cost", None, "threshold: expected one of 'costs', 'cheapest' .*, got 'cost'"),
+        ("costs", rs.Context(cost_fn=0), 'threshold="costs": expected costs .* all negative is always right'),
+    ],
+)
+def test_threshold_that_cannot_be(threshold, context, message):
+    with pytest.raises(RocscopeError, match=message):
+        rs.summary(rs.Predictions(Y, {"a": RISK, "b": RISK}), context, threshold=threshold)
+
+
+def test_costs_give_no_threshold_of_scores_that_are_no_probabilities():
+    logits = rs.Predictions(Y, {"a": [5 * p - 2 for p in RISK]})
+    with pytest.raises(RocscopeError, match='threshold="costs": expected probabilities'):
+        rs.summary(logits, threshold="costs")
+    assert rs.summary(logits, threshold=-1.0)["a"]["tpr"].value == 2 / 3

@@ -25,7 +25,7 @@ import rocscope as rs
 HERE = Path(__file__).parent
 PRELOADED = (
     "rocscope.cli.app", "rocscope.report", "rocscope.inference", "rocscope.calibration", "rocscope.plotting",
-    "rocscope.engines.stream.scoring", "rocscope.engines.sources.text_files", "rocscope.engines.sources.parquet",
+    "rocscope.engines.reading", "rocscope.engines.sources.text_files", "rocscope.engines.sources.parquet",
     "duckdb", "pyarrow.parquet", "pyarrow.csv", "pyarrow.feather", "numba", "scipy.stats", "sklearn.isotonic",
     "matplotlib.figure", "rich.table",
 )  # fmt: skip

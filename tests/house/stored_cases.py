@@ -14,6 +14,7 @@ import rocscope as rs
 from rocscope.calibration import recalibrators
 from rocscope.decisions import decision_file
 from rocscope.decisions.monitoring import state
+from rocscope.decisions.plans import allocation_file, campaign_file
 from rocscope.multiclass import class_weighting, recalibration
 from rocscope.ranges import CountsSketch
 
@@ -62,6 +63,12 @@ def use_monitor(monitor):
     monitor.update(LABEL, {monitor.rule["model"]: SCORE, "a": SCORE} if monitor.rule["model"] else SCORE)
 
 
+def use_plan(plan):
+    repr(plan)
+    segment = ["n"] * len(SCORE)
+    assert plan.select(dict.fromkeys(plan.needs or ["score"], SCORE), segment=segment).size <= len(SCORE)
+
+
 def use_sketch(sketch):
     if sketch.n:
         repr(sketch)
@@ -84,8 +91,9 @@ class Saved:
         return self.made.save(folder / "saved.json")
 
     def data(self):
-        content = self.made.to_dict() if self.format else None
-        return self.format.text(content).encode() if self.format else self.made.to_bytes()
+        if hasattr(self.made, "to_json"):
+            return self.made.to_json().encode()
+        return self.format.text(self.made.to_dict()).encode() if self.format else self.made.to_bytes()
 
 
 def _monitor():
@@ -118,6 +126,18 @@ FILES = {
         rs.Decision.load,
         use_decision,
         decision_file.FORMAT,
+    ),
+    "campaign plan": Saved(
+        rs.plan_campaign(rs.ThresholdCounts.from_scores(LABEL, SCORE), rs.Campaign(30, 1, 5, capacity=7)),
+        rs.decisions.load_plan,
+        use_plan,
+        campaign_file.FORMAT,
+    ),
+    "allocation": Saved(
+        rs.allocate({"n": rs.ThresholdCounts.from_scores(LABEL, SCORE)}, capacity=7),
+        rs.decisions.load_plan,
+        use_plan,
+        allocation_file.FORMAT,
     ),
     "class weights": Saved(
         rs.multiclass.class_weights(LABEL.astype(int), PROBA, classes=[0, 1], method="coordinate"),

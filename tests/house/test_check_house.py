@@ -58,16 +58,16 @@ CIRCLES = {
         "c.py": "from rocscope.a import y",
     },
     "a topic": {"a/__init__.py": "from rocscope.c import x", "c.py": "from rocscope.a import y"},
+    "for the type checker": {
+        "a/b.py": "from rocscope.c import x",
+        "c.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from rocscope.a.b import y",
+    },
     "when no checker": {
         "a/b.py": "from rocscope.c import x",
         "c.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    from rocscope.a.b import y",
     },
 }
 STRAIGHT = {
-    "for the type checker": {
-        "a/b.py": "from rocscope.c import x",
-        "c.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from rocscope.a.b import y",
-    },
     "a lazy name of elsewhere": {
         "__init__.pyi": "from .c import x as x",
         "a/b.py": "from rocscope import x, __version__",

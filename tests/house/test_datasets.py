@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rocscope import datasets
-from rocscope.datasets import shuttle
+from rocscope.datasets.tables import _LANDING_RULES
 from rocscope.errors import InputError, MissingDependencyError
 
 FILES = Path(__file__).parents[2].parent / "shared" / "data"
@@ -191,7 +191,7 @@ def test_shuttle_rules_decide_all_situations_but_three_and_never_contradict():
     undecided = 0
     for situation in itertools.product(*(range(1, size + 1) for size in (2, 4, 2, 2, 4, 2))):
         digits = "".join(map(str, situation))
-        advice = {int(rule[0]) for rule in shuttle._RULES if fnmatch(digits, rule[1:].replace("*", "?"))}
+        advice = {int(rule[0]) for rule in _LANDING_RULES.split() if fnmatch(digits, rule[1:].replace("*", "?"))}
         assert advice == ({decided[situation]} if situation in decided else set())
         undecided += not advice
     assert undecided == 3

@@ -87,6 +87,28 @@ def test_the_index_has_every_word_of_every_day():
     assert set(rs.__all__) <= set(re.findall(r"`rs\.(\w+)", text))
 
 
+def test_the_files_that_contributing_names_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    known = [
+        f"/{path.relative_to(ROOT)}"
+        for folder in ("src", "client", "tests")
+        for path in (ROOT / folder).rglob("*.[pt][ys]")
+    ]
+    for name in re.findall(r"`([\w./]+\.(?:py|ts))\b", text):
+        assert any(path.endswith(f"/{name}") for path in known) or (ROOT / name).exists(), name
+
+
+def test_every_module_says_what_is_in_it_in_one_line():
+    # the list of modules is made with the site; what it shows of each is the first line of its docstring
+    reference = runpy.run_path(str(ROOT / "docs" / "site" / "pages.py"))
+    listed, package = reference["module_list"](), Path(rs.__file__).parent
+    for path in package.rglob("*.py"):
+        line = reference["first_line"](path)
+        if path.name != "__init__.py":
+            assert line.endswith(".") and len(line) <= 117, path
+            assert f"``{path.stem}``\n   {line}\n" in listed
+
+
 def test_every_public_name_shows_an_example():
     reference = runpy.run_path(str(ROOT / "docs" / "site" / "pages.py"))
     assert {topic for topic in rs.__all__ if hasattr(getattr(rs, topic), "__all__")} <= set(reference["TOPICS"])

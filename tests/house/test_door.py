@@ -11,6 +11,7 @@ from matplotlib import pyplot
 
 import rocscope as rs
 from door_cases import (
+    BESIDE_LABELS,
     BESIDE_OTHER_DATA,
     BOTH,
     COUNTED,
@@ -39,11 +40,13 @@ from door_cases import (
     B,
     N,
     Y,
+    assert_alike,
     of_arguments,
     of_columns,
+    outcome,
     sketch,
 )
-from rocscope.errors import ColumnError, InexactCountsError, InputError, RocscopeError, RocscopeWarning
+from rocscope.errors import ColumnError, InexactCountsError, InputError, RocscopeError, RocscopeWarning, ShapeError
 from rocscope.multiclass import ConfusionMatrix
 from rocscope.ranges import BinnedCounts
 
@@ -65,38 +68,6 @@ def public():
                 if inspect.isfunction(thing) and thing not in seen:
                     found[f"{topic}.{name}"] = thing
     return found
-
-
-def facts(result):
-    """Return what a result says, but not the name of its model."""
-    if isinstance(result, dict):
-        return {key: facts(value) for key, value in result.items() if key not in ("model", "models", "name")}
-    if isinstance(result, list | tuple):
-        return [facts(each) for each in result]
-    return facts(result.to_dict()) if hasattr(result, "to_dict") else result
-
-
-def outcome(call, *data, **which):
-    """Return what a call says, or how it is refused; any other error is a failure of the test."""
-    try:
-        return facts(call(*data, **which))
-    except RocscopeError as error:
-        return f"{type(error).__name__}: {error}"
-
-
-def assert_alike(found, expected):
-    """Compare nested facts, with numbers to 12 digits."""
-    assert type(found) is type(expected), (found, expected)
-    if isinstance(found, dict):
-        assert found.keys() == expected.keys()
-        for key, value in found.items():
-            assert_alike(value, expected[key])
-    elif isinstance(found, list):
-        assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            assert_alike(one, other)
-    else:
-        assert found == expected or found == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
 def test_every_public_function_is_in_the_table():
@@ -186,6 +157,29 @@ def test_data_of_several_models_in_every_form(name, kind):
     assert_alike(outcome(call, made[kind]), expected)
 
 
+@pytest.mark.parametrize("name", BESIDE_LABELS)
+def test_labels_and_scores_are_taken_as_predictions_are(name):
+    call = OF_SEVERAL_MODELS[name]
+    scores = {"a": A, "b": B}
+    expected = outcome(call, rs.Predictions(Y, scores))
+    assert not isinstance(expected, str)
+    assert_alike(outcome(call, Y, scores), expected)
+    assert_alike(outcome(call, Y.tolist(), {"a": A.tolist(), "b": B.tolist()}), expected)
+    assert_alike(outcome(call, np.where(Y, "yes", "no"), scores, pos_label="yes"), expected)
+    weight = np.arange(N) % 3 + 1
+    weighted = rs.Predictions(Y, scores, sample_weight=weight)
+    assert_alike(outcome(call, Y, scores, sample_weight=weight), outcome(call, weighted))
+
+
+@pytest.mark.parametrize("call", [rs.choose, rs.summary, lambda *data, **which: rs.Report(*data, **which).data])
+def test_the_context_comes_after_the_data(call):
+    context, scores = rs.Context(cost_fn=7), {"a": A, "b": B}
+    rows = rs.Predictions(Y, scores)
+    expected = call(rows, context=context).to_dict()
+    assert expected != call(rows).to_dict()
+    assert call(rows, context).to_dict() == call(Y, scores, context).to_dict() == expected
+
+
 @pytest.mark.parametrize("name", sorted(OF_SEVERAL_MODELS.keys() - {"compare"}))
 def test_data_of_one_will_do_for_several(name):
     call = OF_SEVERAL_MODELS[name]
@@ -268,15 +262,27 @@ def test_a_refusal_names_what_to_do_instead():
             rs.auc(data)
         with pytest.raises(InputError, match=hint):
             rs.hull(data)
-    with pytest.raises(InputError, match=r"of labels and scores make Predictions\(y_true, y_score\)"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores beside labels, .*, got none$"):
         rs.hull(A)
+    for taking in (rs.choose, rs.summary, rs.Report):
+        with pytest.raises(
+            InputError, match=r"^y_score: .*, got a Context; the context comes third: \(y_true, y_score, c"
+        ):
+            taking(Y, rs.Context())
+        with pytest.raises(InputError, match=r"^context: expected a Context .*, got array"):
+            taking(BOTH, A)
+        with pytest.raises(InputError, match=r"^y_score: expected none beside Predictions, got one"):
+            taking(BOTH, A, rs.Context())
+    with pytest.raises(ShapeError, match=r"pass the column of the positive class: y_score\[:, 1\]$"):
+        rs.auc(Y, np.column_stack([1 - A, A]))
 
 
 @pytest.mark.parametrize("name", sorted(OF_ONE_MODEL))
 def test_one_block_documents_the_data(name):
     documented = inspect.getdoc(public()[name])
     block = r"^y_true, y_score, model, pos_label, sample_weight : data of one model(, or of several)?\n"
-    assert re.search(block + r"    In any form; see `rocscope\.sample`\.", documented, re.MULTILINE)
+    words = r"    (Labels and scores|Predictions|Counts)\b[^.]*; see\s+`rocscope\.sample`"
+    assert re.search(block + words, documented, re.MULTILINE)
 
 
 @pytest.mark.parametrize("kind", ["columns", "arguments"])

@@ -104,7 +104,7 @@ def test_every_public_name_is_documented(name):
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="No rocscope attribute aucc"):
+    with pytest.raises(AttributeError, match=r"^rocscope has no 'aucc'; did you mean rs\.auc\?$"):
         _ = rs.aucc
 
 

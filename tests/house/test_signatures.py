@@ -32,11 +32,19 @@ OWN_CHOICES = {
     "kind": "which rates are averaged, what ranges surely hold, or which classes: each has its usual one",
     "weight": "rows have none unless a column holds them; a mean over groups is one over their rows",
     "cost_ratio": "one number, or for a map of regions a grid",
+    "of": "a figure of a matrix has to be named; a decision is judged by its cost",
+    "cost": "a contact in an experiment costs nothing unless said; priced anew, what it was made with",
+    "benefit": "a response is worth 1 unless said; priced anew, what it was made with",
+    "share": "of an experiment that of the rows; a learning curve is drawn up to a share of them",
+    "parts": "tenths of an experiment; bins are made of parts that are given",
     "level": "95 %; a constraint is on the rate of the sample unless it asks for a limit",
 }
 """Parameters whose defaults may differ, and why."""
 
 ALSO_REQUIRED = {
+    "model": "needed where a result has figures of several models",
+    "response": "how a model answers; of an experiment, who responded",
+    "probability": "needed by what acts on it; of verified rows it is estimated unless known",
     "X": "not needed for an optimism of Predictions",
     "y": "not needed for an optimism of Predictions",
     "y_score": "not needed where y_true may be counts",

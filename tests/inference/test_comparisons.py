@@ -180,7 +180,8 @@ def test_costs_of_weighted_and_clustered_rows(prevalence):
     weight = 1 + np.arange(90) % 3
     weighted = rs.Predictions(LABEL, PREDS.scores, sample_weight=weight)
     repeated = rs.Predictions(np.repeat(LABEL, weight), {m: np.repeat(s, weight) for m, s in PREDS.scores.items()})
-    found, expected = (rs.inference.compare_costs(data, context, thresholds=0.4) for data in (weighted, repeated))
+    found = rs.inference.compare_costs(weighted, context, thresholds=0.4, weights="frequency")
+    expected = rs.inference.compare_costs(repeated, context, thresholds=0.4)
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12)
     found = rs.inference.compare_costs(weighted, context, thresholds=0.4, groups=np.arange(90))
     expected = rs.inference.compare_costs(repeated, context, thresholds=0.4, groups=np.repeat(np.arange(90), weight))
@@ -192,18 +193,20 @@ def test_costs_of_weighted_and_clustered_rows(prevalence):
         )
 
 
-def test_costs_of_chosen_thresholds_lie_between_what_they_seem_and_what_others_pay():
+def test_costs_of_chosen_thresholds_are_those_that_decisions_report():
     context = rs.Context(cost_fn=4)
     result = rs.inference.compare_costs(PREDS, context)
     best = {model: rs.roc(PREDS.counts(model)).best(context) for model in "ab"}
     given = rs.inference.compare_costs(PREDS, context, thresholds={model: best[model].threshold for model in "ab"})
-    for model in "ab":
-        seems = context.cost(best[model]) / 90
-        assert given.estimates[model].value == pytest.approx(seems)
-        assert seems < result.estimates[model].value < seems + result.estimates[model].standard_error
+    for n, model in enumerate("ab"):
+        assert given.estimates[model].value == pytest.approx(context.cost(best[model]) / 90)
+        expected = rs.choose(PREDS.select(models=[model]), context).interval()
+        assert result.estimates[model] == expected
+        added = 0.75 * max(expected.value - expected.apparent, 0)
+        assert result.covariance[n, n] == pytest.approx(1.05 * given.covariance[n, n] + added**2)
+    assert result[0].difference.value == result.estimates["b"].value - result.estimates["a"].value
     assert "thresholds chosen" in result[0].method
-    assert (np.diag(result.covariance) > np.diag(given.covariance)).all()
-    assert result.covariance[0, 1] == given.covariance[0, 1]
+    assert result.covariance[0, 1] == pytest.approx(1.05 * given.covariance[0, 1])
 
 
 def equally_cheap(rng, n, more=0.0):
@@ -246,7 +249,7 @@ def check_cheaper_models(samples, n):
     own, seems = statistics(samples, n, 0.4)
     found, most = (own > nominal).mean(), (seems > rightful).mean()
     print(f"{n} rows: finds {100 * found:.1f} % of cheaper models, what costs seem {100 * most:.1f} % at the same size")
-    assert found >= 0.9 * most
+    assert found >= 0.8 * most  # as chosen, thresholds cost more than the best ones that `more` lowers
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import rocscope as rs
 from coverage_cases import AREAS, GRID, areas_and_variances, coverage, shift, simulate
 from rocscope.errors import RocscopeWarning
 from rocscope.inference.proportions import proportion_interval
-from rocscope.inference.resampling.bootstrap import acceleration, design_of, interval, leave_one_out
+from rocscope.inference.resampling.bootstrap import _acceleration, design_of, interval, leave_one_out
 from rocscope.inference.resampling.draws import AREAS as EACH_AREA
 from rocscope.inference.resampling.draws import replicate
 
@@ -76,7 +76,7 @@ def bootstrap_coverage(area, n, share, samples, replicates):
         counts = rs.ThresholdCounts.from_scores(label, row)
         design = design_of(counts, stratified=True)
         drawn = replicate(design, EACH_AREA, replicates, random_state=number, threads=1)[:, 0]
-        skew = acceleration((part, np.ones(1)) for part in leave_one_out(design, EACH_AREA))
+        skew = _acceleration((part, np.ones(1)) for part in leave_one_out(design, EACH_AREA))
         for method in covered:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RocscopeWarning)

@@ -129,7 +129,7 @@ def test_frequency_weights_are_repeated_rows(case):
     assume(all(weight[label == side].sum() > 1 for side in (0, 1)))
     repeated = rs.Predictions(np.repeat(label, weight), {m: np.repeat(s, weight) for m, s in scores.items()})
     for weights in (weight, weight.astype(float)):
-        found = sample_of_rows(rs.Predictions(label, scores, sample_weight=weights))
+        found = sample_of_rows(rs.Predictions(label, scores, sample_weight=weights), weights="frequency")
         expected = sample_of_rows(repeated)
         np.testing.assert_allclose(found.auc, expected.auc, rtol=1e-12)
         np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12, atol=1e-15)
@@ -334,7 +334,7 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.auc_interval(p, model="a", level=95), InputError, "level: .*0.95"),
         (lambda p: rs.auc_interval(p, model="a", level=0), InputError, "level"),
         (lambda p: rs.auc_interval(p, model="a", level=1), InputError, "level"),
-        (lambda p: rs.auc_interval(p, model="a", method="delnog"), InputError, "closest: 'delong'"),
+        (lambda p: rs.auc_interval(p, model="a", method="delnog"), InputError, "did you mean 'delong'"),
         (lambda p: rs.auc_interval(p), ColumnError, "name the model: model='a'"),
         (lambda p: rs.auc_interval(p, model="a", folds="mean"), InputError, "fold column"),
         (lambda p: rs.auc_interval(p, model="a", folds="each"), InputError, "folds"),

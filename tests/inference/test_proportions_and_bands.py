@@ -100,6 +100,17 @@ def test_predictive_values_at_a_prevalence():
     assert rates["error"].low == pytest.approx(1 - rates["accuracy"].high)
 
 
+def test_an_empty_cell_adds_half_the_squared_quantile_to_each():
+    z = stats.norm.ppf(0.975)
+    found = rs.inference.rate_intervals(rs.OperatingPoint(tp=10, fp=0, fn=2, tn=20), target_prevalence=0.1)["precision"]
+    # Mercaldo et al. (2007), §3.1: z²/2 is added to each of the four cells
+    tp, fp, fn, tn = np.array([10, 0, 2, 20]) + z**2 / 2
+    tpr, fpr = tp / (tp + fn), fp / (fp + tn)
+    centre = special.logit(0.1 * tpr / (0.1 * tpr + 0.9 * fpr))
+    low = special.expit(centre - z * sqrt((1 - tpr) / tp + (1 - fpr) / fp))
+    assert (found.low, found.value, found.high) == (pytest.approx(low), 1, 1)
+
+
 def test_a_perfect_point_is_not_certain_at_another_prevalence():
     rates = rs.inference.rate_intervals(rs.OperatingPoint(10, 0, 0, 20), target_prevalence=0.1)
     for name in ("precision", "npv", "accuracy"):

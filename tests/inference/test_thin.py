@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import rocscope as rs
+from rocscope.inference.hypothesis import max_t
 from thin_cases import DESIGNS, Thin, shift, simulate
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocscope.errors.RocscopeWarning")
@@ -208,6 +209,65 @@ def test_max_t_is_between_none_and_bonferroni():
     for one, two in zip(single, together, strict=True):
         assert one.p_value <= two.adjusted_p_value <= min(3 * one.p_value, 1) + 0.005
     assert min(p.adjusted_p_value for p in together) <= min(p.adjusted_p_value for p in holm) + 0.005
+
+
+def test_the_omnibus_test_is_hotellings_with_the_least_of_welchs_degrees_of_freedom():
+    preds = models(np.random.default_rng(3), 300, 400, (0.75, 0.78, 0.81))
+    found = rs.compare(preds).omnibus
+    y = preds.y_true.astype(bool)
+    # placements: the share of the other class that a row beats, ties count half
+    of_pos, of_neg = [], []
+    for score in preds.scores.values():
+        beats = np.sign(score[y][:, None] - score[~y][None, :]) / 2 + 0.5
+        of_pos.append(beats.mean(axis=1))
+        of_neg.append(beats.mean(axis=0))
+    parts = [np.cov(each) / len(each[0]) for each in (of_pos, of_neg)]
+    sizes = [len(of_pos[0]) - 1, len(of_neg[0]) - 1]
+
+    def welch(i, j):
+        of_class = [part[i, i] + part[j, j] - 2 * part[i, j] for part in parts]
+        return sum(of_class) ** 2 / sum(v**2 / m for v, m in zip(of_class, sizes, strict=True))
+
+    df = min(welch(i, j) for i, j in ((0, 1), (0, 2), (1, 2)))
+    auc = np.mean(of_pos, axis=1)
+    d, contrast = auc[1:] - auc[0], np.array([[-1, 1, 0], [-1, 0, 1]])
+    squared = d @ np.linalg.solve(contrast @ sum(parts) @ contrast.T, d)
+    assert (found.df, found.df_error) == (2, pytest.approx(df - 1))
+    assert found.statistic == pytest.approx(squared * (df - 1) / (2 * df))
+    assert found.p_value == pytest.approx(stats.f.sf(found.statistic, 2, df - 1))
+
+
+def test_a_model_that_ranks_like_another_leaves_the_omnibus_test_as_it_is():
+    scores = dict(models(rng := np.random.default_rng(8), 300, 400, (0.7, 0.75, 0.85)).scores)
+    y = rs.Predictions(np.arange(700) < 300, scores).y_true
+    a, b, c = scores.values()
+    twin = np.exp(a)
+    pair = rs.compare(rs.Predictions(y, {"a": a, "c": c}))[0]
+    for alike in ({"a": a, "twin": twin, "c": c}, {"c": c, "a": a, "twin": twin}, {"a": a, "c": c, "twin": twin}):
+        found = rs.compare(rs.Predictions(y, alike)).omnibus
+        assert found.df == 1
+        # With one contrast left F is the square of Welch's t, so the p-value is that of the pair.
+        assert found.p_value == pytest.approx(pair.p_value, rel=1e-6)
+    three = rs.compare(rs.Predictions(y, {"a": a, "b": b, "c": c})).omnibus
+    four = rs.compare(rs.Predictions(y, {"a": a, "b": b, "c": c, "twin": twin})).omnibus
+    assert (four.df, four.df_error) == (2, pytest.approx(three.df_error))
+    assert (four.statistic, four.p_value) == (pytest.approx(three.statistic), pytest.approx(three.p_value))
+    # Weights and groups go other ways to the covariance.
+    for rows in ({"sample_weight": rng.uniform(0.5, 2, 700)}, {"groups": np.arange(700) // 2}):
+        three = rs.compare(rs.Predictions(y, {"a": a, "b": b, "c": c}, **rows)).omnibus
+        four = rs.compare(rs.Predictions(y, {"a": a, "twin": twin, "b": b, "c": c}, **rows)).omnibus
+        assert four.df == three.df == 2
+        assert four.p_value == pytest.approx(three.p_value)
+    same = rs.compare(rs.Predictions(y, {"a": a, "twin": twin, "again": 2 * a})).omnibus
+    assert (same.df, same.statistic, same.p_value) == (0, 0, 1)
+
+
+def test_an_adjusted_p_value_is_never_below_its_own():
+    # no draw of 100,000 reaches a normal statistic of 10: without the floor the adjusted p-value would be 0
+    p = np.array([1e-23, 1e-22, 0.6])
+    adjusted = max_t(p, np.eye(3), one_sided=False)
+    assert (adjusted >= p).all()
+    assert adjusted[:2].tolist() == [1e-23, 1e-22]
 
 
 def test_the_omnibus_test_of_many_rows_is_delongs():

@@ -14,9 +14,17 @@ import rocscope as rs
 from rocscope.errors import InputError, LabelError, RocscopeWarning, ScoreError, ShapeError, StoredError
 from rocscope.multiclass import weight_search as search
 from rocscope.multiclass.class_weighting import FORMAT
-from rocscope.multiclass.weight_likelihood import fit_recalibration
-from rocscope.multiclass.weight_objective import NAMES, Objective
-from rocscope.multiclass.weight_search import MANY_ROWS, Problem, best_of_starts, coordinate_ascent, greedy, line_search
+from rocscope.multiclass.weight_search import (
+    MANY_ROWS,
+    NAMES,
+    Objective,
+    Problem,
+    best_of_starts,
+    coordinate_ascent,
+    fit_recalibration,
+    greedy,
+    line_search,
+)
 
 COST = rs.multiclass.CostMatrix([[0, 1, 3], [2, 0, 1], [9, 4, 0]], classes=(0, 1, 2), rows="actual")
 TARGETS = [*NAMES, COST]
@@ -300,7 +308,7 @@ def test_labels_are_predicted_by_name_and_cases_left_undecided():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"objective": "macro-f1"}, InputError, "closest: 'macro_f1'"),
+        ({"objective": "macro-f1"}, InputError, "did you mean 'macro_f1'"),
         ({"method": "ascent"}, InputError, "'coordinate'"),
         ({"objective": "macro_f1", "method": "smooth"}, InputError, "use method='coordinate'"),
         ({"min_recall": 0.5, "method": "smooth"}, InputError, "use method='coordinate'"),

@@ -59,7 +59,7 @@ def test_replicates_without_a_value_are_counted():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"statistic": "kapa"}, InputError, "closest: 'kappa'"),
+        ({"statistic": "kapa"}, InputError, "did you mean 'kappa'"),
         ({"statistic": "recall"}, InputError, r"needs of= \(one of 'a', 'b', 'c'\)"),
         ({"statistic": "recall", "of": "d"}, LabelError, "one of 'a'"),
         ({"statistic": "recall", "of": "a", "averaging": "macro"}, InputError, "got both"),

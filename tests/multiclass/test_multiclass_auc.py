@@ -11,9 +11,8 @@ from sklearn.metrics import roc_auc_score
 
 import rocscope as rs
 from rocscope.errors import InputError, LabelError, OneClassError, RocscopeWarning, ScoreError
-from rocscope.multiclass.class_areas import VARIANTS, coefficients, variant_weights
+from rocscope.multiclass.class_areas import VARIANTS, ClassColumns, coefficients, doubled_concordance, variant_weights
 from rocscope.multiclass.comparisons import compare_multiclass_auc
-from rocscope.multiclass.pairwise import ClassColumns, doubled_concordance
 
 
 @st.composite
@@ -283,7 +282,7 @@ def test_order_of_rows_and_of_classes_does_not_matter(sample, order):
 
 def test_bad_input_is_named():
     y, proba = rows_of(n=20)
-    with pytest.raises(InputError, match="closest: 'aunu'"):
+    with pytest.raises(InputError, match="did you mean 'aunu'"):
         rs.multiclass.multiclass_auc(y, proba).average("aunq")
     with pytest.raises(ScoreError, match="predicted labels only"):
         rs.multiclass.multiclass_auc(rs.multiclass.MulticlassPredictions(y, decisions=y))

@@ -14,8 +14,7 @@ import rocscope as rs
 from rocscope.core.result import Band
 from rocscope.curves.curve import Curve
 from rocscope.plotting import theme
-from rocscope.plotting.outline import outline
-from rocscope.plotting.styles import deviate
+from rocscope.plotting.styles import deviate, outline
 
 matplotlib.use("Agg")
 
@@ -27,12 +26,6 @@ MAKERS = [rs.roc, rs.lift_chart, rs.gain, rs.lift, rs.precision_recall, rs.det, 
 @pytest.fixture
 def ax():
     return Figure().subplots()
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def curves_on(ax):

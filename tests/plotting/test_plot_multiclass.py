@@ -3,27 +3,21 @@
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError
-from rocscope.multiclass.simplex import regions, to_plane
 from rocscope.plotting.multiclass import (
+    _to_plane,
     plot_class_calibrations,
     plot_class_rocs,
     plot_confusion,
     plot_pairwise_auc,
     plot_simplex,
+    regions,
 )
 
 matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def rows_of(n=90, k=3, seed=0):
@@ -127,12 +121,12 @@ def test_no_panel_without_a_model():
 
 
 def test_corners_and_centre_of_the_simplex():
-    points = to_plane([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1 / 3, 1 / 3, 1 / 3]])
+    points = _to_plane([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1 / 3, 1 / 3, 1 / 3]])
     sides = np.linalg.norm(points[[0, 1, 2]] - points[[1, 2, 0]], axis=1)
     np.testing.assert_allclose(sides, 1)
     np.testing.assert_allclose(np.linalg.norm(points[:3] - points[3], axis=1), 1 / np.sqrt(3))
     with pytest.raises(ShapeError, match="three classes"):
-        to_plane([[0.5, 0.5]])
+        _to_plane([[0.5, 0.5]])
 
 
 def test_regions_fill_the_triangle_and_know_who_decides():
@@ -149,7 +143,7 @@ def test_the_simplex_shows_rows_by_class_and_the_regions_of_a_decision():
     ax = plot_simplex(preds)
     drawn = {line.get_label(): line.get_xydata() for line in ax.lines if not line.get_label().startswith("_")}
     for index, cls in enumerate(preds.classes):
-        expected = to_plane(preds.probabilities()[preds.y_true == index])
+        expected = _to_plane(preds.probabilities()[preds.y_true == index])
         np.testing.assert_allclose(drawn[cls], expected)
     cost = rs.multiclass.CostMatrix([[0, 1, 1], [9, 0, 9], [1, 1, 0]], classes="abc", rows="actual")
     for decision in (cost, rs.multiclass.class_weights(preds), rs.multiclass.class_weights(preds, objective=cost)):

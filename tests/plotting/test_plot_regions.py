@@ -5,7 +5,6 @@ import itertools
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import rocscope as rs
@@ -69,7 +68,6 @@ def test_hostile_names_and_a_new_figure():
     ax = rs.plotting.plot_regions(rs.hull({"$x_1": MODELS["sharp"], "_b": MODELS["wide"]}))
     ax.figure.canvas.draw()
     assert len(ax.get_legend().get_texts()) == 4
-    plt.close("all")
 
 
 @pytest.mark.parametrize("models", [["sharp"], ["sharp", "wide"], ["none", "wide"]])

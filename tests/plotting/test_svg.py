@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import rocscope as rs
 from rocscope.plotting import svg
-from rocscope.plotting.export import _plain_style
+from rocscope.plotting.theme import _plain_style
 
 NAME = "<script>alert('1 & 2')</script>"
 SPACE = "{http://www.w3.org/2000/svg}"

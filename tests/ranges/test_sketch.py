@@ -14,7 +14,7 @@ from rocscope import ThresholdCounts, kernels
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, StoredError, WeightError
 from rocscope.ranges import CountsSketch
 from rocscope.ranges.cells import ROW
-from rocscope.ranges.sketch_bytes import seal
+from rocscope.ranges.sketch import seal
 from sketch_cases import (
     SMALLEST,
     bounds_hold,

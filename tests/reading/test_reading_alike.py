@@ -8,7 +8,7 @@ import pytest
 
 from readers import counted
 from reading_cases import WAYS, count_by, make_case, read_by, rule_for
-from rocscope.engines.sources import database, parquet_relation, text_files
+from rocscope.engines.sources import database, text_files
 from rocscope.errors import RocscopeError
 
 
@@ -59,7 +59,7 @@ def test_every_way_to_read_a_file_gives_the_rows_that_were_written(tmp_path):
 def one_database(monkeypatch):
     """One DuckDB reads all files: to start it takes as long as all else that is done with a small one."""
     with duckdb.connect(":memory:", config=dict(database._CONFIG)) as connection:
-        for module in (database, parquet_relation, text_files):
+        for module in (database, text_files):
             monkeypatch.setattr(module, "connect", lambda _=(): connection.cursor())
         yield
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rocscope.report.page import open_page
 
-_COUNT = """async ({name, text, roles, layout, sureness}) => {
+_COUNT = """async ({name, text, roles, layout, intervals}) => {
   const file = new File([Uint8Array.from(atob(text), (char) => char.charCodeAt(0))], name);
   const source = document.getElementById("worker-script").textContent;
   window.counting ??= new Worker(URL.createObjectURL(new Blob([source])));
@@ -29,7 +29,7 @@ _COUNT = """async ({name, text, roles, layout, sureness}) => {
     threshold: thresholdText ?? [...levels.threshold].slice(1),
     tp: [...levels.tp].slice(1), fp: [...levels.fp].slice(1), hull: [...levels.hull],
   });
-  const sure = sureness ? (await ask({ask: "sureness", part: 0})).answer : null;
+  const sure = intervals ? (await ask({ask: "intervals", part: 0})).answer : null;
   return {...found.answer, levels: slice.answer.models.map(levels), sure};
 }"""
 
@@ -41,8 +41,8 @@ def write_page(folder: Path) -> Path:
     return path
 
 
-def count_in(page: Any, path: Path, roles: dict[str, Any], layout: dict[str, Any], *, sureness: bool = False) -> Any:
+def count_in(page: Any, path: Path, roles: dict[str, Any], layout: dict[str, Any], *, intervals: bool = False) -> Any:
     """Return what the page's worker makes of a file."""
     text = base64.b64encode(path.read_bytes()).decode()
-    asked = {"name": path.name, "text": text, "roles": roles, "layout": layout, "sureness": sureness}
+    asked = {"name": path.name, "text": text, "roles": roles, "layout": layout, "intervals": intervals}
     return page.evaluate(_COUNT, asked)

@@ -110,7 +110,7 @@ def write(path, columns):
 def test_intervals_and_tests_are_those_of_python(page, tmp_path, rows, models, decimals):
     preds = predictions(models=models, rows=rows, decimals=decimals)
     path = write(tmp_path / "s.csv", {"y": preds.y_true.astype(int)} | {m: s.tolist() for m, s in preds.scores.items()})
-    found = count_in(page.page, path, roles(*preds.models), LAYOUT, sureness=True)["sure"]
+    found = count_in(page.page, path, roles(*preds.models), LAYOUT, intervals=True)["sure"]
     for model, mine in zip(preds.models, found["auc"], strict=True):
         with heard():
             own = rs.auc_interval(preds, model=model)
@@ -129,12 +129,12 @@ def test_weights_that_repeat_rows_have_the_interval_of_repeated_rows(page, tmp_p
     times = np.arange(200) % 4
     columns = {"y": preds.y_true.astype(int), "w": times} | {m: s.tolist() for m, s in preds.scores.items()}
     path = write(tmp_path / "s.csv", columns)
-    found = count_in(page.page, path, roles(*preds.models, weight="w"), LAYOUT, sureness=True)["sure"]
+    found = count_in(page.page, path, roles(*preds.models, weight="w"), LAYOUT, intervals=True)["sure"]
     weighted = rs.Predictions(preds.y_true, preds.scores, sample_weight=times)
     for model, mine in zip(preds.models, found["auc"], strict=True):
-        own = rs.auc_interval(weighted, model=model)
+        own = rs.auc_interval(weighted, model=model, weights="frequency")
         assert [mine["low"], mine["high"]] == pytest.approx([own.low, own.high], abs=1e-10)
-    own = rs.compare(weighted)[0]
+    own = rs.compare(weighted, weights="frequency")[0]
     assert found["comparisons"]["rows"][0][5] == pytest.approx(own.p_value, abs=1e-10)
 
 
@@ -246,7 +246,7 @@ def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
     data = report_data(preds, title="scores.csv")
     best = rs.choose(preds)
     assert page.mark("roc", "point") == pytest.approx([best.point.fpr, best.point.tpr], abs=1e-12)
-    assert "1 row is left out" in page.page.text_content(".notes")
+    assert "1 row was left out" in page.page.text_content(".notes")
     assert data.provenance["hash"] in page.page.text_content(".provenance")
     decision = rs.Decision.load(page.download("text=Save decision"))
     assert (decision.model, decision.threshold, decision.expected_cost) == (
@@ -273,7 +273,7 @@ def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
 
 def test_back_from_the_report_columns_can_be_changed(page, scores):
     report_of(page, scores)
-    page.page.click("text=Other columns or file")
+    page.page.click("text=Change columns or file")
     assert page.page.locator("#models").count() == 0
     page.page.select_option("[aria-label='Use of tree']", "")
     page.page.click("#show")
@@ -312,6 +312,48 @@ def test_reading_can_be_cancelled_and_an_error_is_said(page, tmp_path):
     assert page.page.text_content(".trouble") == "broken.parquet: got no Parquet file, or a broken one."
 
 
+def fresh_page(page):
+    page.page.goto("about:blank")
+    page.page.goto(page.path.as_uri())
+    return page.page
+
+
+def test_an_example_opens_with_one_click(page):
+    fresh = fresh_page(page)
+    fresh.click("#example")
+    fresh.wait_for_selector("#models tbody tr.best")
+    assert fresh.text_content("h1") == "example.csv"
+    assert fresh.locator("#models .pick").all_text_contents() == ["new model", "old model"]
+
+
+def test_the_report_button_says_why_it_is_disabled(page, scores):
+    fresh = fresh_page(page)
+    fresh.set_input_files("#files", scores)
+    fresh.wait_for_selector("#show")
+    assert fresh.text_content("#why") == "" and fresh.is_enabled("#show")
+    for model in ("logit", "tree"):
+        fresh.select_option(f"[aria-label='Use of {model}']", "")
+    assert fresh.text_content("#why") == "Choose at least one score column to continue." and fresh.is_disabled("#show")
+    fresh.select_option("[aria-label='Use of outcome']", "")
+    assert fresh.text_content("#why") == "Choose the label column to continue."
+
+
+def test_the_layout_is_shown_beside_an_error_with_three_rows(page, tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("größe;y;p\n1;1;0,5\n2;0,25;0\n3;1;0,75\n4;0;0,1\n".encode("cp1252"))
+    fresh = fresh_page(page)
+    fresh.set_input_files("#files", path)
+    fresh.wait_for_selector(".trouble:not(:empty)")
+    fresh.wait_for_selector("#columns tbody tr >> nth=2")
+    assert fresh.locator("#columns tbody tr").count() == 3
+    fresh.select_option("label:has-text('Encoding') select", "windows-1252")
+    fresh.wait_for_selector("#show")
+    assert fresh.text_content(".trouble") == ""
+    assert fresh.locator("#columns tbody th").all_text_contents() == ["größe", "y", "p"]
+    fresh.wait_for_selector("#columns details thead th")
+    assert fresh.locator("#columns details thead th").all_text_contents() == ["größe", "y", "p"]
+
+
 def test_the_whole_open_page_by_keyboard_alone(page, scores):
     """A file is chosen, its columns are changed, and its report is used and saved without a pointer."""
     page.page.on("filechooser", lambda _: None)  # dialogs are caught from some time after somebody listens
@@ -331,12 +373,12 @@ def test_the_whole_open_page_by_keyboard_alone(page, scores):
     press("Enter")
     page.page.wait_for_selector("#models tbody tr")
     names = page.tab_through()
-    assert {"Save report", "Save decision", "Threshold on the ROC curve", "Other columns or file"} <= set(names)
+    assert {"Save report", "Save decision", "Threshold on the ROC curve", "Change columns or file"} <= set(names)
     assert page.page.locator("#models .pick").all_text_contents() == ["logit"]
     page.page.focus("button:text-is('Save report')")
     with page.page.expect_download():
         press("Space")
-    page.page.focus("button:text-is('Other columns or file')")
+    page.page.focus("button:text-is('Change columns or file')")
     press("Enter")
     page.page.wait_for_selector("#show:focus")
 

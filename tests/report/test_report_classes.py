@@ -50,7 +50,7 @@ def test_everything_moves_to_the_class_that_is_picked(page, cls):
     profit = 1000 * (3 * point.tp - point.fp) / point.n
     assert page.mark("money", "point") == pytest.approx([depth, profit], abs=1e-9)
     assert page.page.text_content("#models tr.best .pick") == best.model
-    assert page.page.text_content(".verdict").startswith(f"{cls} or not: {best.model} at ")
+    assert page.page.text_content(".verdict").startswith(f"{cls} against the rest: {best.model} at ")
     assert page.page.text_content(".size").startswith(f"{rest.n_pos} of class {cls}, {rest.n_neg} others")
     assert float(page.page.input_value("#prevalence")) == pytest.approx(100 * rest.prevalence, rel=1e-3)
     difference = rs.compare(rest)[0].difference.value

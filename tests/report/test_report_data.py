@@ -53,6 +53,12 @@ def test_running_counts_come_out_as_they_went_in(steps):
     assert totals_of(counts_column(totals)) == totals
 
 
+@pytest.mark.parametrize(("total", "written"), [(127, b"\x7f"), (128, b"\x80\x01"), (16384, b"\x80\x80\x01")])
+def test_a_step_takes_as_few_bytes_as_hold_it(total, written):
+    # LEB128: 7 bits a byte, the highest bit says that more bytes follow
+    assert base64.b64decode(counts_column([total])["steps"]) == written
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63), 2**63 - 1), max_size=20))
 def test_scores_are_never_rounded(scores):
     if any(isinstance(score, int) and abs(score) > 2**53 for score in scores):

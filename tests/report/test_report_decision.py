@@ -8,7 +8,7 @@ import pytest
 import rocscope as rs
 from report_browser import opened, predictions
 from rocscope.errors import InputError
-from rocscope.report import decided as card
+from rocscope.report import model as card
 from rocscope.report.model import report_data
 from rocscope.report.page import render
 

@@ -60,7 +60,7 @@ def test_all_marks_agree_with_python(page, context):
     assert float(cost) == pytest.approx(best.expected_cost, rel=1e-3, abs=1e-4)
     words = page.page.text_content(".verdict")
     if 0 < point.tp + point.fp < point.n:
-        assert words.startswith(f"{best.model} at {best.threshold:.4g}".rstrip("0"))
+        assert words.startswith(f"{best.model} at threshold {best.threshold:.4g}".rstrip("0"))
 
 
 @pytest.mark.parametrize("context", CONTEXTS, ids=repr)
@@ -131,7 +131,7 @@ def _most_within(campaign, depth):
 
 def _stated_gap(page):
     """How far, per case, the page says that its answer may be from the best within the capacity."""
-    found = re.search(r"at most ([\d.e-]+) per case from the best of all", page.page.text_content(".verdict"))
+    found = re.search(r"at most ([\d.e-]+) per case above the optimum", page.page.text_content(".verdict"))
     return float(found[1]) * (1 + 1e-3) if found else 0.0
 
 
@@ -151,7 +151,7 @@ def test_within_a_capacity_nothing_is_better_by_more_than_the_page_says(page, ca
         depth = share * tpr + (1 - share) * fpr
         assert gain[depth <= capacity / 10_000].max(initial=0) - found <= gap + 1e-12
     decision = page.decision()
-    assert any(note.startswith("of the thresholds kept in the report") for note in decision["notes"]) == (gap > 0)
+    assert any(note.startswith("among the thresholds in the report") for note in decision["notes"]) == (gap > 0)
 
 
 def test_the_tenths_are_those_of_the_campaign(page):
@@ -225,7 +225,7 @@ def test_a_model_that_decides_itself_has_its_point(chromium, tmp_path):
         show(page, rs.Context(cost_fn=20))
         point = preds.point()
         assert page.mark("roc", "decided") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
-        said = f"Left to itself (ring) it decides at {100 * point.tpr:.1f}"
+        said = f"Ring: the decisions of the model itself ({100 * point.tpr:.1f}"
         assert said in page.page.text_content("#roc-text")
 
 

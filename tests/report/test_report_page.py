@@ -222,11 +222,14 @@ def test_few_cases_are_said_where_they_are_shown(chromium, tmp_path):
     with opened(chromium, rs.Report(preds), tmp_path) as page:
         assert page.page.text_content(".few") == ""
         page.page.select_option("#slice", label="small")
-        assert page.settle().page.text_content(".few") == "Few cases of a class: rates are uncertain."
+        assert (
+            page.settle().page.text_content(".few")
+            == "Small sample: fewer than 10 cases of a class. Rates are uncertain."
+        )
         best = rs.choose(preds.by_segment()["small"]).point
         said = page.page.text_content("#confusion .caption")
-        assert said.startswith("Few cases in the sample: ")
-        assert f"false negatives {best.fn}" in said
+        assert said.startswith("Small sample: ")
+        assert f"{best.fn} false negatives" in said
 
 
 def test_png_export(page):
@@ -235,7 +238,8 @@ def test_png_export(page):
 
 def test_the_table_of_models_as_csv_and_sorted(page):
     page.page.click(".sort:text-is('AUC')")
-    found = [row["model"] for row in csv.DictReader(io.StringIO(page.download("#models header button").read_text()))]
+    saved = page.download("#models header button:text-is('CSV')").read_text()
+    found = [row["model"] for row in csv.DictReader(io.StringIO(saved))]
     assert found == sorted(PREDS.models, key=lambda model: -rs.auc(PREDS.counts(model)))
     page.page.click(".sort:text-is('AUC')")
     assert page.page.get_attribute("#models th:nth-child(3)", "aria-sort") == "ascending"

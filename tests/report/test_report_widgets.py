@@ -55,7 +55,7 @@ def test_the_lift_chart_is_in_counts_with_its_line_of_equal_cost(page):
 def test_right_decisions_can_have_a_cost_and_it_is_seen(page):
     page.page.click(".right-costs summary")
     page.set(cost_fp=4, cost_fn=2, cost_tp=-1.5)
-    assert page.page.text_content(".right-costs summary") == "TP −1.5, TN 0"
+    assert page.page.text_content(".right-costs summary") == "Correct predictions: −1.5 and 0"
     decision = rs.choose(PREDS, rs.Context(cost_fp=4, cost_fn=2, cost_tp=-1.5))
     point = decision.point
     assert page.mark("roc", "point") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
@@ -110,3 +110,28 @@ def test_on_a_phone_targets_are_large_and_the_verdict_stays_in_sight(chromium, t
         assert 0 <= box["y"] < 844
         bar = page.page.locator(".bar").bounding_box()
         assert bar["height"] <= 844 / 3
+        assert page.page.locator(".bar").bounding_box()["height"] <= 0.15 * 844
+
+
+def test_intervals_have_their_method_in_a_tooltip(page):
+    said = page.page.get_attribute("#models .info", "aria-label")
+    assert said.startswith("AUC with 95% confidence intervals: Wilson for ")
+    assert page.page.locator("#models .bubble").is_hidden()
+    page.page.focus("#models .info")
+    assert page.page.text_content("#models .bubble:visible") == said
+
+
+def test_how_many_pairs_are_compared_is_said(chromium, tmp_path):
+    y, scores = PREDS.y_true, PREDS.scores[PREDS.models[0]]
+    for models, said in ((3, ""), (8, "28 pairs; scroll"), (21, "The 210 pairs of 21 models were not compared")):
+        rng = np.random.default_rng(models)
+        report = rs.Report(rs.Predictions(y, {f"m{i}": scores + rng.normal(0, 0.1, y.size) for i in range(models)}))
+        with opened(chromium, report, tmp_path) as page:
+            assert page.page.text_content("#comparisons > .caption").startswith(said)
+            assert page.page.locator("#comparisons").is_visible()
+
+
+def test_a_tooltip_stays_within_a_phone(chromium, tmp_path):
+    with opened(chromium, rs.Report(PREDS), tmp_path, viewport={"width": 390, "height": 844}) as page:
+        page.page.focus("#models .info")
+        assert page.page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -135,7 +135,7 @@ def test_the_page_gets_what_a_report_has(parquet):
             assert {name: ours["calibration"][name] for name in ("bins", "rug")} == {
                 name: theirs["calibration"][name] for name in ("bins", "rug")
             }
-    sure = asked(bench, "sureness", by="region")
+    sure = asked(bench, "intervals", by="region")
     whole = report["slices"][0]
     assert sure["comparisons"] == whole["comparisons"]
     assert [model["calibration"] for model in whole["models"]] == sure["calibration"]
@@ -150,7 +150,7 @@ def test_a_return_to_any_condition_shown_before_reads_nothing_and_few_are_held(p
 
     def told():
         rows = [{"where": where, "kind": "all", "name": "all rows"} for where in conditions]
-        return [as_json([asked(bench, "counts", **each), asked(bench, "sureness", **each)]) for each in rows]
+        return [as_json([asked(bench, "counts", **each), asked(bench, "intervals", **each)]) for each in rows]
 
     first = told()
     assert len(set(first)) == len(conditions)
@@ -229,7 +229,7 @@ def test_files_are_compared_as_separate_samples():
     march, april = rows(seed=1), rows(seed=2)
     bench = bench_of(march=march, april=april)
     assert list(bench.counts(RowsAsked(), Turn())) == ["march: old", "march: new", "april: old", "april: new"]
-    found = asked(bench, "sureness")
+    found = asked(bench, "intervals")
     pairs = {(i, j): numbers for i, j, *numbers in found["comparisons"]["rows"]}
     assert set(pairs) == {(0, 1), (2, 3), (0, 2), (1, 3)}
     across = rs.compare({"m": march.select(models=["new"]), "a": april.select(models=["new"])})["m", "a"]

@@ -170,8 +170,8 @@ def test_intervals_and_calibration_come_after_the_counts(live):
     ("button", "found"),
     [
         ("Rates at this threshold", "precision"),
-        ("Tests", "Differences in cost per case"),
-        ("Validation", "Discrimination"),
+        ("Statistical tests", "Differences in cost per case"),
+        ("Validation report", "Discrimination"),
     ],
 )
 def test_what_takes_long_is_told_when_it_is_asked_for(live, button, found):
@@ -185,8 +185,8 @@ def test_what_takes_long_is_told_when_it_is_asked_for(live, button, found):
 
 def test_the_band_that_is_asked_for_is_drawn(live):
     before = live.save_chart("roc", "SVG").read_text(encoding="utf-8").count("<path")
-    live.page.click("#demand button:text-is('Band of the curve')")
-    live.until(lambda: "95% for the whole curve" in live.status())
+    live.page.click("#demand button:text-is('Confidence band')")
+    live.until(lambda: "95% confidence band for the whole ROC curve" in live.status())
     assert live.settle().save_chart("roc", "SVG").read_text(encoding="utf-8").count("<path") == before + 1
 
 
@@ -219,9 +219,9 @@ def test_the_whole_workbench_by_keyboard_alone(live):
         "Threshold",
         "Hulls",
         "95% band",
-        "Band of the curve",
+        "Confidence band",
         "Save list",
-        "Tests",
+        "Statistical tests",
     ):
         assert any(wanted in name for name in names), wanted
     live.page.focus("#demand button:text-is('Rates at this threshold')")
@@ -249,7 +249,7 @@ def test_it_says_when_the_server_has_ended(chromium):
         page = Live(context.new_page(), serving).open()
     page.page.fill("#where", "age > 30")
     page.page.press("#where", "Enter")
-    page.until(lambda: "The workbench has ended" in page.page.text_content("#where-said"))
+    page.until(lambda: "The workbench has stopped" in page.page.text_content("#where-said"))
     context.close()
 
 
@@ -268,7 +268,7 @@ def test_files_are_compared_beside_each_other(chromium):
 def test_axe_reports_nothing(chromium, serving):
     context = chromium.new_context(bypass_csp=True)
     page = Live(context.new_page(), serving).open()
-    page.page.click("#demand button:text-is('Tests')")
+    page.page.click("#demand button:text-is('Statistical tests')")
     page.until(lambda: "Differences" in page.page.text_content("#demand .found"))
     page.page.add_script_tag(path=AXE)
     found = page.page.evaluate("async () => (await axe.run()).violations")

@@ -2,12 +2,12 @@
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
-import { become, button, card, download, dress, h, s, scroller, setText, table } from "../dom";
+import { become, button, card, download, dress, h, menu, s, scroller, setText, table } from "../dom";
 import { number } from "../format";
 import { palette } from "../palette";
 import { axesAsSvg, marksAsSvg, paint, seriesAsSvg } from "./draw";
 import { type Cell, csvOf, fileName, FONT, pngOf, svgFile } from "./export";
-import { moving, pause, schedule, stir } from "./frames";
+import { moving, pause, schedule, markChange } from "./scheduling";
 import { directLabels } from "./labels";
 import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene, type Size } from "./scene";
 import { follow, inSight, printing } from "./visible";
@@ -57,7 +57,7 @@ export function chart(options: ChartOptions): HTMLElement {
   new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 15;
-    stir();
+    markChange();
     size.value = { width: Math.round(width / unit), height: Math.round(height / unit), unit };
   }).observe(plot);
 
@@ -111,40 +111,29 @@ export function chart(options: ChartOptions): HTMLElement {
   effect(() => setText(title, options.title()));
   follow(visible, () => setText(text, options.describe()));
 
-  if (options.handle) plot.append(handle(options.handle, frame, size, awake, margin));
-  if (options.drag) drag(plot, options.drag, () => frame.peek(), size, margin);
+  if (options.handle) plot.append(handle(options.handle, { frame, size, awake }));
+  if (options.drag) drag(plot, options.drag, { frame, size, awake });
 
   const asSvg = (): string => {
     const layers = [axes, labels, marks].map((layer) => layer.cloneNode(true) as SVGElement);
     return svgFile(options.title(), size.peek(), palette.peek(), [seriesAsSvg(scene.peek(), frame.peek(), palette.peek()), ...layers]);
   };
   const file = (suffix: string): string => `${fileName(options.title())}.${suffix}`;
-  const exports = h(
-    "details",
-    { class: "menu" },
-    h("summary", { "aria-label": "Save this chart" }, "Save"),
-    h(
-      "div",
-      {},
-      button("SVG", () => download(file("svg"), asSvg(), "image/svg+xml")),
-      button("PNG", () => void pngOf(asSvg(), size.peek()).then((blob) => download(file("png"), blob))),
-      button("CSV", () => {
-        const { columns, rows } = options.data();
-        download(file("csv"), csvOf(columns, rows));
-      }),
-    ),
+  const saved = h(
+    "div",
+    {},
+    button("SVG", () => download(file("svg"), asSvg(), "image/svg+xml")),
+    button("PNG", () => void pngOf(asSvg(), size.peek()).then((blob) => download(file("png"), blob))),
+    button("CSV", () => {
+      const { columns, rows } = options.data();
+      download(file("csv"), csvOf(columns, rows));
+    }),
   );
-  const close = (): void => {
+  const exports = menu("", h("summary", { "aria-label": "Save this chart" }, "Save"), saved);
+  exports.addEventListener("click", (event) => {
+    if (!(event.target instanceof HTMLButtonElement)) return;
     exports.open = false;
     exports.querySelector("summary")?.focus();
-  };
-  exports.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !exports.open) return;
-    event.stopPropagation();
-    close();
-  });
-  exports.addEventListener("click", (event) => {
-    if (event.target instanceof HTMLButtonElement) close();
   });
   exports.addEventListener("focusout", (event) => {
     if (!exports.contains(event.relatedTarget as Node | null)) exports.open = false;
@@ -153,13 +142,10 @@ export function chart(options: ChartOptions): HTMLElement {
   return card(options.id, options.className ?? "", title, [...(options.tools ?? []), exports], plot, text, dataTable(options));
 }
 
-function handle(
-  options: Handle,
-  frame: ReadonlySignal<Frame>,
-  size: ReadonlySignal<Size>,
-  awake: ReadonlySignal<boolean>,
-  margin: Margin,
-): HTMLElement {
+/** Where a chart is on its card. */
+interface Layout { readonly frame: ReadonlySignal<Frame>; readonly size: ReadonlySignal<Size>; readonly awake: ReadonlySignal<boolean> }
+
+function handle(options: Handle, { frame, size, awake }: Layout): HTMLElement {
   const knob = h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": options.label });
   const state = computed(options.state);
   const say = (): void => {
@@ -172,8 +158,9 @@ function handle(
   });
   const place = (): void => {
     const { at } = state.peek();
+    const { x: across, y: up, left, top } = frame.peek();
     const { unit } = size.peek();
-    const [x, y] = [unit * (frame.peek().x(at[0]) + margin.left), unit * (frame.peek().y(at[1]) + margin.top)];
+    const [x, y] = [unit * (across(at[0]) + left), unit * (up(at[1]) + top)];
     const inside = Number.isFinite(x) && Number.isFinite(y);
     knob.hidden = !inside;
     if (inside) knob.style.transform = `translate(${x}px, ${y}px)`;
@@ -187,21 +174,13 @@ function handle(
   return knob;
 }
 
-function drag(
-  plot: HTMLElement,
-  to: NonNullable<ChartOptions["drag"]>,
-  frame: () => Frame,
-  size: { value: Size },
-  margin: Margin,
-): void {
+function drag(plot: HTMLElement, to: NonNullable<ChartOptions["drag"]>, { frame, size }: Layout): void {
   plot.classList.add("draggable");
   const move = (event: PointerEvent, start: boolean): void => {
     const box = plot.getBoundingClientRect();
-    const { x, y } = frame();
-    const { unit } = size.value;
-    const left = (event.clientX - box.left) / unit - margin.left;
-    const top = (event.clientY - box.top) / unit - margin.top;
-    const at: Point = [x.invert(left), y.invert(top)];
+    const { x, y, left, top } = frame.peek();
+    const { unit } = size.peek();
+    const at: Point = [x.invert((event.clientX - box.left) / unit - left), y.invert((event.clientY - box.top) / unit - top)];
     to(at, ([px, py]) => [x(px), y(py)], start);
   };
   plot.addEventListener("pointerdown", (event) => {

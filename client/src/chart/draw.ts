@@ -1,18 +1,21 @@
 /** Scenes on canvas and as SVG: the same paths, two pens. */
 
-import { line } from "d3-shape";
-
 import { s, type Sketch, sketch } from "../dom";
 import { shorten } from "../format";
 import type { Palette } from "../palette";
-import { type Column, columnsOf, type Frame, type Mark, type Scene, type Series, type Size, type Through } from "./scene";
+import { type Column, columnsOf, type Frame, type Mark, type Point, type Scene, type Series, type Size, type Through } from "./scene";
 
 type Pen = CanvasRenderingContext2D;
 
-/** Draw the path of a series: by a plain loop, as every frame of a drag has thousands of points. */
-function draw(series: Series, { straight }: Frame, pen: Pen): void {
-  const { x, y } = series.base ? outline(series, series.base) : series;
-  const [[right, across], [bottom, up]] = [straight.x, straight.y];
+interface Path {
+  moveTo(x: number, y: number): void;
+  lineTo(x: number, y: number): void;
+}
+
+/** Draw the path of columns, broken where a value is not finite: by a plain loop, as every frame of a drag has thousands of points. */
+function draw({ x, y }: { readonly x: Column; readonly y: Column }, frame: Frame, pen: Path): void {
+  const { offset: right, slope: across } = frame.x;
+  const { offset: bottom, slope: up } = frame.y;
   let down = false;
   for (let i = 0; i < x.length; i++) {
     const left = right + across * x[i]!;
@@ -29,42 +32,32 @@ function draw(series: Series, { straight }: Frame, pen: Pen): void {
 const shapes = new WeakMap<Column, Path2D>();
 
 /** The path of columns that are drawn through something: walked once, and turned by the browser at every step of a drag. */
-function turned(series: Series, { a, b, c, d, f }: Through, { straight }: Frame): Path2D {
+function turned(series: Series, { a, b, c, d, f }: Through, frame: Frame): Path2D {
   let shape = shapes.get(series.x);
   if (!shape) {
     shape = new Path2D();
     for (let i = 0; i < series.x.length; i++) shape.lineTo(series.x[i]!, series.y[i]!);
     shapes.set(series.x, shape);
   }
-  const [[right, across], [bottom, up]] = [straight.x, straight.y];
+  const { offset: right, slope: across } = frame.x;
+  const { offset: bottom, slope: up } = frame.y;
   const path = new Path2D();
   path.addPath(shape, { a: across * a, b: up * b, c: across * c, d: up * d, e: right, f: bottom + up * f });
   return path;
 }
 
-/** The same as text. */
-function pathOf(series: Series, { straight }: Frame): string | null {
-  const { x, y } = series.base ? outline(series, series.base) : columnsOf(series);
-  const [[right, across], [bottom, up]] = [straight.x, straight.y];
-  const shape = line<number>()
-    .x((i) => right + across * (x[i] ?? NaN))
-    .y((i) => bottom + up * (y[i] ?? NaN))
-    .defined((i) => Number.isFinite(x[i]) && Number.isFinite(y[i]));
-  return shape(upTo(x.length));
+/** The same path as the text of an SVG attribute, to a hundredth of a pixel. */
+function pathOf(series: Series, frame: Frame): string {
+  let text = "";
+  const write = (letter: string) => (x: number, y: number) => void (text += `${letter}${Math.round(x * 100) / 100},${Math.round(y * 100) / 100}`);
+  draw(series.base ? outline(series, series.base) : columnsOf(series), frame, { moveTo: write("M"), lineTo: write("L") });
+  return text;
 }
 
 /** The edges of an area as one line, there and back. */
 function outline({ x, y }: Series, base: Column): { x: Column; y: Column } {
   const round = (there: Column, back: Column): number[] => [...Array.from(there), ...Array.from(back).reverse()];
   return { x: round(x, x), y: round(y, base) };
-}
-
-const ranges = new Map<number, readonly number[]>();
-
-/** The numbers from 0 up to a length, made once a length. */
-function upTo(length: number): number[] {
-  if (!ranges.has(length)) ranges.set(length, Array.from({ length }, (_, i) => i));
-  return ranges.get(length) as number[];
 }
 
 export function paint(canvas: HTMLCanvasElement, size: Size, scene: Scene, frame: Frame, palette: Palette): void {
@@ -92,24 +85,19 @@ function grid(pen: Pen, frame: Frame, palette: Palette): void {
   pen.setLineDash([]);
   pen.beginPath();
   for (const [from, to] of gridLines(frame)) {
-    pen.moveTo(...from);
-    pen.lineTo(...to);
+    pen.moveTo(from[0], from[1]);
+    pen.lineTo(to[0], to[1]);
   }
   pen.stroke();
 }
 
-function gridLines(frame: Frame): [[number, number], [number, number]][] {
+type Line = readonly [from: Point, to: Point];
+
+function gridLines(frame: Frame): Line[] {
   const half = (value: number): number => Math.round(value) + 0.5;
-  return [
-    ...frame.ticks.x.map((value): [[number, number], [number, number]] => {
-      const x = half(frame.x(value));
-      return [[x, 0], [x, frame.height]];
-    }),
-    ...frame.ticks.y.map((value): [[number, number], [number, number]] => {
-      const y = half(frame.y(value));
-      return [[0, y], [frame.width, y]];
-    }),
-  ];
+  const vertical = frame.ticks.x.map((value) => half(frame.x(value))).map((x): Line => [[x, 0], [x, frame.height]]);
+  const horizontal = frame.ticks.y.map((value) => half(frame.y(value))).map((y): Line => [[0, y], [frame.width, y]]);
+  return [...vertical, ...horizontal];
 }
 
 function stroke(pen: Pen, series: Series, frame: Frame): void {
@@ -117,7 +105,7 @@ function stroke(pen: Pen, series: Series, frame: Frame): void {
   const path = series.through && turned(series, series.through, frame);
   if (!path) {
     pen.beginPath();
-    draw(series, frame, pen);
+    draw(series.base ? outline(series, series.base) : series, frame, pen);
   }
   if (series.base) {
     pen.fillStyle = series.stroke;
@@ -138,7 +126,7 @@ export function seriesAsSvg(scene: Scene, frame: Frame, palette: Palette): SVGGE
   for (const [[x1, y1], [x2, y2]] of gridLines(frame)) group.append(s("line", { x1, y1, x2, y2, stroke: palette.grid }));
   const clipped = s("svg", { width: frame.width, height: frame.height, overflow: "hidden" });
   for (const series of scene.series) {
-    const d = pathOf(series, frame) ?? "";
+    const d = pathOf(series, frame);
     const paintWith = series.base
       ? { fill: series.stroke, stroke: "none" }
       : {
@@ -179,40 +167,20 @@ export function marksAsSvg(marks: readonly Mark[], frame: Frame, palette: Palett
 }
 
 function markAsSvg(mark: Mark, frame: Frame, palette: Palette): Sketch[] {
+  const at = ([x, y]: Point): readonly [number, number] => [frame.x(x), frame.y(y)];
   switch (mark.kind) {
-    case "line":
-      return [
-        sketch("line", {
-          x1: frame.x(mark.from[0]),
-          y1: frame.y(mark.from[1]),
-          x2: frame.x(mark.to[0]),
-          y2: frame.y(mark.to[1]),
-          stroke: mark.stroke,
-          "stroke-width": mark.width ?? 1.25,
-          "stroke-dasharray": mark.dash?.join(" ") ?? null,
-          "data-role": mark.role ?? null,
-          "data-from": mark.from.join(" "),
-          "data-to": mark.to.join(" "),
-        }),
-      ];
+    case "line": {
+      const [[x1, y1], [x2, y2]] = [at(mark.from), at(mark.to)];
+      const looks = { stroke: mark.stroke, "stroke-width": mark.width ?? 1.25, "stroke-dasharray": mark.dash?.join(" ") ?? null };
+      const data = { "data-role": mark.role ?? null, "data-from": mark.from.join(" "), "data-to": mark.to.join(" ") };
+      return [sketch("line", { x1, y1, x2, y2, ...looks, ...data })];
+    }
     case "dot":
-      return [
-        sketch("circle", {
-          cx: frame.x(mark.at[0]),
-          cy: frame.y(mark.at[1]),
-          r: mark.r ?? 5,
-          fill: mark.fill,
-          stroke: mark.stroke,
-          "stroke-width": 1.5,
-          "data-role": mark.role ?? null,
-          "data-at": mark.at.join(" "),
-        }),
-      ];
     case "square": {
-      const r = mark.r ?? 4;
-      const [x, y] = [frame.x(mark.at[0]) - r, frame.y(mark.at[1]) - r];
-      const looks = { fill: mark.fill, stroke: mark.stroke, "stroke-width": 1.5, "data-role": mark.role ?? null };
-      return [sketch("rect", { x, y, width: 2 * r, height: 2 * r, ...looks, "data-at": mark.at.join(" ") })];
+      const [[cx, cy], r] = [at(mark.at), mark.r ?? 5];
+      const looks = { fill: mark.fill, stroke: mark.stroke, "stroke-width": 1.5, "data-role": mark.role ?? null, "data-at": mark.at.join(" ") };
+      if (mark.kind === "dot") return [sketch("circle", { cx, cy, r, ...looks })];
+      return [sketch("rect", { x: cx - r, y: cy - r, width: 2 * r, height: 2 * r, ...looks })];
     }
     case "whisker": {
       const [x, low, high] = [frame.x(mark.at[0]), frame.y(mark.low), frame.y(mark.high)];
@@ -220,30 +188,15 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): Sketch[] {
     }
     case "text": {
       const text = fitted(mark.text, mark.within && Math.abs(frame.x(mark.within[1]) - frame.x(mark.within[0])));
-      if (!text) return [];
-      return [
-        sketch(
-          "text",
-          {
-            x: frame.x(mark.at[0]) + (mark.dx ?? 0),
-            y: frame.y(mark.at[1]) + (mark.dy ?? 0),
-            fill: mark.fill,
-            "text-anchor": mark.anchor ?? "start",
-            "font-size": 12,
-            "font-weight": mark.bold ? 600 : 400,
-            stroke: mark.halo ?? palette.halo,
-            "stroke-width": 3,
-            "stroke-linejoin": "round",
-            "paint-order": "stroke",
-            "unicode-bidi": "plaintext",
-          },
-          text,
-        ),
-      ];
+      const [x, y] = at(mark.at);
+      const place = { x: x + (mark.dx ?? 0), y: y + (mark.dy ?? 0), "text-anchor": mark.anchor ?? "start", "unicode-bidi": "plaintext" };
+      const letters = { fill: mark.fill, "font-size": 12, "font-weight": mark.bold ? 600 : 400 };
+      const halo = { stroke: mark.halo ?? palette.halo, "stroke-width": 3, "stroke-linejoin": "round", "paint-order": "stroke" };
+      const full = mark.full ?? mark.text;
+      return text ? [sketch("text", { ...place, ...letters, ...halo }, ...(text === full ? [] : [sketch("title", {}, full)]), text)] : [];
     }
     case "box": {
-      const [x0, x1] = [frame.x(mark.from[0]), frame.x(mark.to[0])];
-      const [y0, y1] = [frame.y(mark.from[1]), frame.y(mark.to[1])];
+      const [[x0, y0], [x1, y1]] = [at(mark.from), at(mark.to)];
       const place = { x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) };
       return [sketch("rect", { ...place, fill: mark.fill, opacity: mark.alpha ?? 1, "data-role": mark.role ?? null })];
     }

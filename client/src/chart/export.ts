@@ -6,12 +6,7 @@ import type { Palette } from "../palette";
 export const FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif';
 
 /** A whole SVG file: background, name, and the layers given. */
-export function svgFile(
-  title: string,
-  size: { width: number; height: number },
-  palette: Palette,
-  layers: readonly SVGElement[],
-): string {
+export function svgFile(title: string, size: { width: number; height: number }, palette: Palette, layers: readonly SVGElement[]): string {
   const { width, height } = size;
   const root = s(
     "svg",

@@ -1,47 +1,39 @@
 /** Names written beside their lines, where they hide least. */
 
 import { shorten } from "../format";
-import { columnsOf, type Frame, type Mark, type Scene, type Series } from "./scene";
+import { columnsOf, type Frame, type Mark, type Point, type Scene, type Series } from "./scene";
 
 const HEIGHT = 14;
 const PLACES = 24;
 const LONGEST = 22;
 /** Pixels between the points that stand for a line. */
 const STEP = 4;
-const MOST = 8;
+/** Names in one chart, as many as models can be told apart. */
+const MOST = 20;
+/** A name farther than this from its line, in pixels, has a leader line. */
+const AWAY = 12;
 
-interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
+interface Box { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number }
 
-interface Dot {
-  readonly x: number;
-  readonly y: number;
-}
+interface Dot { readonly x: number; readonly y: number }
 
 /** One label a named series, none where there is no free place. */
-export function directLabels(
-  scene: Scene,
-  shown: readonly Mark[],
-  frame: Frame,
-  measure: (text: string) => number,
-): Mark[] {
+export function directLabels(scene: Scene, shown: readonly Mark[], frame: Frame, measure: (text: string) => number): Mark[] {
   const lines = scene.series.filter(({ name, base, alpha, dash }) => name || !(base || alpha || dash)); // what is faint or dashed may be written upon
   const dots = lines.map((series) => ({ series, dots: sample(series, frame) }));
   const hiddenBy = crowd([...dots.flatMap((line) => line.dots), ...shown.flatMap((mark) => around(mark, frame))], frame);
   const taken: Box[] = [];
   const marks: Mark[] = [];
   for (const { series, dots: own } of dots.reverse()) {
-    if (!series.name || marks.length >= MOST) continue;
+    if (!series.name || taken.length >= MOST) continue;
     const text = shorten(series.name, LONGEST);
     const best = bestPlace(own, measure(text) + 2, frame, taken, hiddenBy);
     if (!best) continue;
-    taken.push(best);
-    const at = [frame.x.invert(best.left + 1), frame.y.invert(best.bottom - 3)] as const;
-    marks.push({ kind: "text", at, text, fill: series.stroke, bold: true });
+    const { box, dot } = best;
+    taken.push(box);
+    const at = (x: number, y: number): Point => [frame.x.invert(x), frame.y.invert(y)];
+    if (box.left - dot.x > AWAY) marks.push({ kind: "line", from: at(dot.x, dot.y), to: at(box.left - 2, box.top + HEIGHT / 2), stroke: series.stroke, width: 1, role: "leader" });
+    marks.push({ kind: "text", at: at(box.left + 1, box.bottom - 3), text, full: series.name, fill: series.stroke, bold: true });
   }
   return marks;
 }
@@ -50,10 +42,7 @@ export function directLabels(
 function around(mark: Mark, frame: Frame): Dot[] {
   if (mark.kind === "line") {
     const inside = (y: number): number => Math.min(frame.height, Math.max(0, frame.y(y)));
-    return between(
-      { x: frame.x(mark.from[0]), y: inside(mark.from[1]) },
-      { x: frame.x(mark.to[0]), y: inside(mark.to[1]) },
-    );
+    return between({ x: frame.x(mark.from[0]), y: inside(mark.from[1]) }, { x: frame.x(mark.to[0]), y: inside(mark.to[1]) });
   }
   if (mark.kind !== "dot" && mark.kind !== "square") return [];
   const [x, y] = [frame.x(mark.at[0]), frame.y(mark.at[1])];
@@ -61,13 +50,12 @@ function around(mark: Mark, frame: Frame): Dot[] {
 }
 
 /** Points along a line about a step apart; of the thousands that a curve has, those nearer to the last one are passed by. */
-function sample(series: Series, { straight }: Frame): Dot[] {
+function sample(series: Series, frame: Frame): Dot[] {
   const dots: Dot[] = [];
   let last: Dot | null = null;
   const { x, y } = columnsOf(series);
-  const [[right, across], [bottom, up]] = [straight.x, straight.y];
   for (let i = 0; i < x.length; i++) {
-    const [left, top] = [right + across * x[i]!, bottom + up * y[i]!];
+    const [left, top] = [frame.x(x[i]!), frame.y(y[i]!)];
     if (!Number.isFinite(left + top) || (last && Math.abs(left - last.x) + Math.abs(top - last.y) < STEP)) continue;
     const next = { x: left, y: top };
     dots.push(...between(last ?? next, next));
@@ -83,14 +71,8 @@ function between(from: Dot, to: Dot): Dot[] {
   return Array.from({ length: steps }, (_, i) => at((i + 1) / steps));
 }
 
-function bestPlace(
-  own: readonly Dot[],
-  width: number,
-  frame: Frame,
-  taken: readonly Box[],
-  hiddenBy: (box: Box) => number,
-): Box | null {
-  let best: Box | null = null;
+function bestPlace(own: readonly Dot[], width: number, frame: Frame, taken: readonly Box[], hiddenBy: (box: Box) => number): { box: Box; dot: Dot } | null {
+  let best: { box: Box; dot: Dot } | null = null;
   let least = Infinity;
   for (let place = 3; place < PLACES - 2; place++) {
     const dot = own[Math.floor((place / PLACES) * own.length)];
@@ -99,22 +81,16 @@ function bestPlace(
       if (box.left < 2 || box.top < 2 || box.right > frame.width - 2 || box.bottom > frame.height - 2) continue;
       if (taken.some((other) => overlap(box, other))) continue;
       const score = hiddenBy(box) + Math.abs(place / PLACES - 0.45) * 2 + Math.max(0, far - 3) * 2;
-      if (score < least) [best, least] = [box, score];
+      if (score < least) [best, least] = [{ box, dot }, score];
     }
   }
   return least < 8 ? best : null;
 }
 
 function boxesAround({ x, y }: Dot, width: number): Box[] {
-  const gap = 6;
-  return [
-    { left: x + gap, top: y + 3, right: x + gap + width, bottom: y + 3 + HEIGHT },
-    { left: x - gap - width, top: y - 3 - HEIGHT, right: x - gap, bottom: y - 3 },
-    { left: x + gap, top: y - 3 - HEIGHT, right: x + gap + width, bottom: y - 3 },
-    { left: x - gap - width, top: y + 3, right: x - gap, bottom: y + 3 + HEIGHT },
-    { left: x + 3 * gap, top: y + gap, right: x + 3 * gap + width, bottom: y + gap + HEIGHT },
-    { left: x + 5 * gap, top: y + 3 * gap, right: x + 5 * gap + width, bottom: y + 3 * gap + HEIGHT },
-  ];
+  const [right, left, below, above] = [x + 6, x - 6 - width, y + 3, y - 3 - HEIGHT];
+  const corners = [[right, below], [left, above], [right, above], [left, below], [x + 18, y + 6], [x + 30, y + 18], [x + 44, y + 34]] as const;
+  return corners.map(([at, top]) => ({ left: at, top, right: at + width, bottom: top + HEIGHT }));
 }
 
 const overlap = (a: Box, b: Box): boolean =>

@@ -1,7 +1,5 @@
 /** What a chart shows, in the units of its data: no pixels here. */
 
-import { scaleLinear, type ScaleLinear } from "d3-scale";
-
 export type Column = ArrayLike<number>;
 export type Point = readonly [x: number, y: number];
 
@@ -30,13 +28,7 @@ export interface Series {
 }
 
 /** A point (x, y) is drawn at (a·x + c·y, b·x + d·y + f): one curve is many, in other units. */
-export interface Through {
-  readonly a: number;
-  readonly b: number;
-  readonly c: number;
-  readonly d: number;
-  readonly f: number;
-}
+export interface Through { readonly a: number; readonly b: number; readonly c: number; readonly d: number; readonly f: number }
 
 /** The columns of a series as they are drawn. */
 export function columnsOf({ x, y, through }: Series): { readonly x: Column; readonly y: Column } {
@@ -46,11 +38,7 @@ export function columnsOf({ x, y, through }: Series): { readonly x: Column; read
   return { x: turn(a, c, 0), y: turn(b, d, f) };
 }
 
-export interface Scene {
-  readonly x: Axis;
-  readonly y: Axis;
-  readonly series: readonly Series[];
-}
+export interface Scene { readonly x: Axis; readonly y: Axis; readonly series: readonly Series[] }
 
 export type Mark =
   | { kind: "line"; from: Point; to: Point; stroke: string; dash?: readonly number[]; width?: number; role?: string }
@@ -60,6 +48,8 @@ export type Mark =
       kind: "text";
       at: Point;
       text: string;
+      /** The whole name where the text is shortened: its tooltip. */
+      full?: string;
       fill: string;
       anchor?: "start" | "middle" | "end";
       dx?: number;
@@ -73,61 +63,61 @@ export type Mark =
   | { kind: "box"; from: Point; to: Point; fill: string; alpha?: number; role?: string };
 
 /** Width and height in units, of so many pixels each: letters and lines grow with the text of the page. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-  readonly unit: number;
+export interface Size { readonly width: number; readonly height: number; readonly unit: number }
+
+export interface Margin { readonly left: number; readonly right: number; readonly top: number; readonly bottom: number }
+
+/** A linear scale from data to pixels: offset + slope · value. */
+export interface Scale {
+  (value: number): number;
+  readonly invert: (pixel: number) => number;
+  readonly offset: number;
+  readonly slope: number;
 }
 
-export interface Margin {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
+function linearScale([from, to]: readonly [number, number], start: number, end: number): Scale {
+  const slope = (end - start) / (to - from);
+  const offset = start - from * slope;
+  return Object.assign((value: number) => offset + slope * value, { invert: (pixel: number) => (pixel - offset) / slope, offset, slope });
 }
 
-export type Scale = ScaleLinear<number, number>;
-
-/** The two scales of a scene and the rectangle between its axes, in pixels. */
-export interface Frame {
+/** The two scales of a scene, the rectangle between its axes in pixels, and the values that have a tick. */
+export interface Frame extends Pick<Margin, "left" | "top"> {
   readonly x: Scale;
   readonly y: Scale;
-  readonly left: number;
-  readonly top: number;
   readonly width: number;
   readonly height: number;
-  /** The values that are marked. */
   readonly ticks: { readonly x: readonly number[]; readonly y: readonly number[] };
-  /** The scales as sums and products, where 0 comes to lie and how far apart wholes: a drag draws thousands of points. */
-  readonly straight: { readonly x: readonly [number, number]; readonly y: readonly [number, number] };
 }
 
-export function makeFrame(scene: Scene, size: Size, margin: Margin): Frame {
-  const width = Math.max(10, size.width - margin.left - margin.right);
-  const height = Math.max(10, size.height - margin.top - margin.bottom);
-  const x = scaleLinear(scene.x.domain, [0, width]);
-  const y = scaleLinear(scene.y.domain, [height, 0]);
-  return {
-    x,
-    y,
-    ticks: { x: ticksOf(scene.x, x, width), y: ticksOf(scene.y, y, height) },
-    straight: { x: straight(scene.x.domain, 0, width), y: straight(scene.y.domain, height, 0) },
-    left: margin.left,
-    top: margin.top,
-    width,
-    height,
-  };
+export function makeFrame(scene: Scene, size: Size, { left, right, top, bottom }: Margin): Frame {
+  const width = Math.max(10, size.width - left - right);
+  const height = Math.max(10, size.height - top - bottom);
+  const x = linearScale(scene.x.domain, 0, width);
+  const y = linearScale(scene.y.domain, height, 0);
+  return { x, y, ticks: { x: ticksOf(scene.x, width), y: ticksOf(scene.y, height) }, left, top, width, height };
 }
 
-function straight([from, to]: readonly [number, number], start: number, end: number): [number, number] {
-  const slope = (end - start) / (to - from);
-  return [start - from * slope, slope];
+/** Pixels per tick: fewer and the labels of an axis touch. */
+const TICK_ROOM = 62;
+
+function ticksOf({ ticks, domain, powers }: Axis, room: number): readonly number[] {
+  if (ticks) return ticks;
+  const found = roundNumbers(domain, Math.max(2, Math.floor(room / TICK_ROOM)));
+  return powers ? found.filter(Number.isInteger) : found;
 }
 
-function ticksOf(axis: Axis, scale: Scale, room: number): readonly number[] {
-  if (axis.ticks) return axis.ticks;
-  const ticks = scale.ticks(Math.max(2, Math.floor(room / 62)));
-  return axis.powers ? ticks.filter(Number.isInteger) : ticks;
+/** About `count` multiples of 1, 2 or 5 times a power of ten: of these steps the one nearest in ratio to an even split. */
+export function roundNumbers([from, to]: readonly [number, number], count: number): number[] {
+  const step = (to - from) / count;
+  const power = Math.floor(Math.log10(step));
+  const rest = step / 10 ** power;
+  const factor = rest >= Math.sqrt(50) ? 10 : rest >= Math.sqrt(10) ? 5 : rest >= Math.SQRT2 ? 2 : 1;
+  const whole = 10 ** Math.abs(power); // divided by where steps are below 1, so that 3 steps of 0.1 are 0.3
+  const multiple = (i: number): number => (power < 0 ? (i * factor) / whole : i * factor * whole);
+  const first = Math.ceil(from / multiple(1) - 1e-9);
+  const last = Math.floor(to / multiple(1) + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => multiple(first + i));
 }
 
 /** The straight line of a slope through a point, cut to a rectangle; slope infinity is vertical. */

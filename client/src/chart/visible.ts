@@ -2,7 +2,7 @@
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
-import { pause, schedule } from "./frames";
+import { pause, schedule } from "./scheduling";
 
 export const printing = signal(false);
 addEventListener("beforeprint", () => (printing.value = true));

@@ -1,34 +1,33 @@
-/** How often an event happened that was predicted with some probability. */
+/** The calibration plot: observed share of positives against predicted probability. */
 
 import { effect } from "@preact/signals-core";
 
 import { chart } from "../chart/chart";
 import type { Mark, Series } from "../chart/scene";
 import type { Model, Smooth } from "../data";
-import { choices } from "../dom";
-import { fixed, tick } from "../format";
+import { fixed, LONGEST_NAME, shorten, tick } from "../format";
+import { choices } from "../inputs";
 import { palette } from "../palette";
-import type { State } from "../state";
+import type { State } from "../state/state";
 import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, UNIT } from "./shared";
 
 /** How much of the height the rug takes at most, above and below. */
 const RUG = 0.12;
 
 export function calibrationChart(state: State): HTMLElement {
-  const view = choices("View", [["bins", "Bins"], ["smooth", "LOESS"], ["pav", "PAV"]] as const, (value) => (state.calibrationView.value = value));
+  const view = choices("View", [["bins", "Bins"], ["smooth", "LOESS"], ["pav", "PAV"]], state.views.calibration);
   const band = bandChoice(state);
   effect(() => {
-    view.show(state.calibrationView.value);
-    band.hidden = state.calibrationView.value !== "smooth" || !state.model.value.calibration?.smooth?.low;
+    band.hidden = state.views.calibration.value !== "smooth" || !state.selection.model.value.calibration?.smooth?.low;
   });
   return chart({
     id: "calibration",
     title: () => "Calibration",
-    tools: [...foldsChoice(state), band, view.element],
+    tools: [...foldsChoice(state), band, view],
     describe: () => describe(state),
     scene: () => ({
       x: { label: "Predicted probability", domain: UNIT, format: tick },
-      y: { label: "Share of positives", domain: UNIT, format: tick },
+      y: { label: "Observed share of positives", domain: UNIT, format: tick },
       series: [
         ...rug(state),
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
@@ -39,16 +38,13 @@ export function calibrationChart(state: State): HTMLElement {
     }),
     marks: () => [...thresholdRule(state), ...binMarks(state)],
     data: () => {
-      const smooth = state.model.value.calibration?.smooth;
-      if (state.calibrationView.value === "smooth" && smooth) {
+      const smooth = state.selection.model.value.calibration?.smooth;
+      if (state.views.calibration.value === "smooth" && smooth) {
         const { low, high, y } = smooth;
         return { columns: ["score", "share_positive", "low", "high"], rows: along(smooth).map((x, i) => [x, y[i] ?? null, low?.[i] ?? null, high?.[i] ?? null]) };
       }
-      const bins = state.model.value.calibration?.bins ?? [];
-      return {
-        columns: ["mean_score", "share_positive", "low", "high", "n"],
-        rows: bins.map((bin) => [bin.x, bin.y, bin.low, bin.high, bin.n]),
-      };
+      const bins = state.selection.model.value.calibration?.bins ?? [];
+      return { columns: ["mean_score", "share_positive", "low", "high", "n"], rows: bins.map((bin) => [bin.x, bin.y, bin.low, bin.high, bin.n]) };
     },
   });
 }
@@ -58,7 +54,7 @@ function lines(state: State): Series[] {
 }
 
 function columnsOf(state: State, model: Model): { x: readonly number[]; y: readonly number[] } | null {
-  const kind = state.calibrationView.value;
+  const kind = state.views.calibration.value;
   if (!model.calibration) return null;
   if (kind === "bins") {
     const bins = model.calibration.bins;
@@ -70,7 +66,7 @@ function columnsOf(state: State, model: Model): { x: readonly number[]; y: reado
 
 /** The current model in each fold, drawn as it is over all. */
 function foldLines(state: State): Series[] {
-  const stroke = colourOf(state, state.model.value.index);
+  const stroke = colourOf(state, state.selection.model.value.index);
   return foldsOfModel(state).flatMap((model): Series[] => {
     const line = columnsOf(state, model);
     return line ? [{ ...line, stroke, width: 1, alpha: 0.35 }] : [];
@@ -84,9 +80,9 @@ function along({ x: [first, last], y }: Smooth): number[] {
 
 /** Where the smooth curve of the current model would lie if labels were drawn again. */
 function bandOf(state: State): Series[] {
-  const smooth = state.model.value.calibration?.smooth;
-  if (!state.band.value || state.calibrationView.value !== "smooth" || !smooth?.low || !smooth.high) return [];
-  return [{ x: along(smooth), y: smooth.high, base: smooth.low, stroke: colourOf(state, state.model.value.index), alpha: 0.18 }];
+  const smooth = state.selection.model.value.calibration?.smooth;
+  if (!state.views.band.value || state.views.calibration.value !== "smooth" || !smooth?.low || !smooth.high) return [];
+  return [{ x: along(smooth), y: smooth.high, base: smooth.low, stroke: colourOf(state, state.selection.model.value.index), alpha: 0.18 }];
 }
 
 /** Pooling adjacent violators is the ROC hull: each of its segments is a block of one share of positives. */
@@ -107,7 +103,7 @@ function pav({ levels }: Model): { x: number[]; y: number[] } {
 
 /** Cases of each class by score: positives from above, negatives from below. */
 function rug(state: State): Series[] {
-  const { calibration } = state.model.value;
+  const { calibration } = state.selection.model.value;
   if (!calibration) return [];
   const { pos, neg } = calibration.rug;
   const edges = pos.flatMap((_, i) => [i / pos.length, (i + 1) / pos.length]);
@@ -123,8 +119,8 @@ function rug(state: State): Series[] {
 }
 
 function binMarks(state: State): Mark[] {
-  const { calibration, index } = state.model.value;
-  if (!calibration || state.calibrationView.value !== "bins") return [];
+  const { calibration, index } = state.selection.model.value;
+  if (!calibration || state.views.calibration.value !== "bins") return [];
   const stroke = colourOf(state, index);
   return calibration.bins.flatMap((bin): Mark[] => {
     if (!Number.isFinite(bin.y)) return [];
@@ -134,21 +130,16 @@ function binMarks(state: State): Mark[] {
 }
 
 function thresholdRule(state: State): Mark[] {
-  const threshold = state.model.value.levels.threshold[state.current.value.level] ?? Infinity;
-  if (!Number.isFinite(threshold) || !state.model.value.calibration) return [];
+  const threshold = state.selection.model.value.levels.threshold[state.selection.current.value.level] ?? Infinity;
+  if (!Number.isFinite(threshold) || !state.selection.model.value.calibration) return [];
   return [{ kind: "line", from: [threshold, 0], to: [threshold, 1], stroke: palette.value.quiet, width: 1, dash: [2, 3], role: "threshold" }];
 }
 
 function describe(state: State): string {
-  const { calibration, name } = state.model.value;
-  if (!calibration) return `The scores of ${name} are not probabilities, so there is no calibration plot.`;
+  const { calibration, name } = state.selection.model.value;
+  if (!calibration) return `No calibration plot: the scores of ${shorten(name, LONGEST_NAME)} are not probabilities.`;
   const { brier, slope, intercept, ece } = calibration.numbers;
-  const said = [
-    ["Brier score", brier, 4],
-    ["slope", slope, 2],
-    ["intercept", intercept, 2],
-    ["ECE", ece, 3],
-  ] as const;
+  const said = [["Brier score", brier, 4], ["slope", slope, 2], ["intercept", intercept, 2], ["ECE", ece, 3]] as const;
   const numbers = said.filter(([, value]) => value !== null && value !== undefined).map(([word, value, digits]) => `${word} ${fixed(value, digits)}`);
-  return `${[name, ...numbers].join(", ")}. Grey: cases by score, positives above, negatives below.`;
+  return `${[shorten(name, LONGEST_NAME), ...numbers].join(", ")}. Grey: distribution of the scores, positives at the top, negatives at the bottom.`;
 }

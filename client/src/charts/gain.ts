@@ -1,43 +1,43 @@
 /** Gain, lift and precision–recall: what is found among the cases with the highest scores. */
 
-import { effect } from "@preact/signals-core";
-
 import { chart } from "../chart/chart";
 import { across, type Column, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
-import { choices } from "../dom";
 import { number, percent, tick } from "../format";
+import { choices } from "../inputs";
 import { probabilityThreshold } from "../math/context";
 import { nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
-import { type GainView, setLevel, type State } from "../state";
+import { setLevel, type State } from "../state/state";
+import type { GainView } from "../state/views";
 import { highest, modelLines, pointMarks, thresholdHandle, throughRates, UNIT } from "./shared";
 
-const NAMES: Record<GainView, string> = { gain: "Gain curve", count: "Lift chart in counts", lift: "Lift curve", pr: "Precision–recall curve" };
-const COLUMNS: Record<GainView, string[]> = {
-  gain: ["depth", "tpr", "threshold"],
-  count: ["depth", "tp", "threshold"],
-  lift: ["depth", "lift", "threshold"],
-  pr: ["recall", "precision", "threshold"],
+interface View { readonly title: string; readonly x: string; readonly y: string; readonly columns: readonly string[] }
+
+const SHARE = "Share predicted positive";
+const VIEWS: Record<GainView, View> = {
+  gain: { title: "Gain curve", x: SHARE, y: "Share of positives found", columns: ["depth", "tpr", "threshold"] },
+  count: { title: "Lift chart in counts", x: SHARE, y: "Number of positives found", columns: ["depth", "tp", "threshold"] },
+  lift: { title: "Lift curve", x: SHARE, y: "Lift", columns: ["depth", "lift", "threshold"] },
+  pr: { title: "Precision–recall curve", x: "Recall (true positive rate)", y: "Precision", columns: ["recall", "precision", "threshold"] },
 };
 
 export function gainChart(state: State): HTMLElement {
-  const view = choices("View", [["gain", "Gain"], ["count", "Counts"], ["lift", "Lift"], ["pr", "PR"]] as const, (value) => (state.gainView.value = value));
-  effect(() => view.show(state.gainView.value));
+  const view = choices("View", [["gain", "Gain"], ["count", "Counts"], ["lift", "Lift"], ["pr", "PR"]], state.views.gain);
   const at = (model: Model, level: number): Point => place(state, model, level);
-  const current = (): Point => at(state.model.value, state.current.value.level);
+  const current = (): Point => at(state.selection.model.value, state.selection.current.value.level);
   return chart({
     id: "gain",
-    title: () => NAMES[state.gainView.value],
-    tools: [view.element],
+    title: () => VIEWS[state.views.gain.value].title,
+    tools: [view],
     describe: () => {
-      const { depth, tpr, lift, precision } = state.rates.value;
-      return `Among the ${percent(depth)} with the highest scores: ${percent(tpr)} of all positives, precision ${percent(precision)}, lift ${number(lift)}.`;
+      const { depth, tpr, lift, precision } = state.selection.rates.value;
+      return `The ${percent(depth)} of cases with the highest scores contain ${percent(tpr)} of all positives. Precision ${percent(precision)}, lift ${number(lift)}.`;
     },
     scene: () => {
       const { axis } = palette.value;
-      const kind = state.gainView.value;
-      const share = state.share.value;
+      const kind = state.views.gain.value;
+      const share = state.selection.prevalence.value;
       const base = {
         gain: { x: [0, share, 1], y: [0, 1, 1] },
         count: { x: [0, share, 1], y: [0, positives(state), positives(state)] },
@@ -47,8 +47,8 @@ export function gainChart(state: State): HTMLElement {
       const series = modelLines(state, (model) => drawn(state, model));
       const top = kind === "count" ? positives(state) : kind === "lift" ? Math.max(1.5, ...series.map((line) => highest(line.y))) * 1.05 : 1;
       return {
-        x: { label: kind === "pr" ? "Recall (true positive rate)" : "Share predicted positive", domain: UNIT, format: tick },
-        y: { label: { gain: "Share of positives found", count: "Positives found", lift: "Lift", pr: "Precision" }[kind], domain: [0, top], format: tick },
+        x: { label: VIEWS[kind].x, domain: UNIT, format: tick },
+        y: { label: VIEWS[kind].y, domain: [0, top], format: tick },
         series: [
           ...(kind === "gain" || kind === "count" ? [{ x: [0, 1], y: [0, top], stroke: axis, width: 1, dash: [2, 3] }] : []),
           ...(kind === "count" ? [hullOf(state)] : []),
@@ -64,16 +64,13 @@ export function gainChart(state: State): HTMLElement {
       return [...isoMarks(state, [x, y]), rule, ...pointMarks(state, at)];
     },
     data: () => {
-      const model = state.model.value;
+      const model = state.selection.model.value;
       const { x, y } = columnsOf(state, model);
-      return {
-        columns: COLUMNS[state.gainView.value],
-        rows: Array.from(x, (value, i) => [value, y[i] ?? NaN, model.levels.threshold[i] ?? 0]),
-      };
+      return { columns: VIEWS[state.views.gain.value].columns, rows: Array.from(x, (value, i) => [value, y[i] ?? NaN, model.levels.threshold[i] ?? 0]) };
     },
     handle: thresholdHandle(state, "gain curve", current),
     drag: ([x]) => {
-      const model = state.model.value;
+      const model = state.selection.model.value;
       const column = columnsOf(state, model).x;
       setLevel(state, model, nearest((i) => column[i] ?? 0, column.length, x));
     },
@@ -82,10 +79,10 @@ export function gainChart(state: State): HTMLElement {
 
 /** The curve as it is drawn: gain is the ROC curve in other units, lift and precision are not. */
 function drawn(state: State, model: Model): { x: Column; y: Column } {
-  const kind = state.gainView.value;
+  const kind = state.views.gain.value;
   if (kind === "lift" || kind === "pr") return columnsOf(state, model);
   const { levels } = model;
-  const share = state.prevalence.value ?? samplePrevalence(levels);
+  const share = state.costs.prevalence.value ?? samplePrevalence(levels);
   const found = kind === "gain" ? 1 : share * (levels.nPos + levels.nNeg);
   return throughRates(model, { a: 1 - share, b: 0, c: share, d: found, f: 0 });
 }
@@ -93,17 +90,17 @@ function drawn(state: State, model: Model): { x: Column; y: Column } {
 function place(state: State, model: Model, level: number): Point {
   const { x, y } = columnsOf(state, model, [level]);
   const found = y[0] ?? NaN;
-  return [x[0] ?? 0, Number.isFinite(found) ? found : state.gainView.value === "pr" ? 1 : 0];
+  return [x[0] ?? 0, Number.isFinite(found) ? found : state.views.gain.value === "pr" ? 1 : 0];
 }
 
 /** Columns of the view for all levels, or for those asked for: 20 models have thousands at every step of a drag. */
 function columnsOf(state: State, model: Model, which?: readonly number[]): { x: Float64Array; y: Float64Array } {
   const { tp, fp, tpr, fpr, nPos, nNeg } = model.levels;
   const n = nPos + nNeg;
-  const wanted = state.prevalence.value; // not the context, so that costs redraw nothing
+  const wanted = state.costs.prevalence.value; // not the context, so that costs redraw nothing
   const ofSample = wanted === null;
   const share = wanted ?? samplePrevalence(model.levels);
-  const kind = state.gainView.value;
+  const kind = state.views.gain.value;
   const size = (which ?? tp).length;
   const [x, y] = [new Float64Array(size), new Float64Array(size)];
   for (let k = 0; k < size; k++) {
@@ -119,22 +116,22 @@ function columnsOf(state: State, model: Model, which?: readonly number[]): { x: 
 
 /** Positives among as many cases as there are, at the share that is wanted. */
 function positives(state: State): number {
-  const { nPos, nNeg } = state.model.value.levels;
-  return state.share.value * (nPos + nNeg);
+  const { nPos, nNeg } = state.selection.model.value.levels;
+  return state.selection.prevalence.value * (nPos + nNeg);
 }
 
 /** The current model's hull, of which every line of equal cost touches a vertex. */
 function hullOf(state: State): Series {
-  const model = state.model.value;
+  const model = state.selection.model.value;
   const { x, y } = columnsOf(state, model, Array.from(model.levels.hull));
   return { x, y, stroke: palette.value.ink, alpha: 0.28, width: 4 };
 }
 
 /** In the chart in counts, the line of equal cost through a point. */
 function isoMarks(state: State, at: Point): Mark[] {
-  if (state.gainView.value !== "count") return [];
-  const { nPos, nNeg } = state.model.value.levels;
-  const slope = (nPos + nNeg) * probabilityThreshold(state.context.value);
+  if (state.views.gain.value !== "count") return [];
+  const { nPos, nNeg } = state.selection.model.value.levels;
+  const slope = (nPos + nNeg) * probabilityThreshold(state.costs.context.value);
   const [from, to] = across(at, slope, UNIT, [0, positives(state)]);
   return [{ kind: "line", from, to, stroke: palette.value.ink, dash: [6, 4], width: 1.25, role: "iso" }];
 }

@@ -2,10 +2,10 @@
 
 import { chart } from "../chart/chart";
 import type { Column, Point, Series } from "../chart/scene";
-import { number, percent, tick } from "../format";
+import { LONGEST_NAME, number, percent, shorten, tick } from "../format";
 import { levelAt, rates, type Rates, ratesAt } from "../math/levels";
 import { palette } from "../palette";
-import { setLevel, type State } from "../state";
+import { setLevel, type State } from "../state/state";
 import { thresholdHandle } from "./shared";
 
 const SHOWN: readonly (readonly [keyof Rates, string, number, readonly number[]])[] = [
@@ -18,31 +18,27 @@ const SHOWN: readonly (readonly [keyof Rates, string, number, readonly number[]]
 
 export function metricsChart(state: State): HTMLElement {
   const scores = (): [number, number] => {
-    const { threshold, size } = state.model.value.levels;
+    const { threshold, size } = state.selection.model.value.levels;
     const [low, high] = [threshold[size - 1] ?? 0, threshold[1] ?? 1];
     return high > low ? [low, high] : [low - 0.5, high + 0.5];
   };
   const current = (): Point => {
     const [low, high] = scores();
-    const threshold = state.model.value.levels.threshold[state.current.value.level] ?? high;
-    return [Math.min(high, Math.max(low, threshold)), state.rates.value.tpr];
+    const threshold = state.selection.model.value.levels.threshold[state.selection.current.value.level] ?? high;
+    return [Math.min(high, Math.max(low, threshold)), state.selection.rates.value.tpr];
   };
   return chart({
     id: "metrics",
     title: () => "Metrics by threshold",
     describe: () => {
-      const { precision, accuracy, f1, mcc, npv } = state.rates.value;
-      return `${state.model.value.name}: accuracy ${percent(accuracy)}, precision ${percent(precision)}, NPV ${percent(npv)}, F1 ${number(f1)}, MCC ${number(mcc)}.`;
+      const { precision, accuracy, f1, mcc, npv } = state.selection.rates.value;
+      return `${shorten(state.selection.model.value.name, LONGEST_NAME)}: accuracy ${percent(accuracy)}, precision ${percent(precision)}, NPV ${percent(npv)}, F1 ${number(f1)}, MCC ${number(mcc)}.`;
     },
-    scene: () => ({
-      x: { label: "Threshold on the score", domain: scores(), format: tick },
-      y: { label: "Value", domain: [0, 1], format: tick },
-      series: lines(state),
-    }),
+    scene: () => ({ x: { label: "Threshold", domain: scores(), format: tick }, y: { label: "Value", domain: [0, 1], format: tick }, series: lines(state) }),
     marks: () => {
       const [x] = current();
       const { quiet, hues, halo } = palette.value;
-      const dots = SHOWN.map(([key, , hue]) => ({ kind: "dot", at: [x, state.rates.value[key]] as const, fill: hues[hue] ?? quiet, stroke: halo, r: 3.5 }) as const);
+      const dots = SHOWN.map(([key, , hue]) => ({ kind: "dot", at: [x, state.selection.rates.value[key]] as const, fill: hues[hue] ?? quiet, stroke: halo, r: 3.5 }) as const);
       return [
         { kind: "line", from: [x, 0], to: [x, 1], stroke: quiet, width: 1, dash: [2, 3], role: "threshold" },
         ...dots.filter((dot) => Number.isFinite(dot.at[1])),
@@ -50,19 +46,19 @@ export function metricsChart(state: State): HTMLElement {
     },
     data: () => ({
       columns: ["threshold", ...SHOWN.map(([key]) => key)],
-      rows: Array.from(state.model.value.levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => metricsAt(state, i)[key])]),
+      rows: Array.from(state.selection.model.value.levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => metricsAt(state, i)[key])]),
     }),
     handle: thresholdHandle(state, "metrics", current),
-    drag: ([x]) => setLevel(state, state.model.value, Math.max(1, levelAt(state.model.value.levels, x))),
+    drag: ([x]) => setLevel(state, state.selection.model.value, Math.max(1, levelAt(state.selection.model.value.levels, x))),
   });
 }
 
 function metricsAt(state: State, level: number): Rates {
-  return rates(...ratesAt(state.model.value.levels, level), state.share.value);
+  return rates(...ratesAt(state.selection.model.value.levels, level), state.selection.prevalence.value);
 }
 
 function lines(state: State): Series[] {
-  const { levels } = state.model.value;
+  const { levels } = state.selection.model.value;
   const all = Array.from(levels.tpr, (_, i) => metricsAt(state, i)).slice(1);
   const x: Column = levels.threshold.slice(1);
   const { hues, quiet } = palette.value;

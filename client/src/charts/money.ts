@@ -1,40 +1,37 @@
 /** Profit over the share contacted, and net benefit over the threshold probability. */
 
-import { effect } from "@preact/signals-core";
-
 import { chart } from "../chart/chart";
 import type { Mark, Point, Scene, Series, Through } from "../chart/scene";
 import type { Model } from "../data";
-import { choices } from "../dom";
 import { count, number, percent, tick } from "../format";
+import { choices } from "../inputs";
 import { falseAlarmCost, missCost, probabilityThreshold } from "../math/context";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { netBenefit, perfectProfit, profit, profitOf, randomProfit } from "../math/profit";
 import { palette } from "../palette";
-import { setLevel, type State } from "../state";
+import { setLevel, type State } from "../state/state";
 import { colourOf, modelLines, pointMarks, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
 
 export function moneyChart(state: State): HTMLElement {
-  const view = choices("View", [["profit", "Profit"], ["benefit", "Net benefit"]] as const, (value) => (state.moneyView.value = value));
-  effect(() => view.show(state.moneyView.value));
-  const isProfit = (): boolean => state.moneyView.value === "profit";
+  const view = choices("View", [["profit", "Profit"], ["benefit", "Net benefit"]], state.views.money);
+  const isProfit = (): boolean => state.views.money.value === "profit";
   const current = (): Point => {
-    if (isProfit()) return profitAt(state, state.model.value, state.current.value.level);
-    const at = clampProbability(probabilityThreshold(state.context.value));
-    return [at, benefitAt(state, state.model.value, at)];
+    if (isProfit()) return profitAt(state, state.selection.model.value, state.selection.current.value.level);
+    const at = clampProbability(probabilityThreshold(state.costs.context.value));
+    return [at, benefitAt(state, state.selection.model.value, at)];
   };
   return chart({
     id: "money",
     title: () => (isProfit() ? "Profit" : "Net benefit"),
-    tools: [view.element],
+    tools: [view],
     describe: () => (isProfit() ? describeProfit(state) : describeBenefit(state)),
     scene: () => (isProfit() ? profitScene(state) : benefitScene(state)),
     marks: () => (isProfit() ? profitMarks(state, current()) : benefitMarks(state, current())),
     margin: { left: 54 },
     data: () => {
-      const model = state.model.value;
+      const model = state.selection.model.value;
       if (!isProfit()) {
         const rows = Array.from(GRID, (p) => [p, benefitAt(state, model, p), treatAll(state, p), 0]);
         return { columns: ["threshold_probability", "net_benefit", "treat_all", "treat_none"], rows };
@@ -45,7 +42,7 @@ export function moneyChart(state: State): HTMLElement {
     handle: thresholdHandle(state, "profit curve", current),
     drag: ([x]) => {
       if (!isProfit()) return setRatio(state, x / (1 - x));
-      const model = state.model.value;
+      const model = state.selection.model.value;
       const { x: depth } = profitColumns(state, model);
       setLevel(state, model, nearest((i) => depth[i] ?? 0, depth.length, x));
     },
@@ -53,19 +50,19 @@ export function moneyChart(state: State): HTMLElement {
 }
 
 function shareOf(state: State, model: Model): number {
-  return state.prevalence.value ?? samplePrevalence(model.levels); // not the context, so that costs redraw no net benefit
+  return state.costs.prevalence.value ?? samplePrevalence(model.levels); // not the context, so that costs redraw no net benefit
 }
 
 function profitAt(state: State, model: Model, level: number): Point {
   const share = shareOf(state, model);
-  const money = profit(state.context.value, state.campaign.value, share, ...ratesAt(model.levels, level));
+  const money = profit(state.costs.context.value, state.campaign.terms.value, share, ...ratesAt(model.levels, level));
   return [depthAt(model.levels, level, share), money];
 }
 
 function profitColumns(state: State, model: Model): { x: Float64Array; y: Float64Array } {
   const { tpr, fpr, size } = model.levels;
   const share = shareOf(state, model);
-  const money = profitOf(state.context.value, state.campaign.value, share);
+  const money = profitOf(state.costs.context.value, state.campaign.terms.value, share);
   const [x, y] = [new Float64Array(size), new Float64Array(size)];
   for (let i = 0; i < size; i++) {
     x[i] = share * tpr[i]! + (1 - share) * fpr[i]!;
@@ -77,33 +74,33 @@ function profitColumns(state: State, model: Model): { x: Float64Array; y: Float6
 /** Profit over depth is the ROC curve in other units. */
 function profitThrough(state: State, model: Model): Through {
   const share = shareOf(state, model);
-  const { population, fixedCost } = state.campaign.value;
-  const [gain, loss] = [missCost(state.context.value), falseAlarmCost(state.context.value)];
+  const { population, fixedCost } = state.campaign.terms.value;
+  const [gain, loss] = [missCost(state.costs.context.value), falseAlarmCost(state.costs.context.value)];
   return { a: 1 - share, b: -population * (1 - share) * loss, c: share, d: population * share * gain, f: -fixedCost };
 }
 
 /** A vertex of the hull has it, unless both errors are rewarded; then the other side of the curve has. */
 function highestProfit(state: State, model: Model): number {
   const { levels } = model;
-  const money = profitOf(state.context.value, state.campaign.value, shareOf(state, model));
+  const money = profitOf(state.costs.context.value, state.campaign.terms.value, shareOf(state, model));
   let top = -Infinity;
   const see = (level: number): void => void (top = Math.max(top, money(levels.tpr[level]!, levels.fpr[level]!)));
-  if (state.invalid.value) levels.tpr.forEach((_, level) => see(level));
+  if (state.costs.rewardsErrors.value) levels.tpr.forEach((_, level) => see(level));
   else levels.hull.forEach(see);
   return top;
 }
 
 function profitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
-  const share = state.share.value;
-  const [context, campaign] = [state.context.value, state.campaign.value];
+  const share = state.selection.prevalence.value;
+  const [context, campaign] = [state.costs.context.value, state.campaign.terms.value];
   const lines = modelLines(state, (model) => throughRates(model, profitThrough(state, model)));
   const perfectX = [0, share, 1];
   const perfect = perfectX.map((depth) => perfectProfit(context, campaign, share, depth));
   const random = [0, 1].map((depth) => randomProfit(context, campaign, share, depth));
-  const high = Math.max(...perfect, ...state.drawing.value.map((model) => highestProfit(state, model)), 0);
+  const high = Math.max(...perfect, ...state.models.drawn.value.map((model) => highestProfit(state, model)), 0);
   const low = Math.min(Math.max(Math.min(...perfect, ...random, 0), high - 3 * Math.max(high - Math.min(0, ...perfect.slice(0, 1)), 1e-9)), 0);
-  const unit = state.currency.value ? ` (${state.currency.value})` : "";
+  const unit = state.campaign.currency.value ? ` (${state.campaign.currency.value})` : "";
   const references: Series[] = [
     { x: perfectX, y: perfect, stroke: axis, width: 1, dash: [6, 3] },
     { x: [0, 1], y: random, stroke: quiet, width: 1, dash: [2, 3] },
@@ -112,32 +109,32 @@ function profitScene(state: State): Scene {
   const room = (high - low || 1) * 0.06;
   return {
     x: { label: "Share predicted positive", domain: UNIT, format: tick },
-    y: { label: `Profit over contacting nobody${unit}`, domain: [low - room, high + room], format: tick },
+    y: { label: `Profit compared with contacting nobody${unit}`, domain: [low - room, high + room], format: tick },
     series: [...references, ...lines],
   };
 }
 
 function profitMarks(state: State, at: Point): Mark[] {
   const { quiet } = palette.value;
-  const { capacity, population } = state.campaign.value;
+  const { capacity, population } = state.campaign.terms.value;
   const limit = capacity === null ? 1 : capacity / population;
   const marks: Mark[] = [{ kind: "line", from: [at[0], -1e15], to: at, stroke: quiet, width: 1, dash: [2, 3] }];
   if (limit < 1) marks.push({ kind: "line", from: [limit, -1e15], to: [limit, 1e15], stroke: quiet, width: 1.5, role: "capacity" });
-  const share = state.share.value;
-  const all = randomProfit(state.context.value, state.campaign.value, share, 1);
+  const share = state.selection.prevalence.value;
+  const all = randomProfit(state.costs.context.value, state.campaign.terms.value, share, 1);
   marks.push({ kind: "dot", at: [1, all], fill: palette.value.halo, stroke: quiet, r: 3.5, role: "everybody" });
   return [...marks, ...pointMarks(state, (model, level) => profitAt(state, model, level))];
 }
 
 function describeProfit(state: State): string {
-  const [depth, gain] = profitAt(state, state.model.value, state.current.value.level);
-  const share = state.share.value;
-  const { population } = state.campaign.value;
-  const [context, campaign] = [state.context.value, state.campaign.value];
-  const money = (value: number): string => `${state.currency.value}${number(value)}`;
+  const [depth, gain] = profitAt(state, state.selection.model.value, state.selection.current.value.level);
+  const share = state.selection.prevalence.value;
+  const { population } = state.campaign.terms.value;
+  const [context, campaign] = [state.costs.context.value, state.campaign.terms.value];
+  const money = (value: number): string => `${state.campaign.currency.value}${number(value)}`;
   const chance = randomProfit(context, campaign, share, depth);
   const all = randomProfit(context, campaign, share, 1);
-  return `Contacting ${count(depth * population)} of ${count(population)} brings ${money(gain)}; at random ${money(chance)} (dotted), everybody ${money(all)}, a perfect model ${money(perfectProfit(context, campaign, share, share))} (dashed).`;
+  return `Profit of contacting ${count(depth * population)} of ${count(population)}: ${money(gain)}. At random: ${money(chance)} (dotted). Contacting everybody: ${money(all)}. Perfect model: ${money(perfectProfit(context, campaign, share, share))} (dashed).`;
 }
 
 function clampProbability(value: number): number {
@@ -151,12 +148,12 @@ function benefitAt(state: State, model: Model, probability: number): number {
 }
 
 function treatAll(state: State, probability: number): number {
-  return netBenefit(1, 1, state.share.value, probability);
+  return netBenefit(1, 1, state.selection.prevalence.value, probability);
 }
 
 function benefitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
-  const share = state.share.value;
+  const share = state.selection.prevalence.value;
   const lines = modelLines(state, (model) =>
     model.calibration ? { x: GRID, y: GRID.map((p) => benefitAt(state, model, p)) } : null,
   );
@@ -174,15 +171,15 @@ function benefitScene(state: State): Scene {
 function benefitMarks(state: State, at: Point): Mark[] {
   const { quiet, halo } = palette.value;
   const marks: Mark[] = [{ kind: "line", from: [at[0], -1], to: [at[0], 1], stroke: quiet, width: 1, dash: [2, 3] }];
-  if (state.model.value.calibration) {
-    marks.push({ kind: "dot", at, fill: colourOf(state, state.model.value.index), stroke: halo, r: 6, role: "point" });
+  if (state.selection.model.value.calibration) {
+    marks.push({ kind: "dot", at, fill: colourOf(state, state.selection.model.value.index), stroke: halo, r: 6, role: "point" });
   }
   return marks;
 }
 
 function describeBenefit(state: State): string {
-  const probability = probabilityThreshold(state.context.value);
-  if (!state.model.value.calibration) return "Net benefit needs scores that are probabilities.";
-  const value = benefitAt(state, state.model.value, clampProbability(probability));
-  return `Acting on a predicted probability of at least ${percent(probability)}, which these costs imply: net benefit ${number(value)} per case; treating all ${number(treatAll(state, clampProbability(probability)))} (dotted), none 0.`;
+  const probability = probabilityThreshold(state.costs.context.value);
+  if (!state.selection.model.value.calibration) return "Net benefit requires predicted probabilities, and these scores are not.";
+  const value = benefitAt(state, state.selection.model.value, clampProbability(probability));
+  return `These costs imply a threshold probability of ${percent(probability)}. Net benefit per case: ${number(value)}. Treat all: ${number(treatAll(state, clampProbability(probability)))} (dotted). Treat none: 0.`;
 }

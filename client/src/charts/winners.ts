@@ -6,26 +6,26 @@ import { chart } from "../chart/chart";
 import type { Mark } from "../chart/scene";
 import { number, tick } from "../format";
 import { falseAlarmCost, missCost, quotient } from "../math/context";
-import { type Region, zones } from "../math/regions";
+import { type Region, slopeRanges } from "../math/regions";
 import { palette } from "../palette";
-import type { State } from "../state";
+import type { State } from "../state/state";
 import { colourOf, setRatio, thresholdKeys } from "./shared";
 
 /** Powers of ten of the cost ratio. */
 const DOMAIN = [-4, 4] as const;
 
 export function ratioOf(state: State): number {
-  return quotient(falseAlarmCost(state.context.value), missCost(state.context.value));
+  return quotient(falseAlarmCost(state.costs.context.value), missCost(state.costs.context.value));
 }
 
 /** The cost ratios for which a slope interval is best, at the prevalence in use. */
 export function ratiosOf(state: State, region: Region): [number, number] {
-  const odds = state.share.value / (1 - state.share.value);
+  const odds = state.selection.prevalence.value / (1 - state.selection.prevalence.value);
   return [region.low * odds, region.high * odds];
 }
 
 export function regionName(state: State, region: Region): string {
-  if (region.model >= 0) return state.models.value[region.model]?.name ?? "";
+  if (region.model >= 0) return state.models.all.value[region.model]?.name ?? "";
   return region.tpr === 0 ? "nobody positive" : "everybody positive";
 }
 
@@ -37,7 +37,7 @@ export function winnersChart(state: State): HTMLElement {
   return chart({
     id: "winners",
     className: "wide strip",
-    title: () => "Which model wins at which cost ratio",
+    title: () => "Best model by cost ratio",
     describe: () => describe(state),
     scene: () => ({
       x: { label: "Cost of a false positive ÷ cost of a false negative", domain: DOMAIN, powers: true, format: (power) => tick(10 ** power) },
@@ -48,7 +48,7 @@ export function winnersChart(state: State): HTMLElement {
     margin: { left: 14, top: 8 },
     data: () => ({
       columns: ["model", "ratio_from", "ratio_to"],
-      rows: zones(state.regions.value).map((zone) => [regionName(state, zone), ...ratiosOf(state, zone)]),
+      rows: slopeRanges(state.models.regions.value).map((zone) => [regionName(state, zone), ...ratiosOf(state, zone)]),
     }),
     handle: {
       label: "Cost ratio",
@@ -66,16 +66,11 @@ export function winnersChart(state: State): HTMLElement {
 const clamp = (power: number): number => Math.min(DOMAIN[1], Math.max(DOMAIN[0], power));
 const powerOf = (ratio: number): number => clamp(Math.log10(Math.max(0, ratio)));
 
-interface Place {
-  readonly zone: Region;
-  readonly low: number;
-  readonly high: number;
-  readonly colour: string;
-}
+interface Place { readonly zone: Region; readonly low: number; readonly high: number; readonly colour: string }
 
 /** The zones that can be seen, from a power of ten to another. */
 function places(state: State): Place[] {
-  return zones(state.regions.value)
+  return slopeRanges(state.models.regions.value)
     .map((zone) => {
       const [low, high] = ratiosOf(state, zone).map(powerOf) as [number, number];
       return { zone, low, high, colour: zone.model < 0 ? palette.value.ghost : colourOf(state, zone.model) };
@@ -113,12 +108,12 @@ function ruleAt(power: number): Mark {
 
 function describe(state: State): string {
   const ratio = ratioOf(state);
-  const zone = zones(state.regions.value).find((z) => {
+  const zone = slopeRanges(state.models.regions.value).find((z) => {
     const [low, high] = ratiosOf(state, z);
     return low <= ratio && ratio <= high;
   });
   if (!zone) return `Cost ratio ${number(ratio)}.`;
   const [low, high] = ratiosOf(state, zone);
-  const said = `At cost ratio ${number(ratio)}: ${regionName(state, zone)}, the cheapest from ${number(low)} to ${number(high)}`;
-  return zone.model < 0 ? `${said}.` : `${said}, with its threshold moved along; the range above is that of one threshold.`;
+  const said = `At cost ratio ${number(ratio)} the best choice is ${regionName(state, zone)}, as at all ratios from ${number(low)} to ${number(high)}`;
+  return zone.model < 0 ? `${said}.` : `${said}, with the best threshold for each ratio.`;
 }

@@ -1,6 +1,8 @@
 /** How sure areas are, and whether they differ: the twin of `rocscope.inference.areas`, which tells why. */
 
-import type { Ranked } from "./ranked";
+import { ENOUGH_INFORMATIVE, FEW_INFORMATIVE, LARGE_CLASS, LARGEST_QUANTILE, LEAST_PRIOR, PRIOR, ROUNDING, SMALL_CLASS, SUREST, Z } from "../constants";
+import type { Interval } from "../data";
+import type { Ranked } from "./threshold_counts";
 import { ndtr, studentQuantile, zero } from "./special";
 
 /** Rows of one class: how far each moves the area of each model, and how many rows an entry stands for. */
@@ -14,13 +16,7 @@ interface Stratum {
   readonly sums?: readonly [second: number, fourth: number];
 }
 
-export interface AreaSample {
-  readonly auc: readonly number[];
-  readonly strata: readonly [Stratum, Stratum];
-}
-
-const ROUNDING = 1e-12;
-const Z = 1.959963984540054;
+export interface AreaSample { readonly auc: readonly number[]; readonly strata: readonly [Stratum, Stratum] }
 
 function total(values: (i: number) => number, { moves, times }: Stratum): number {
   let sum = 0;
@@ -89,13 +85,7 @@ function variance(stratum: Stratum, model: number): number {
 }
 
 /** An area that is as sure as a share of `trials` trials. */
-interface EffectiveSize {
-  readonly auc: number;
-  readonly trials: number;
-  readonly df: number;
-  readonly informative: number;
-  readonly smallest: number;
-}
+interface EffectiveSize { readonly auc: number; readonly trials: number; readonly df: number; readonly informative: number; readonly smallest: number }
 
 function effectiveSize({ auc: areas, strata }: AreaSample, model: number): EffectiveSize {
   const auc = areas[model]!;
@@ -104,7 +94,7 @@ function effectiveSize({ auc: areas, strata }: AreaSample, model: number): Effec
   const g = (2 * auc - 1) ** 4;
   const prior = (1 - g) / 3 + (g * Math.max(strata[0].n, strata[1].n)) / (strata[0].n + strata[1].n);
   const known = strata.map((stratum) => knownOf(stratum, auc, model));
-  const weights = strata.map((stratum, i) => 0.25 + 2 * Math.sqrt(1 - (known[i] ? known[i]! / freedom(stratum) : 0)));
+  const weights = strata.map((stratum, i) => LEAST_PRIOR + PRIOR * Math.sqrt(1 - (known[i] ? known[i]! / freedom(stratum) : 0)));
   const shares = strata.map((stratum, i) => (known[i] && spread > 0 ? Math.min(1, (variance(stratum, model) * stratum.n) / spread) : 0));
   const parts = strata.map((stratum, i) => (known[i]! * shares[i]! + weights[i]! * prior) / (known[i]! + weights[i]!) / stratum.n);
   const sum = parts[0]! + parts[1]!;
@@ -135,15 +125,8 @@ function intervalAt({ auc, trials: n }: EffectiveSize, q: number): [low: number,
   return [auc === 0 ? 0 : Math.max((centre - reach) / by, 0), auc === 1 ? 1 : Math.min((centre + reach) / by, 1)];
 }
 
-export interface AreaInterval {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-  readonly method: string;
-}
-
 /** The area of a model with its interval at 95 %: Wilson's, for as many trials as the rows are worth. */
-export function areaInterval(sample: AreaSample, model: number): AreaInterval {
+export function areaInterval(sample: AreaSample, model: number): Required<Interval> {
   const size = effectiveSize(sample, model);
   const [low, high] = intervalAt(size, studentQuantile(size.df, 0.025));
   const digits = size.trials >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
@@ -152,18 +135,10 @@ export function areaInterval(sample: AreaSample, model: number): AreaInterval {
   return { value: size.auc, low, high, method };
 }
 
-export interface AreaComparison {
-  readonly difference: number;
-  readonly low: number;
-  readonly high: number;
-  readonly p: number;
-  readonly method: string;
-}
-
 const MOVER = "Welch t of placements and MOVER of Wilson intervals, paired";
 
 /** Whether two models of the same rows differ: second − first. `alike`: whether they rank all rows the same way. */
-export function compareAreas(sample: AreaSample, first: number, second: number, alike: boolean): AreaComparison {
+export function compareAreas(sample: AreaSample, first: number, second: number, alike: boolean): { difference: number; low: number; high: number; p: number; method: string } {
   if (alike) return { difference: 0, low: 0, high: 0, p: 1, method: "the scores rank all rows alike" };
   const found = difference(sample, first, second);
   const above = pValue(found.low, found.value);
@@ -179,18 +154,14 @@ function difference(sample: AreaSample, i: number, j: number): { value: number; 
   const value = second.auc - first.auc;
   const parts = sample.strata.map((stratum) => {
     const [a, b] = [stratum.moves[i]!, stratum.moves[j]!];
-    return {
-      df: freedom(stratum),
-      own: scale(stratum) * total((k) => (b[k]! - a[k]!) ** 2, stratum),
-      both: scale(stratum) * total((k) => a[k]! * b[k]!, stratum),
-    };
+    return { df: freedom(stratum), own: scale(stratum) * total((k) => (b[k]! - a[k]!) ** 2, stratum), both: scale(stratum) * total((k) => a[k]! * b[k]!, stratum) };
   });
   const sum = parts[0]!.own + parts[1]!.own;
   const product = sample.strata.reduce((all, s) => all + variance(s, i), 0) * sample.strata.reduce((all, s) => all + variance(s, j), 0);
   const correlation = product > 0 ? clip((parts[0]!.both + parts[1]!.both) / Math.sqrt(product), -1, 1) : 0;
   const df = sum > 0 ? Math.max(1, sum ** 2 / parts.reduce((all, { own, df }) => all + own ** 2 / df, 0)) : 1;
-  const caution = Number.isNaN(sum) ? 1 : clip((12 - Math.min(first.informative, second.informative)) / 6, 0, 1);
-  const atZero = clip((50 - Math.min(first.smallest, second.smallest)) / 30, 0, 1);
+  const caution = Number.isNaN(sum) ? 1 : clip((ENOUGH_INFORMATIVE - Math.min(first.informative, second.informative)) / (ENOUGH_INFORMATIVE - FEW_INFORMATIVE), 0, 1);
+  const atZero = clip((LARGE_CLASS - Math.min(first.smallest, second.smallest)) / (LARGE_CLASS - SMALL_CLASS), 0, 1);
   const apart = (one: number, other: number): number => Math.sqrt(Math.max(one ** 2 + other ** 2 - 2 * correlation * one * other, 0));
   const reaches = (z: number): [[number, number], [number, number]] =>
     [first, second].map((size) => {
@@ -222,15 +193,14 @@ function difference(sample: AreaSample, i: number, j: number): { value: number; 
 const NONE: [[number, number], [number, number]] = [[0, 0], [0, 0]];
 
 function student(z: number, df: number): number {
-  return z < 0 ? -student(-z, df) : Math.min(studentQuantile(df, ndtr(-z)), 1e8);
+  return z < 0 ? -student(-z, df) : Math.min(studentQuantile(df, ndtr(-z)), LARGEST_QUANTILE);
 }
 
 /** The probability at which the lower end of a one-sided interval is 0. */
 function pValue(low: (z: number) => number, value: number): number {
-  const surest = 37;
   if (value <= 0) return value === 0 ? 0.5 : 1;
-  if (low(surest) >= 0) return 0;
-  return ndtr(-zero((z) => low(z), 0, surest, 1e-13));
+  if (low(SUREST) >= 0) return 0;
+  return ndtr(-zero((z) => low(z), 0, SUREST, 1e-13));
 }
 
 /** Holm's adjustment of p-values for several comparisons. */

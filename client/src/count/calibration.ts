@@ -1,23 +1,17 @@
 /** The calibration block of a report from counts: the twin of `rocscope.report.calibration`, but for what it draws by chance. */
 
+import { LOESS_FLAT, LOESS_LEVELS, LOESS_NEAR, LOESS_ROUNDING, LOESS_SPAN, RECALIBRATION_GROUPS, RECALIBRATION_STEPS, RUG_STEPS, SMOOTH_POINTS } from "../constants";
 import type { Calibration, Smooth } from "../data";
+import { firstWhere } from "../math/search";
 import type { Numbers } from "./numbers";
-import { areProbabilities, type Ranked } from "./ranked";
+import { areProbabilities, type Ranked } from "./threshold_counts";
 import { betaincinv } from "./special";
 
+/** Bins of equal width, as many as `rocscope.calibration_curve` has by default. */
 const BINS = 10;
-const RUG_STEPS = 40;
-const SMOOTH_POINTS = 40;
-const SPAN = 2 / 3;
-const MOST_LEVELS = 4096;
 
 /** Distinct probabilities from the lowest up, with positives and all rows at each. */
-interface Outcomes {
-  readonly score: Float64Array;
-  readonly pos: Float64Array;
-  readonly total: Float64Array;
-  readonly type: Numbers["type"];
-}
+interface Outcomes { readonly score: Float64Array; readonly pos: Float64Array; readonly total: Float64Array; readonly type: Numbers["type"] }
 
 /** What a calibration plot shows; of millions of levels only what is summed: bins, and the Brier score. */
 export function calibrationOf(ranked: Ranked, summedOnly = false): Calibration | null {
@@ -101,8 +95,8 @@ function cox(sample: Outcomes): { intercept: number | null; slope: number | null
   while (end > first && score[end - 1]! >= 1) if (total[--end]! > pos[end]!) return NOT_KNOWN;
   const kept = { ...sample, score: score.subarray(first, end), pos: pos.subarray(first, end), total: total.subarray(first, end) };
   if (!overlap(kept)) return NOT_KNOWN;
-  const groups = pooled(kept);
-  const rough = fitted(groups, [0, 0], 100);
+  const groups = pooled(kept, RECALIBRATION_GROUPS);
+  const rough = fitted(groups, [0, 0], RECALIBRATION_STEPS);
   const found = rough && groups !== kept ? fitted(kept, rough, 2) : rough; // groups are near: each step squares the error
   return found ? { intercept: found[0], slope: found[1] } : NOT_KNOWN;
 }
@@ -159,7 +153,7 @@ function fitted({ score, pos, total }: Outcomes, start: readonly [number, number
 /** Local lines over windows of two thirds of the rows, as R's lowess without iterations, at evenly spaced probabilities. */
 function smooth(all: Outcomes): Smooth | null {
   if (all.score.length < 3) return null;
-  const sample = pooled(all);
+  const sample = pooled(all, LOESS_LEVELS);
   const knots = apart(sample.score);
   const fitted = local(sample, knots);
   const [first, last] = [knots[0]!, knots[knots.length - 1]!];
@@ -175,13 +169,13 @@ function smooth(all: Outcomes): Smooth | null {
 }
 
 /** At most about as many groups of neighbouring rows as no figure shows; the first and the last level stay. */
-function pooled(sample: Outcomes): Outcomes {
+function pooled(sample: Outcomes, most: number): Outcomes {
   const size = sample.score.length;
-  if (size <= MOST_LEVELS + 2) return sample;
+  if (size <= most + 2) return sample;
   const reached = cumulative(sample.total);
   const starts = [0, 1];
-  for (let group = 1; group < MOST_LEVELS; group++) {
-    const level = firstFrom(reached, (group * reached[size - 1]!) / MOST_LEVELS) + 1;
+  for (let group = 1; group < most; group++) {
+    const level = firstWhere(0, size, (i) => reached[i]! >= (group * reached[size - 1]!) / most) + 1;
     if (level > 1 && level < size - 1 && level > starts[starts.length - 1]!) starts.push(level);
   }
   starts.push(size - 1);
@@ -201,21 +195,10 @@ function cumulative(column: Float64Array): Float64Array {
   return column.map((value) => (total += value));
 }
 
-/** The first place where an increasing column is at least `value`. */
-function firstFrom(column: Float64Array, value: number): number {
-  let [low, high] = [0, column.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (column[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Where lowess fits: the next place is the last level within a hundredth of the range. */
 function apart(score: Float64Array): number[] {
   const size = score.length;
-  const near = 0.01 * (score[size - 1]! - score[0]!);
+  const near = LOESS_NEAR * (score[size - 1]! - score[0]!);
   const chosen = [0];
   for (let last = 0; last < size - 1; chosen.push(last)) {
     const from = last;
@@ -230,19 +213,14 @@ function apart(score: Float64Array): number[] {
 function local({ score, pos, total }: Outcomes, knots: readonly number[]): number[] {
   const size = score.length;
   const reached = cumulative(total);
-  let wanted = SPAN * reached[size - 1]!;
+  let wanted = LOESS_SPAN * reached[size - 1]!;
   if (total.every(Number.isInteger)) wanted = Math.max(Math.floor(wanted + 1e-7), 1);
   wanted *= 1 - 1e-12;
-  const lastOf = (first: number): number => firstFrom(reached, reached[first]! - total[first]! + wanted);
-  const most = countAtMost(reached, reached[size - 1]! - wanted);
+  const lastOf = (first: number): number => firstWhere(0, size, (i) => reached[i]! >= reached[first]! - total[first]! + wanted);
+  const most = firstWhere(0, size, (i) => reached[i]! > reached[size - 1]! - wanted);
   const range = score[size - 1]! - score[0]!;
   return knots.map((x) => {
-    let [low, high] = [0, most];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (score[middle]! + score[lastOf(middle)]! >= 2 * x) high = middle;
-      else low = middle + 1;
-    }
+    const low = firstWhere(0, most, (i) => score[i]! + score[lastOf(i)]! >= 2 * x);
     const reach = Math.min(...[Math.max(low - 1, 0), Math.min(low, most)].map((first) => Math.max(x - score[first]!, score[lastOf(first)]! - x)));
     const kernel = new Float64Array(size);
     let some = false;
@@ -262,20 +240,9 @@ function local({ score, pos, total }: Outcomes, knots: readonly number[]): numbe
     for (let i = 0; i < size; i++) centre += (kernel[i]! / mass) * score[i]! * total[i]!;
     let spread = 0;
     for (let i = 0; i < size; i++) spread += (kernel[i]! / mass) * (score[i]! - centre) ** 2 * total[i]!;
-    const slope = spread > 1e-6 * range ** 2 + 1e-30 ? (x - centre) / spread : 0;
+    const slope = spread > LOESS_FLAT * range ** 2 + LOESS_ROUNDING ? (x - centre) / spread : 0;
     let value = 0;
     for (let i = 0; i < size; i++) value += (kernel[i]! / mass) * (1 + (score[i]! - centre) * slope) * pos[i]!;
     return value;
   });
-}
-
-/** How many entries of an increasing column are at most `value`. */
-function countAtMost(column: Float64Array, value: number): number {
-  let [low, high] = [0, column.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (column[middle]! <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -6,22 +6,27 @@ import type { Sink } from "./sinks";
 const [LF, CR, QUOTE] = [10, 13, 34];
 const CANDIDATES = ",;\t|";
 
-export interface Dialect {
-  readonly delimiter: number;
-  readonly columns: readonly string[];
-}
+export interface Dialect { readonly delimiter: number; readonly columns: readonly string[] }
 
 /** Columns and delimiter by the first row: of the delimiters the one that splits it into most columns. */
 export function dialectOf(head: Uint8Array, decimal: string, delimiter: string | null): Dialect {
   const text = new TextDecoder().decode(head); // which a letter cut in two at its end does not trouble
-  let best: Dialect | null = null;
-  for (const mark of delimiter ?? CANDIDATES.replace(decimal, "")) {
-    const columns = firstRow(text, mark);
-    if (!best || columns.length > best.columns.length) best = { delimiter: mark.charCodeAt(0), columns };
-  }
-  if (!best || best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty one" });
+  const best = bestSplit(text, delimiter ?? CANDIDATES.replace(decimal, ""));
+  if (best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty one" });
   if (best.columns.some((name) => name.includes("\ufffd"))) throw new Refused("the file", { expected: "UTF-8 text", got: "other bytes", hint: "name its encoding" });
   return best;
+}
+
+/** The delimiter that splits the first row of a text into most columns, the first of several. */
+function bestSplit(text: string, delimiters: string): Dialect {
+  const all = [...delimiters].map((mark) => ({ delimiter: mark.charCodeAt(0), columns: firstRow(text, mark) }));
+  return all.reduce((best, one) => (one.columns.length > best.columns.length ? one : best));
+}
+
+/** Some rows as they would be split, for a reader who looks for the right layout; no error, whatever the text. */
+export function splitRows(text: string, decimal: string, delimiter: string | null, most: number): string[][] {
+  const mark = String.fromCharCode(bestSplit(text, delimiter ?? CANDIDATES.replace(decimal, "")).delimiter);
+  return text.split(/\r\n|\r|\n/).slice(0, most).map((line) => firstRow(line, mark));
 }
 
 /** The fields of the first row, whatever follows the quote that ends one: so a wrong delimiter makes few of them. */
@@ -119,10 +124,7 @@ export class CsvScanner {
   private ends = 0;
 
   /** @param sinks of each column what takes its fields, or none */
-  constructor(
-    private readonly dialect: Dialect,
-    private readonly sinks: readonly (readonly Sink[])[],
-  ) {}
+  constructor(private readonly dialect: Dialect, private readonly sinks: readonly (readonly Sink[])[]) {}
 
   take(piece: Uint8Array): void {
     const bytes = joined(this.rest, piece);

@@ -42,10 +42,7 @@ function equals(label: Label, text: string, kind: Names["kind"]): boolean {
 
 export const shownLabel = (label: Label, kind: Names["kind"]): string => shown(label, kind !== "float");
 
-interface Sight {
-  readonly label: Label;
-  readonly row: number;
-}
+interface Sight { readonly label: Label; readonly row: number }
 
 function requireBinary(seen: readonly Sight[], kind: Names["kind"], subject: string): void {
   if (kind === "bool") return;

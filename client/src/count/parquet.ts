@@ -5,9 +5,10 @@ import { type Compressors, type FileMetaData, parquetMetadataAsync, parquetRead,
 import { gunzip } from "hyparquet-compressors/src/gzip.js";
 import { decompressLz4 } from "hyparquet-compressors/src/lz4.js";
 
+import { DECIMAL_DIGITS, DECIMAL_PLACES } from "../constants";
 import { Refused } from "./errors";
 import type { Numbers, NumberType, Values } from "./numbers";
-import type { Label, Names } from "./sinks";
+import { type Label, missingOf, type Names } from "./sinks";
 import { placeOf, type Rows, type Table, type Wanted } from "./table";
 
 const COMPRESSORS: Compressors = {
@@ -20,12 +21,10 @@ const COMPRESSORS: Compressors = {
   },
 };
 const HEAD_ROWS = 2000;
+const MOST_DECIMAL = 10n ** BigInt(DECIMAL_DIGITS);
 
 /** A column as the schema declares it. */
-interface Declared {
-  readonly kind: NumberType | "bool" | "text" | "date" | "time" | "decimal" | "other";
-  readonly scale: number;
-}
+interface Declared { readonly kind: NumberType | "bool" | "text" | "date" | "time" | "decimal" | "other"; readonly scale: number }
 
 export async function openParquet(file: File): Promise<Table> {
   const buffer = { byteLength: file.size, slice: (start: number, end?: number) => file.slice(start, end).arrayBuffer() };
@@ -163,10 +162,7 @@ class Builder {
   private readonly values: Values | unknown[];
   private missing: Uint8Array | null = null;
 
-  constructor(
-    private readonly declared: Declared,
-    private readonly rows: number,
-  ) {
+  constructor(private readonly declared: Declared, private readonly rows: number) {
     const { kind } = declared;
     this.values = kind === "bool" ? new Uint8Array(rows) : kind in ARRAYS ? new ARRAYS[kind as NumberType](rows) : new Array<unknown>(rows);
   }
@@ -195,11 +191,8 @@ class Builder {
     if (Array.isArray(this.values)) throw new Refused(subject, { expected: "numbers", got: kind === "text" ? this.firstText() : `values of type ${kind}`, hint: "convert the column to numbers first" });
     const type = kind === "bool" ? "uint8" : (kind as NumberType);
     if (!(this.values instanceof Float64Array || this.values instanceof Float32Array)) return { type, values: this.values, missing: this.missing };
-    for (let i = 0; i < this.values.length; i++) {
-      if (Number.isFinite(this.values[i])) continue;
-      this.missing ??= new Uint8Array(this.rows);
-      this.missing[i] = 1;
-    }
+    const infinite = missingOf(this.values);
+    infinite?.forEach((one, row) => one && (this.missing ??= new Uint8Array(this.rows)) && (this.missing[row] = 1));
     return { type, values: this.values, missing: this.missing };
   }
 
@@ -215,10 +208,10 @@ class Builder {
       const within = (low: bigint, high: bigint): boolean => exact.every((value) => value >= low && value < high);
       if (within(-(2n ** 63n), 2n ** 63n)) return { type: "int64", values: BigInt64Array.from(exact), missing: this.missing };
       if (within(0n, 2n ** 64n)) return { type: "uint64", values: BigUint64Array.from(exact), missing: this.missing };
-    } else if (scale <= 22 && exact.every((value) => value < 10n ** 15n && value > -(10n ** 15n))) {
+    } else if (scale <= DECIMAL_PLACES && exact.every((value) => value < MOST_DECIMAL && value > -MOST_DECIMAL)) {
       return { type: "float64", values: Float64Array.from(exact, (value) => Number(value) / 10 ** scale), missing: this.missing };
     }
-    throw new Refused(subject, { expected: "numbers of 64 bits, or decimals of at most 15 digits", got: `decimals of scale ${scale}` });
+    throw new Refused(subject, { expected: `numbers of 64 bits, or decimals of at most ${DECIMAL_DIGITS} digits`, got: `decimals of scale ${scale}` });
   }
 
   names(subject: string): Names {

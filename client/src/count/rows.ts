@@ -1,40 +1,26 @@
 /** The rows of a file by what each column is for: checked as `rocscope.read` checks them, then counted. */
 
+import { MOST_COMPARED, MOST_DETAILED, MOST_FOLDS, MOST_NAMED, MOST_PARTS, MOST_POINTS, MOST_SEGMENTS, POINTS_OF_PART, SMALL } from "../constants";
 import type { Comparison, Comparisons, Interval, Model, Part, Slice } from "../data";
 import { makeLevels } from "../math/levels";
 import type { Roles } from "../open/messages";
-import type { Sureness } from "../source";
+import type { Intervals } from "../source";
 import { areaInterval, areaSample, compareAreas, holm, levelSample } from "./areas";
 import { calibrationOf } from "./calibration";
-import { rankApart } from "./apart";
-import { Refused } from "./errors";
+import { listing, Refused } from "./errors";
 import { positives, shownLabel } from "./labels";
 import { floats, isBig, keep, type Numbers } from "./numbers";
-import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, rank, type Ranked, thin, type Weights } from "./ranked";
+import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
 import type { Names } from "./sinks";
 import type { Table } from "./table";
 
-/** More rows than these are not compared in pairs, which takes their ranks row by row. */
-export const MOST_COMPARED = 1_000_000;
-const MOST_MODELS_COMPARED = 20;
 /** Of more levels than these all but the bins of calibration is told later, with how sure areas are. */
 const MOST_AT_ONCE = 50_000;
-const [MOST_POINTS, POINTS] = [225, 60];
-const [MOST_SEGMENTS, MOST_VALUES, MOST_FOLDS] = [40, 1000, 50];
-const SMALL = 10;
 
-/** What is kept of one model of very many rows, whose levels would fill the memory. */
-interface Figures {
-  readonly model: Model;
-  readonly auc: Interval;
-  readonly weighted: boolean;
-}
+/** What the page shows of one model. */
+interface Figures { readonly model: Model; readonly auc: Interval; readonly weighted: boolean }
 
-interface Group {
-  readonly kind: "segment" | "fold";
-  readonly name: string;
-  readonly rows: Uint32Array;
-}
+interface Group { readonly kind: "segment" | "fold"; readonly name: string; readonly rows: Uint32Array }
 
 /** Rows without missing values. */
 export class CountedRows {
@@ -43,7 +29,6 @@ export class CountedRows {
   private readonly groups: Group[] = [];
   private readonly ranked = new Map<number, Map<string, Ranked>>();
   private readonly figures = new Map<number, Figures[]>();
-  private readonly slices = new Map<number, Slice>();
 
   private constructor(
     readonly read: number,
@@ -104,7 +89,7 @@ export class CountedRows {
       this.warnings.push(`More than ${MOST_FOLDS} folds are not shown apart (${named.length} folds)`);
       return;
     }
-    if (named.length > MOST_VALUES) throw new Refused(subject, { expected: `at most ${MOST_VALUES.toLocaleString("en")} segments`, got: named.length.toLocaleString("en") });
+    if (named.length > MOST_PARTS) throw new Refused(subject, { expected: `at most ${MOST_PARTS.toLocaleString("en")} segments`, got: named.length.toLocaleString("en") });
     named.sort((a, b) => (a.label < b.label ? -1 : 1));
     const large = named.length > MOST_SEGMENTS ? new Set([...named].sort((a, b) => sizes[b.code]! - sizes[a.code]!).slice(0, MOST_SEGMENTS - 1)) : new Set(named);
     const place = new Int32Array(classes.length).fill(large.size);
@@ -128,35 +113,38 @@ export class CountedRows {
       this.parts.push({ kind, name: names[i]! });
       this.groups.push({ kind, name: names[i]!, rows });
     });
-    if (alone.length) this.warnings.push(`Left out, as one class is missing: ${alone.slice(0, 8).join(", ")}${alone.length > 8 ? ` and ${alone.length - 8} more` : ""}.`);
+    if (alone.length) this.warnings.push(`Left out, as one class is missing: ${listing(alone, MOST_NAMED)}.`);
+  }
+
+  /** What is counted of a part: positives and weights of its rows, and how to pick these rows of any column. */
+  private partOf(part: number): { rows: Uint32Array | null; positive: Uint8Array; weights: Weights | null; rank: (column: Numbers) => Ranked } {
+    const rows = part ? this.groups[part - 1]!.rows : null;
+    const positive = rows ? keep(this.positive, rows) : this.positive;
+    const weights = this.weights && rows ? { ...this.weights, values: keep(this.weights.values, rows) } : this.weights;
+    const ranked = ({ type, values }: Numbers): Ranked => {
+      const kept = { type, values: rows ? keep(values, rows) : values };
+      return weights ? rank(kept, positive, weights) : rankByClass(kept, positive);
+    };
+    return { rows, positive, weights, rank: ranked };
   }
 
   private ofPart(part: number): Map<string, Ranked> {
     const known = this.ranked.get(part);
     if (known) return known;
-    const rows = part ? this.groups[part - 1]!.rows : null;
-    const positive = rows ? keep(this.positive, rows) : this.positive;
-    const weights = this.weights && rows ? { ...this.weights, values: keep(this.weights.values, rows) } : this.weights;
-    const found = new Map([...this.scores].map(([model, column]) => [model, this.rankedOf(column, rows, positive, weights)]));
-    if (this.rows <= MOST_COMPARED) this.ranked.set(part, found);
+    const { rank: ranked } = this.partOf(part);
+    const found = new Map([...this.scores].map(([model, column]) => [model, ranked(column)]));
+    if (this.rows <= MOST_DETAILED) this.ranked.set(part, found);
     return found;
   }
 
-  private rankedOf({ type, values }: Numbers, rows: Uint32Array | null, positive: Uint8Array, weights: Weights | null): Ranked {
-    const kept = { type, values: rows ? keep(values, rows) : values };
-    return weights ? rank(kept, positive, weights) : rankApart(kept, positive);
-  }
-
-  /** Of very many rows all that is asked for later, a model after the other, so that no two are ranked at a time. */
+  /** What the page shows of each model. Very many rows are ranked a model after the other, and no ranking is kept: two would fill the memory. */
   private figuresOf(part: number): Figures[] {
     const known = this.figures.get(part);
     if (known) return known;
-    const rows = part ? this.groups[part - 1]!.rows : null;
-    const positive = rows ? keep(this.positive, rows) : this.positive;
-    const weights = this.weights && rows ? { ...this.weights, values: keep(this.weights.values, rows) } : this.weights;
+    const { rank: rankOne } = this.partOf(part);
     const found = [...this.scores].map(([name, column], index): Figures => {
-      const ranked = this.rankedOf(column, rows, positive, weights);
-      const model = modelOf(name, index, ranked, part ? POINTS : MOST_POINTS);
+      const ranked = this.large ? rankOne(column) : this.ofPart(part).get(name)!;
+      const model = modelOf(name, index, ranked, part ? POINTS_OF_PART : MOST_POINTS);
       return { model, auc: ranked.weighted ? { value: model.auc.value } : ofLevels(ranked), weighted: ranked.weighted };
     });
     this.figures.set(part, found);
@@ -164,7 +152,7 @@ export class CountedRows {
   }
 
   private get large(): boolean {
-    return this.rows > MOST_COMPARED;
+    return this.rows > MOST_DETAILED;
   }
 
   /** Counts of all models, as they are compared with Python's. */
@@ -173,39 +161,29 @@ export class CountedRows {
   }
 
   slice(part: number): Slice {
-    const known = this.slices.get(part);
-    if (known) return known;
-    const { kind, name } = this.parts[part]!;
-    const models = this.large
-      ? this.figuresOf(part).map(({ model }) => model)
-      : [...this.ofPart(part)].map(([model, ranked], index) => modelOf(model, index, ranked, part ? POINTS : MOST_POINTS));
-    const found = { kind, name, models, comparisons: NO_COMPARISONS };
-    this.slices.set(part, found);
-    return found;
+    return { ...this.parts[part]!, models: this.figuresOf(part).map(({ model }) => model), comparisons: NO_COMPARISONS };
   }
 
-  /** How sure the areas are, and whether they differ. Weights that are no whole numbers do not tell. */
-  sureness(part: number): Sureness {
+  /** Intervals of the areas and of their differences; without them for weights that are not whole numbers. */
+  intervals(part: number): Intervals {
     const note = this.folds ? `, pooled over ${this.folds} folds` : "";
     const interval = (found: Interval): Interval => (found.method === undefined ? found : { ...found, method: found.method + note });
-    if (this.large) return { auc: this.figuresOf(part).map(({ auc }) => interval(auc)), comparisons: NO_COMPARISONS };
+    const alone = { auc: this.figuresOf(part).map(({ auc }) => interval(auc)), comparisons: NO_COMPARISONS };
+    if (this.large) return alone;
     const ranked = [...this.ofPart(part).values()];
     const areas = ranked.map(area);
     const calibration = ranked.map((one) => (one.threshold.length > MOST_AT_ONCE ? calibrationOf(one) : null));
-    if (ranked.some(({ weighted }) => weighted)) return { auc: areas.map((value) => ({ value })), comparisons: NO_COMPARISONS, calibration };
-    if (ranked.length < 2 || ranked.length > MOST_MODELS_COMPARED) return { auc: ranked.map((one) => interval(ofLevels(one))), comparisons: NO_COMPARISONS, calibration };
+    if (ranked.some(({ weighted }) => weighted) || ranked.length < 2 || ranked.length > MOST_COMPARED) return { ...alone, calibration };
     return { ...this.compared(part, ranked, areas, interval, note), calibration };
   }
 
-  private compared(part: number, ranked: readonly Ranked[], areas: readonly number[], interval: (found: Interval) => Interval, note: string): Sureness {
-    const rows = part ? this.groups[part - 1]!.rows : null;
-    const at = (i: number): number => (rows ? rows[i]! : i);
-    const weights = this.weights && rows ? { ...this.weights, values: keep(this.weights.values, rows) } : this.weights;
+  private compared(part: number, ranked: readonly Ranked[], areas: readonly number[], interval: (found: Interval) => Interval, note: string): Intervals {
+    const { rows, positive, weights } = this.partOf(part);
     const levels = [...this.scores.values()].map(({ values }, m) => levelsOf(ranked[m]!, rows ? keep(values, rows) : values, weights));
     const sides: [number[], number[]] = [[], []];
-    for (let i = 0; i < levels[0]!.length; i++) if (levels[0]![i]! >= 0) sides[this.positive[at(i)] ? 0 : 1].push(i);
+    for (let i = 0; i < levels[0]!.length; i++) if (levels[0]![i]! >= 0) sides[positive[i] ? 0 : 1].push(i);
     const placed = ranked.map((one, m) => placements(one, levels[m]!, sides));
-    const times = (side: readonly number[]): Float64Array | null => (this.weights ? Float64Array.from(side, (i) => this.weights!.values[at(i)]!) : null);
+    const times = (side: readonly number[]): Float64Array | null => weights && Float64Array.from(side, (i) => weights.values[i]!);
     const sample = areaSample(areas, placed, [times(sides[0]), times(sides[1])]);
     const pairs = areas.flatMap((_, i) => areas.slice(i + 1).map((_, k) => [i, i + 1 + k] as const));
     const found = pairs.map(([i, j]) => compareAreas(sample, i, j, levels[i]!.every((level, row) => level === levels[j]![row])));
@@ -228,7 +206,7 @@ export class CountedRows {
     const known = this.large ? this.figuresOf(0).map(({ model, weighted }) => ({ name: model.name, auc: model.auc.value, weighted })) : [...this.counts()].map(([name, one]) => ({ name, auc: area(one), weighted: one.weighted }));
     const below = known.filter(({ auc }) => auc < 0.5).map(({ name, auc }) => `${name}: AUC ${Number(auc.toPrecision(4))} (below 1/2: do lower scores mean positive?)`);
     const fractions = known.some(({ weighted }) => weighted) ? ["Weights are no whole numbers: areas are shown without intervals."] : [];
-    const most = MOST_COMPARED.toLocaleString("en");
+    const most = MOST_DETAILED.toLocaleString("en");
     const pairs = known.length > 1 ? "models are not compared in pairs, and " : "";
     const many = this.large ? [`Beyond ${most} rows ${pairs}calibration is shown by bins only.`] : [];
     return [...below, ...fractions, ...many, ...this.warnings, ...this.small()];
@@ -251,7 +229,7 @@ export class CountedRows {
       const pos = rows.reduce((sum, row) => sum + this.positive[row]!, 0);
       note(`${kind} ${name}`, pos, rows.length - pos);
     }
-    const listed = few.slice(0, 8).join(", ") + (few.length > 8 ? ` and ${few.length - 8} more` : "");
+    const listed = listing(few, MOST_NAMED);
     return [
       ...(few.length ? [`Rates are uncertain, with fewer than ${SMALL} cases of a class: ${listed}.`] : []),
       ...((steps[steps.length >> 1] ?? SMALL) < SMALL ? [`Scores of single rows can be read from a saved report, as most points lie fewer than ${SMALL} cases apart.`] : []),
@@ -302,12 +280,12 @@ function modelOf(name: string, index: number, ranked: Ranked, most: number): Mod
     index,
     levels: makeLevels(column((i) => Number(threshold[i]), Infinity), column((i) => tp[i]!, 0), column((i) => fp[i]!, 0), hull),
     thresholdText: big ? kept.slice(1).map((i) => String(threshold[i - 1])) : null,
-    atHalf: atLeast(ranked, 0.5),
+    at_half: atLeast(ranked, 0.5),
     decided: null,
-    nLevels: threshold.length,
+    n_levels: threshold.length,
     deviation,
     auc: { value: area(ranked) },
-    averagePrecision: averagePrecision(ranked),
+    average_precision: averagePrecision(ranked),
     ks: ks(ranked),
     calibration: areProbabilities(ranked) ? calibrationOf(ranked, threshold.length > MOST_AT_ONCE) : null,
   };

@@ -1,5 +1,6 @@
 /** From the bytes of a field to a column: of numbers, none of which is rounded unseen, or of names. */
 
+import { DECIMAL_DIGITS, DECIMAL_PLACES, NA_WORDS } from "../constants";
 import { Refused, shown } from "./errors";
 import { FIRST_ROUNDED, type Numbers } from "./numbers";
 
@@ -19,10 +20,9 @@ export interface Sink {
   take(bytes: Uint8Array, start: number, end: number, row: number): void;
 }
 
-const NA_WORDS = new Set(["", "NA", "N/A", "#N/A", "NULL", "null", "None", "."]);
+const MISSING = new Set(["", ...NA_WORDS]);
 const SPECIAL = /^[+-]?(?:nan|inf(?:inity)?)$/i;
-const MOST_DIGITS = 15;
-const POWERS = Array.from({ length: 23 }, (_, i) => 10 ** i);
+const POWERS = Array.from({ length: DECIMAL_PLACES + 1 }, (_, i) => 10 ** i);
 const WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too";
 const TEXT = new TextDecoder("utf-8", { fatal: true });
 
@@ -66,10 +66,7 @@ export class NumberSink implements Sink {
   private readonly point: number;
 
   /** @param untyped whether the file knows nothing but text, so that words may stand for missing values */
-  constructor(
-    private readonly decimal: string,
-    private readonly untyped: boolean,
-  ) {
+  constructor(private readonly decimal: string, private readonly untyped: boolean) {
     this.point = decimal.charCodeAt(0);
   }
 
@@ -100,7 +97,7 @@ export class NumberSink implements Sink {
     let byte = bytes[at]!;
     for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) {
       if (digits || byte > 48) digits++;
-      if (digits <= MOST_DIGITS) value = value * 10 + byte - 48;
+      if (digits <= DECIMAL_DIGITS) value = value * 10 + byte - 48;
     }
     let written = at - first;
     let whole = true;
@@ -109,7 +106,7 @@ export class NumberSink implements Sink {
       const from = ++at;
       for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) {
         if (digits || byte > 48) digits++;
-        if (digits <= MOST_DIGITS) value = value * 10 + byte - 48;
+        if (digits <= DECIMAL_DIGITS) value = value * 10 + byte - 48;
       }
       places = at - from;
       written += places;
@@ -128,7 +125,7 @@ export class NumberSink implements Sink {
     if (plus) this.plus = true;
     if (!whole) this.whole = false;
     const scale = exponent - places;
-    if (digits <= MOST_DIGITS && scale >= -22 && scale <= 22) value = scale < 0 ? value / POWERS[-scale]! : value * POWERS[scale]!;
+    if (digits <= DECIMAL_DIGITS && Math.abs(scale) <= DECIMAL_PLACES) value = scale < 0 ? value / POWERS[-scale]! : value * POWERS[scale]!;
     else {
       const text = textOf(bytes, first, end);
       if (whole) this.large.set(row, (negative ? "-" : "") + text);
@@ -139,7 +136,7 @@ export class NumberSink implements Sink {
 
   private special(text: string, row: number): number {
     const bare = text.trim();
-    if (this.untyped && NA_WORDS.has(bare)) {
+    if (this.untyped && MISSING.has(bare)) {
       this.words = true;
       return NaN;
     }

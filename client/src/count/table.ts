@@ -1,5 +1,6 @@
 /** A table: columns of a file by name, of which rows are read. */
 
+import { MOST_COLUMNS_LISTED } from "../constants";
 import { listing, Refused, shown } from "./errors";
 import type { Numbers } from "./numbers";
 import type { Names } from "./sinks";
@@ -11,10 +12,7 @@ export interface Rows {
   names(column: string, subject: string): Names;
 }
 
-export interface Wanted {
-  readonly numbers: readonly string[];
-  readonly names: readonly string[];
-}
+export interface Wanted { readonly numbers: readonly string[]; readonly names: readonly string[] }
 
 export interface Table {
   readonly columns: readonly string[];
@@ -30,5 +28,5 @@ export function placeOf(columns: readonly string[], name: string): number {
   const found = columns.flatMap((column, place) => (column === name ? [place] : []));
   if (found.length === 1) return found[0]!;
   if (found.length) throw new Refused("the file", { expected: `one column named ${shown(name)}`, got: String(found.length) });
-  throw new Refused("the file", { expected: `one of ${listing(columns.map((column) => shown(column)), 24)}`, got: shown(name) });
+  throw new Refused("the file", { expected: `one of ${listing(columns.map((column) => shown(column)), MOST_COLUMNS_LISTED)}`, got: shown(name) });
 }

@@ -3,7 +3,7 @@
 import { Decompress } from "fzstd";
 
 import type { Layout } from "../open/messages";
-import { CsvScanner, dialectOf } from "./csv";
+import { CsvScanner, dialectOf, splitRows } from "./csv";
 import { Refused } from "./errors";
 import { JsonNames, JsonScanner } from "./json";
 import { openParquet } from "./parquet";
@@ -17,13 +17,31 @@ export async function openTable(file: File, layout: Layout): Promise<Table> {
   if (file.size === 0) throw new Refused(file.name, { got: "an empty file" });
   const [suffix, packed] = suffixOf(file.name);
   const magic = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  if (suffix === "parquet" || String.fromCharCode(...magic) === "PAR1") return openParquet(file);
+  const start = String.fromCharCode(...magic);
+  const unreadable = UNREADABLE.find(([first]) => start === first);
+  if (unreadable) throw new Refused(file.name, { expected: "a CSV, TSV, JSON Lines or Parquet file", got: unreadable[1], hint: unreadable[2] });
+  if (suffix === "parquet" || start === "PAR1") return openParquet(file);
   if (suffix === null) throw new Refused(file.name, { expected: "a CSV, TSV, JSON lines or Parquet file" });
   const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, layout.encoding, most, tell);
   const head = await firstOf(pieces, HEAD);
   if (!head.bytes.length) throw new Refused(file.name, { got: "an empty file" });
   return suffix === "jsonl" ? jsonTable(head, pieces) : csvTable(head, pieces, suffix === "tsv" ? { ...layout, delimiter: "\t" } : layout);
 }
+
+/** The column names and the first three rows of a text file as a layout splits them; nothing of other files. */
+export async function firstRows(file: File, { decimal, delimiter, encoding }: Layout): Promise<string[][]> {
+  const [suffix, packed] = suffixOf(file.name);
+  if (suffix !== "csv" && suffix !== "tsv") return [];
+  const { bytes } = await firstOf((most, tell) => unpacked(file, packed, most, tell), HEAD);
+  return splitRows(new TextDecoder(encoding).decode(bytes.subarray(0, HEAD)), decimal, suffix === "tsv" ? "\t" : delimiter, 4);
+}
+
+/** Files that are known by their first bytes, and what to do with them. */
+const UNREADABLE: readonly (readonly [start: string, got: string, hint: string])[] = [
+  ["PK\x03\x04", "an Excel workbook or a ZIP archive", "save the workbook as CSV, or unpack the archive"],
+  ["\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"],
+  ["%PDF", "a PDF file", "export the table as CSV"],
+];
 
 type Suffix = "csv" | "tsv" | "jsonl" | "parquet" | null;
 type Pieces = (most: number, tell: (share: number) => void) => AsyncGenerator<Uint8Array>;
@@ -89,10 +107,7 @@ async function* slices(file: File, most: number, tell: (share: number) => void):
   }
 }
 
-interface Head {
-  readonly bytes: Uint8Array;
-  readonly all: boolean;
-}
+interface Head { readonly bytes: Uint8Array; readonly all: boolean }
 
 async function firstOf(pieces: Pieces, size: number): Promise<Head> {
   const found: Uint8Array[] = [];
@@ -109,77 +124,76 @@ async function firstOf(pieces: Pieces, size: number): Promise<Head> {
   return { bytes: new Uint8Array(await new Blob(found as BlobPart[]).arrayBuffer()), all };
 }
 
-function csvTable(head: Head, pieces: Pieces, layout: Layout): Table {
-  const dialect = dialectOf(head.bytes, layout.decimal, layout.delimiter);
-  const { columns } = dialect;
-  const scanner = (wanted: Wanted): [CsvScanner, (rows: () => number) => Rows] => {
-    const numbers = new Map(wanted.numbers.map((name) => [name, new NumberSink(layout.decimal, true)]));
-    const names = new Map(wanted.names.map((name) => [name, new NameSink()]));
-    const sinks = columns.map((name) => [...(numbers.has(name) ? [numbers.get(name)!] : []), ...(names.has(name) ? [names.get(name)!] : [])]);
-    for (const name of [...wanted.numbers, ...wanted.names]) placeOf(columns, name);
-    return [
-      new CsvScanner(dialect, sinks),
-      (rows) => ({
-        rows: rows(),
-        numbers: (name, subject) => numbers.get(name)!.finish(rows(), subject),
-        names: (name) => names.get(name)!.finish(rows(), layout.decimal),
-      }),
-    ];
-  };
+/** What takes the bytes of a file and has its rows. */
+interface Scan {
+  readonly scanner: { take(piece: Uint8Array): void; finish(): void };
+  readonly rows: Rows;
+}
+
+/** A table whose rows are scanned; `finished` is called with the columns that were asked for once all rows are read. */
+function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted) => Scan, finished: (names: readonly string[]) => void): Table {
+  const once = columns.filter((name, place) => columns.indexOf(name) === place && columns.lastIndexOf(name) === place);
   return {
     columns,
-    untyped: true,
+    untyped,
     read: async (wanted, tell) => {
-      const [scan, rows] = scanner(wanted);
-      for await (const piece of pieces(PIECE, tell)) scan.take(piece);
-      scan.finish();
-      return rows(() => Math.max(0, scan.rows));
+      const { scanner, rows } = scan(wanted);
+      for await (const piece of pieces(PIECE, tell)) scanner.take(piece);
+      scanner.finish();
+      finished([...wanted.numbers, ...wanted.names]);
+      return rows;
     },
     head: async () => {
-      const once = columns.filter((name, place) => columns.indexOf(name) === place && columns.lastIndexOf(name) === place);
-      const [scan, rows] = scanner({ numbers: once, names: once });
-      scan.take(head.bytes);
-      if (head.all) scan.finish();
-      return { ...rows(() => Math.max(0, scan.rows)), all: head.all };
+      const { scanner, rows } = scan({ numbers: once, names: once });
+      scanner.take(head.bytes);
+      if (head.all) scanner.finish();
+      return Object.assign(rows, { all: head.all });
     },
   };
 }
 
-function jsonTable(head: Head, pieces: Pieces): Table {
-  const scanner = (wanted: Wanted): [JsonScanner, Rows] => {
-    const numbers = new Map(wanted.numbers.map((name) => [name, new NumberSink(".", false)]));
-    const names = new Map(wanted.names.map((name) => [name, new JsonNames()]));
-    const all = [...new Set([...wanted.numbers, ...wanted.names])];
-    const scan = new JsonScanner(new Map(all.map((name) => [name, [...(numbers.has(name) ? [numbers.get(name)!] : []), ...(names.has(name) ? [names.get(name)!] : [])]])));
-    return [
-      scan,
-      {
-        get rows() {
-          return scan.rows;
-        },
-        numbers: (name, subject) => numbers.get(name)!.finish(scan.rows, subject),
-        names: (name, subject) => names.get(name)!.finish(scan.rows, subject),
+/** Each column's sinks: one for its numbers, one for its names. */
+function sinksOf<N, T>(wanted: Wanted, number: () => N, name: () => T): { numbers: Map<string, N>; names: Map<string, T>; of: (column: string) => (N | T)[] } {
+  const numbers = new Map(wanted.numbers.map((column) => [column, number()]));
+  const names = new Map(wanted.names.map((column) => [column, name()]));
+  return { numbers, names, of: (column) => [numbers.get(column), names.get(column)].filter((sink) => sink !== undefined) };
+}
+
+function csvTable(head: Head, pieces: Pieces, { decimal, delimiter }: Layout): Table {
+  const dialect = dialectOf(head.bytes, decimal, delimiter);
+  const { columns } = dialect;
+  const scan = (wanted: Wanted): Scan => {
+    for (const name of [...wanted.numbers, ...wanted.names]) placeOf(columns, name);
+    const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(decimal, true), () => new NameSink());
+    const scanner = new CsvScanner(dialect, columns.map(of));
+    const rows: Rows = {
+      get rows() {
+        return Math.max(0, scanner.rows);
       },
-    ];
+      numbers: (name, subject) => numbers.get(name)!.finish(rows.rows, subject),
+      names: (name) => names.get(name)!.finish(rows.rows, decimal),
+    };
+    return { scanner, rows };
   };
-  const first = scanner({ numbers: [], names: [] })[0];
+  return scannedTable(columns, true, head, pieces, scan, () => undefined);
+}
+
+function jsonTable(head: Head, pieces: Pieces): Table {
+  let scanner: JsonScanner;
+  const scan = (wanted: Wanted): Scan => {
+    const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(".", false), () => new JsonNames());
+    const own = (scanner = new JsonScanner(new Map([...wanted.numbers, ...wanted.names].map((name) => [name, of(name)]))));
+    const rows: Rows = {
+      get rows() {
+        return own.rows;
+      },
+      numbers: (name, subject) => numbers.get(name)!.finish(own.rows, subject),
+      names: (name, subject) => names.get(name)!.finish(own.rows, subject),
+    };
+    return { scanner, rows };
+  };
+  const first = scan({ numbers: [], names: [] }).scanner;
   first.take(head.bytes);
   if (head.all) first.finish();
-  const columns = [...first.columns];
-  return {
-    columns,
-    untyped: false,
-    read: async (wanted, tell) => {
-      const [scan, rows] = scanner(wanted);
-      for await (const piece of pieces(PIECE, tell)) scan.take(piece);
-      scan.finish();
-      for (const name of [...wanted.numbers, ...wanted.names]) placeOf([...scan.columns], name);
-      return rows;
-    },
-    head: async () => {
-      const [scan, rows] = scanner({ numbers: columns, names: columns });
-      scan.take(head.bytes);
-      return { rows: rows.rows, numbers: rows.numbers, names: rows.names, all: head.all };
-    },
-  };
+  return scannedTable([...scanner!.columns], false, head, pieces, scan, (names) => names.forEach((name) => placeOf([...scanner.columns], name)));
 }

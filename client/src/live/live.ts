@@ -4,13 +4,14 @@ import { effect } from "./signals";
 
 import { type Part, type PackedSlice, type Payload, unpackReport, unpackSlice } from "../data";
 import { card, h } from "../dom";
+import { message } from "../format";
 import type { start } from "../main";
-import type { Source, Sureness } from "../source";
-import type { State } from "../state";
-import { type Ask, overHttp, overMessages } from "./asking";
-import { demandCard } from "./demand";
-import { linked } from "./linked";
-import { rowsCard } from "./rows";
+import type { Source, Intervals } from "../source";
+import type { State } from "../state/state";
+import { type Ask, overHttp, overMessages } from "./requests";
+import { demandCard } from "./analyses";
+import { linked } from "./notebook";
+import { rowsCard } from "./row_filter";
 
 declare const rocscope: { start: typeof start };
 
@@ -37,7 +38,7 @@ function sourceOf(facts: Facts): Source {
     report: unpackReport(facts),
     filters: true,
     counts: async ({ part, where, aside }, signal) => unpackSlice(await ask<PackedSlice>({ what: "counts", ...rows(part, where), lane: aside ? "" : `counts ${tab}` }, signal)),
-    sureness: ({ part, where }, signal) => ask<Sureness>({ what: "sureness", ...rows(part, where), lane: `sureness ${tab}` }, signal),
+    intervals: ({ part, where }, signal) => ask<Intervals>({ what: "intervals", ...rows(part, where), lane: `intervals ${tab}` }, signal),
   };
 }
 
@@ -48,8 +49,8 @@ async function show(facts: Facts): Promise<void> {
   const { signal } = shown;
   const source = sourceOf(facts);
   const rowsOf = (state: State): Record<string, unknown> => {
-    const { kind, name } = state.rows.value;
-    return { where: state.held.value, by: facts.by, kind, name };
+    const { kind, name } = state.rows.shown.value;
+    return { where: state.rows.applied.value, by: facts.by, kind, name };
   };
   const state = await rocscope.start(source, {
     above: (state) => [rowsCard(state, facts, (by) => void split(by))],
@@ -57,8 +58,8 @@ async function show(facts: Facts): Promise<void> {
     gone: signal,
   });
   effect(() => {
-    void [state.slice.value, state.where.value];
-    state.drawn.value = null;
+    void [state.rows.part.value, state.rows.where.value];
+    state.views.requestedBand.value = null;
   });
   if (framed) linked(state, signal);
 }
@@ -75,8 +76,7 @@ async function begin(facts: Facts): Promise<void> {
   try {
     await show(facts);
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    document.body.prepend(h("main", {}, card("trouble", "", facts.title, [], h("p", { class: "trouble", role: "alert" }, `${said}.`))));
+    document.body.prepend(h("main", {}, card("trouble", "", facts.title, [], h("p", { class: "trouble", role: "alert" }, `${message(error)}.`))));
   }
 }
 

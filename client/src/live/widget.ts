@@ -10,11 +10,7 @@ interface Model {
   off(event: string, heard: (content: unknown) => void): void;
 }
 
-interface Told {
-  readonly ready?: boolean;
-  readonly view?: unknown;
-  readonly question?: unknown;
-}
+interface Told { readonly ready?: boolean; readonly view?: unknown; readonly question?: unknown }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const frame = document.createElement("iframe");

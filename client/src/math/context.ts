@@ -2,18 +2,18 @@
 
 export interface Context {
   /** Share of positives where the classifier will be used; null means that of the sample. */
-  readonly prevalence: number | null;
-  readonly costFp: number;
-  readonly costFn: number;
-  readonly costTp: number;
-  readonly costTn: number;
+  readonly target_prevalence: number | null;
+  readonly cost_fp: number;
+  readonly cost_fn: number;
+  readonly cost_tp: number;
+  readonly cost_tn: number;
 }
 
+/** Larger costs and sizes are taken for slips: sums of their products would overflow. */
+export const MOST_AMOUNT = 1e12;
+
 /** A decimal as it is written, digits × 10^-scale: 0.2 is exactly one fifth, as in Python. */
-interface Decimal {
-  readonly digits: bigint;
-  readonly scale: number;
-}
+interface Decimal { readonly digits: bigint; readonly scale: number }
 
 export function decimal(value: number): Decimal {
   const [mantissa = "0", exponent = "0"] = String(value).split("e");
@@ -21,6 +21,17 @@ export function decimal(value: number): Decimal {
   const scale = part.length - Number(exponent);
   const digits = BigInt(whole + part);
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** A number of at least 0 as digits · 2^(exponent - 1074). */
+export function binaryParts(value: number): [digits: bigint, exponent: number] {
+  bits.setFloat64(0, value);
+  const all = bits.getBigUint64(0);
+  const exponent = Number((all >> 52n) & 2047n);
+  const digits = all & 0xfffffffffffffn;
+  return exponent > 0 ? [digits | 0x10000000000000n, exponent - 1] : [digits, 0];
 }
 
 function minus(a: Decimal, b: Decimal): Decimal {
@@ -46,8 +57,8 @@ const known = new WeakMap<Context, Stakes>();
 function stakes(context: Context): Stakes {
   let found = known.get(context);
   if (!found) {
-    const { costFp, costFn, costTp, costTn, prevalence } = context;
-    const [cost, gain] = [minus(decimal(costFp), decimal(costTn)), minus(decimal(costFn), decimal(costTp))];
+    const { cost_fp, cost_fn, cost_tp, cost_tn, target_prevalence: prevalence } = context;
+    const [cost, gain] = [minus(decimal(cost_fp), decimal(cost_tn)), minus(decimal(cost_fn), decimal(cost_tp))];
     const scale = Math.max(gain.scale, cost.scale);
     const raise = (x: Decimal): bigint => x.digits * 10n ** BigInt(scale - x.scale);
     const share = prevalence === null ? null : decimal(prevalence);
@@ -86,7 +97,7 @@ export function rewardsErrors(context: Context): boolean {
 }
 
 export function prevalenceOf(context: Context, sample: number): number {
-  return context.prevalence ?? sample;
+  return context.target_prevalence ?? sample;
 }
 
 /** Slope of the iso-performance line in ROC space; infinite where misses cost nothing. */
@@ -104,15 +115,12 @@ export function probabilityThreshold(context: Context): number {
 /** Expected cost per case of a pair of rates. */
 export function expectedCost(context: Context, tpr: number, fpr: number, sample: number): number {
   const share = prevalenceOf(context, sample);
-  const positives = share * (context.costTp * tpr + context.costFn * (1 - tpr));
-  return positives + (1 - share) * (context.costFp * fpr + context.costTn * (1 - fpr));
+  const positives = share * (context.cost_tp * tpr + context.cost_fn * (1 - tpr));
+  return positives + (1 - share) * (context.cost_fp * fpr + context.cost_tn * (1 - fpr));
 }
 
 /** What one more true positive gains and one more false positive costs, in one common unit, exactly. */
-export interface Exchange {
-  readonly gain: bigint;
-  readonly cost: bigint;
-}
+export interface Exchange { readonly gain: bigint; readonly cost: bigint }
 
 export function ratesOfExchange(context: Context, nPos: bigint, nNeg: bigint): Exchange {
   const { gain, cost, share } = stakes(context);

@@ -1,25 +1,17 @@
 /** Curves of folds, averaged: the twin of `rocscope.evaluation.average_curve`, of the points that the page has. */
 
 import { studentQuantile } from "../count/special";
+import { AVERAGE_POINTS } from "../constants";
 import { levelAt, type Levels } from "./levels";
+import { firstWhere } from "./search";
 
-export interface Averaged {
-  readonly x: readonly number[];
-  readonly y: readonly number[];
-  readonly low: readonly number[];
-  readonly high: readonly number[];
-}
+export interface Averaged { readonly x: readonly number[]; readonly y: readonly number[]; readonly low: readonly number[]; readonly high: readonly number[] }
 
-const GRID = Array.from({ length: 201 }, (_, i) => i / 200);
+const GRID = Array.from({ length: AVERAGE_POINTS }, (_, i) => i / (AVERAGE_POINTS - 1));
 
 /** The true positive rate at a false positive rate, on straight lines; where the curve is vertical, at its top. */
 export function tprAt({ fpr, tpr, size }: Levels, x: number): number {
-  let [low, high] = [0, size - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (fpr[middle]! <= x) low = middle;
-    else high = middle - 1;
-  }
+  const low = firstWhere(1, size, (i) => fpr[i]! > x) - 1;
   if (low === size - 1) return tpr[low]!;
   const share = (x - fpr[low]!) / (fpr[low + 1]! - fpr[low]!);
   return tpr[low]! + share * (tpr[low + 1]! - tpr[low]!);

@@ -6,6 +6,7 @@
  */
 
 import { type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
+import { firstWhere } from "./search";
 import { depthAt, inSmallest, type Levels, ratesAt, samplePrevalence } from "./levels";
 
 /** A level among others, as fractions of whole numbers: nothing is decided by rounding, and a tie is one as in Python. */
@@ -23,7 +24,7 @@ function place(levels: Levels, index: number, context: Context): Place {
   const [nPos, nNeg] = [whole(levels.nPos), whole(levels.nNeg)];
   const { gain, cost } = ratesOfExchange(context, nPos, nNeg);
   const n = nPos + nNeg;
-  return { loss: fp * cost - tp * gain, of: context.prevalence === null ? n : nPos * nNeg, positive: tp + fp, n };
+  return { loss: fp * cost - tp * gain, of: context.target_prevalence === null ? n : nPos * nNeg, positive: tp + fp, n };
 }
 
 /** The rule: lowest cost; among equals fewest predicted positive. */
@@ -35,15 +36,8 @@ function before(a: Place, b: Place): boolean {
 /** Index of the level where the line of equal cost touches the curve of one model. */
 export function bestLevel(levels: Levels, context: Context): number {
   if (missCost(context) === 0 && falseAlarmCost(context) < 0) return levels.fp.indexOf(levels.nNeg); // the one line that touches from below
-  const vertex = (i: number): number => levels.hull[i] ?? 0;
-  let [low, high] = [0, levels.hull.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const [here, next] = [vertex(middle), vertex(middle + 1)];
-    if (before(place(levels, next, context), place(levels, here, context))) low = middle + 1;
-    else high = middle;
-  }
-  return vertex(low);
+  const vertex = (i: number): Place => place(levels, levels.hull[i]!, context);
+  return levels.hull[firstWhere(0, levels.hull.length - 1, (i) => !before(vertex(i + 1), vertex(i)))] ?? 0;
 }
 
 /** Expected cost per case of a level. */
@@ -51,21 +45,14 @@ export function costAt(levels: Levels, index: number, context: Context): number 
   return expectedCost(context, ...ratesAt(levels, index), samplePrevalence(levels));
 }
 
-export interface Choice {
-  readonly model: number;
-  readonly level: number;
-}
+export interface Choice { readonly model: number; readonly level: number }
 
 /**
  * The best of several models' levels; of equals the model given first.
  *
  * @param candidates one level of each model, or none where the model is left out
  */
-export function cheapest(
-  models: readonly Levels[],
-  candidates: readonly (number | null)[],
-  context: Context,
-): Choice | null {
+export function cheapest(models: readonly Levels[], candidates: readonly (number | null)[], context: Context): Choice | null {
   let best: Choice | null = null;
   let least: Place | null = null;
   models.forEach((levels, model) => {

@@ -1,7 +1,8 @@
 /** The counts of one model at its kept thresholds, and the rates that follow from them. */
 
-/** Fewer cases than this are warned about, as in Python. */
-export const SMALL = 10;
+import { Z } from "../constants";
+import { firstWhere } from "./search";
+import { binaryParts } from "./context";
 
 export interface Levels {
   /** Number of points; the first predicts nobody positive and has the threshold infinity. */
@@ -19,12 +20,7 @@ export interface Levels {
   readonly whole: boolean;
 }
 
-export function makeLevels(
-  threshold: Float64Array,
-  tp: Float64Array,
-  fp: Float64Array,
-  hull: Int32Array,
-): Levels {
+export function makeLevels(threshold: Float64Array, tp: Float64Array, fp: Float64Array, hull: Int32Array): Levels {
   const size = threshold.length;
   const nPos = tp[size - 1] ?? 0;
   const nNeg = fp[size - 1] ?? 0;
@@ -34,14 +30,10 @@ export function makeLevels(
   return { size, threshold, tp, fp, tpr, fpr, nPos, nNeg, hull, whole };
 }
 
-const bits = new DataView(new ArrayBuffer(8));
-
 /** A count as a whole number of 2^-1074, the smallest of all floats: nothing is rounded, whatever the weights. */
 export function inSmallest(count: number): bigint {
-  bits.setFloat64(0, count);
-  const all = bits.getBigUint64(0);
-  const [exponent, digits] = [(all >> 52n) & 2047n, all & 0xfffffffffffffn];
-  return exponent > 0n ? (digits | 0x10000000000000n) << (exponent - 1n) : digits;
+  const [digits, exponent] = binaryParts(count);
+  return digits << BigInt(exponent);
 }
 
 export function samplePrevalence(levels: Levels): number {
@@ -65,27 +57,14 @@ export function depthAt(levels: Levels, level: number, share: number): number {
 }
 
 /** Index of the point that predicts positive iff score >= threshold, among the points kept. */
-export function levelAt(levels: Levels, threshold: number): number {
-  let low = 0;
-  let high = levels.size - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((levels.threshold[middle] ?? 0) >= threshold) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+export function levelAt({ threshold, size }: Levels, score: number): number {
+  return firstWhere(1, size, (i) => threshold[i]! < score) - 1;
 }
 
 /** Index of the first point of a non-decreasing column that reaches `value`, or of the one before if nearer. */
 export function nearest(column: (index: number) => number, size: number, value: number): number {
-  let low = 0;
-  let high = size - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (column(middle) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 && value - column(low - 1) < column(low) - value ? low - 1 : low;
+  const at = firstWhere(0, size - 1, (i) => column(i) >= value);
+  return at > 0 && value - column(at - 1) < column(at) - value ? at - 1 : at;
 }
 
 export interface Rates {
@@ -123,7 +102,7 @@ export function rates(tpr: number, fpr: number, prevalence: number): Rates {
 }
 
 /** Wilson interval of a proportion of whole counts at 95 %. */
-export function wilson(hits: number, n: number, z = 1.959963984540054): [number, number] {
+export function wilson(hits: number, n: number, z = Z): [number, number] {
   const share = hits / n;
   const centre = share + (z * z) / (2 * n);
   const spread = z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));

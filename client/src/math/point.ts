@@ -1,11 +1,8 @@
 /** The counts and rates of an operating point, as `rocscope.OperatingPoint.to_dict` names them. */
 
-export interface Cells {
-  readonly tp: number;
-  readonly fp: number;
-  readonly fn: number;
-  readonly tn: number;
-}
+import type { Levels } from "./levels";
+
+export interface Cells { readonly tp: number; readonly fp: number; readonly fn: number; readonly tn: number }
 
 /** Expected cells among `n` cases of which a share is positive. */
 export function cellsAt(tpr: number, fpr: number, share: number, n: number): Cells {
@@ -13,24 +10,20 @@ export function cellsAt(tpr: number, fpr: number, share: number, n: number): Cel
   return { tp: pos * tpr, fp: neg * fpr, fn: pos * (1 - tpr), tn: neg * (1 - fpr) };
 }
 
+/** The cells of a sample with these true and false positives. */
+export function sampleCells({ nPos, nNeg }: Levels, [tp, fp]: readonly [tp: number, fp: number]): Cells {
+  return { tp, fp, fn: nPos - tp, tn: nNeg - fp };
+}
+
 export function pointDict({ tp, fp, fn, tn }: Cells, threshold: number): Record<string, number | null> {
   const [p, n] = [tp + fn, fp + tn];
   const [tpr, fpr, tnr, fnr] = [tp / p, fp / n, tn / n, fn / p];
   const [precision, npv] = [tp / (tp + fp), tn / (tn + fn)];
   const rates = {
-    threshold,
-    tp,
-    fp,
-    fn,
-    tn,
-    tpr,
-    fnr,
-    fpr,
-    tnr,
+    ...{ threshold, tp, fp, fn, tn, tpr, fnr, fpr, tnr },
     prevalence: p / (p + n),
     depth: (tp + fp) / (p + n),
-    precision,
-    npv,
+    ...{ precision, npv },
     accuracy: (tp + tn) / (p + n),
     error: (fp + fn) / (p + n),
     balanced_accuracy: (tpr + tnr) / 2,

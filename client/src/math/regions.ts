@@ -44,7 +44,7 @@ function turnsRight(a: Spot, b: Spot, c: Spot): boolean {
 }
 
 /** Regions of one owner that follow each other, as one. */
-export function zones(all: readonly Region[]): Region[] {
+export function slopeRanges(all: readonly Region[]): Region[] {
   const merged: Region[] = [];
   for (const region of all) {
     const last = merged[merged.length - 1];

@@ -1,15 +1,9 @@
 /** What each column is for, as far as names and first rows tell; the reader has the last word. */
 
+import { FOLDS, LABELS, NOT_SCORES, POSITIVES, SEGMENTS, WEIGHTS } from "../constants";
 import type { Glance, Look, Roles } from "./messages";
 
 export type Use = "label" | "score" | "weight" | "segment" | "fold" | "";
-
-const LABELS = /^(y|y_?true|labels?|target|class|outcome|response|truth|actual|event|status|churn(ed)?|default(ed)?|bought|converted)$/i;
-const NOT_SCORES = /^(id|index|row|nr|no|date|time|year|month|day|age)$|(^|[_ ])id$/i;
-const WEIGHTS = /^(w|weights?|(sample|case|row)_?weights?|freq(uency)?|exposure)$/i;
-const FOLDS = /^(cv_?)?(folds?|split)$/i;
-const SEGMENTS = /segment|region|country|channel|site|centre|center|group|category|cohort|gender|^sex$/i;
-const POSITIVES = /^(1|1\.0|true|yes|y|pos(itive)?|p|event|case|bad|fraud|churn(ed)?|default(ed)?|bought|buyer|malignant|m|dead|died|good|win|won|spam|sick)$/i;
 
 const isBinary = ({ values, distinct }: Glance): boolean => values !== null && distinct === 2;
 const isNumber = ({ range }: Glance): boolean => range !== null;

@@ -1,7 +1,7 @@
 /** What the page and its worker tell each other. */
 
 import type { Part, Slice } from "../data";
-import type { Sureness } from "../source";
+import type { Intervals } from "../source";
 
 /** How a file is written, where it does not tell. */
 export interface Layout {
@@ -51,18 +51,9 @@ export interface Counted {
 
 export type Question =
   | { readonly ask: "look"; readonly files: readonly File[]; readonly layout: Layout }
+  | { readonly ask: "text"; readonly files: readonly File[]; readonly layout: Layout }
   | { readonly ask: "count"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles }
   | { readonly ask: "slice"; readonly part: number }
-  | { readonly ask: "sureness"; readonly part: number };
+  | { readonly ask: "intervals"; readonly part: number };
 
-export interface Answers {
-  look: Look;
-  count: Counted;
-  slice: Slice;
-  sureness: Sureness;
-}
-
-export type Told =
-  | { readonly id: number; readonly progress: number }
-  | { readonly id: number; readonly answer: Answers[keyof Answers] }
-  | { readonly id: number; readonly error: string };
+export interface Answers { look: Look; text: readonly (readonly string[])[]; count: Counted; slice: Slice; intervals: Intervals }

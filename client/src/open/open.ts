@@ -1,30 +1,28 @@
 /** The open page: a file in, what its columns are for, and the report of it. Nothing leaves the page. */
 
 import type { Report } from "../data";
-import { button, card, h, name, scroller } from "../dom";
-import { count, number } from "../format";
+import { button, card, h, name, type Options, scroller, select, table } from "../dom";
+import { count, message, number, shorten } from "../format";
 import type { start } from "../main";
 import type { Source } from "../source";
-import type { State } from "../state";
-import { Asking } from "./asking";
+import type { State } from "../state/state";
+import { exampleFile } from "./example";
 import { guess, positiveOf, rolesOf, type Use } from "./guess";
 import type { Counted, Glance, Layout, Look } from "./messages";
 import { type Parts, saveReport } from "./save";
+import { WorkerClient } from "./worker_client";
 
 declare const rocscope: { start: typeof start };
 
-interface Facts {
-  readonly version: string;
-  readonly conventions: readonly string[];
-  readonly shell: string;
-}
+interface Facts { readonly version: string; readonly conventions: readonly string[]; readonly shell: string }
 
 const textOf = (id: string): string => document.getElementById(id)?.textContent ?? "";
 const facts = JSON.parse(textOf("open-facts")) as Facts;
 const parts: Parts = { shell: facts.shell, script: textOf("report-script"), style: textOf("report-style") };
-const worker = new Asking(textOf("worker-script"));
+const worker = new WorkerClient(textOf("worker-script"));
 
-let layout: Layout = { decimal: ".", delimiter: null, encoding: "utf-8" };
+const PLAIN: Layout = { decimal: ".", delimiter: null, encoding: "utf-8" };
+let layout = PLAIN;
 let shown = new AbortController();
 
 const input = h("input", { type: "file", multiple: true, id: "files", class: "unseen", accept: ".csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson,.parquet,.pq,.gz,.zst", tabindex: -1, "aria-label": "Files" });
@@ -37,12 +35,13 @@ const drop = h(
   h("p", {}, h("strong", {}, "Drop a file here"), " or "),
   button("Choose files", () => input.click(), { class: "primary", id: "choose" }),
   input,
-  h("p", { class: "caption" }, "CSV, TSV, JSON lines or Parquet, also as .gz or .zst: one row for each case, with its true label and the score of each model. Several files are compared with each other."),
+  button("Open an example", () => void openExample(), { id: "example" }),
+  h("p", { class: "caption" }, "CSV, TSV, JSON Lines or Parquet, also compressed as .gz or .zst. One row per case, with its true label and the score of each model. Drop several files to compare them."),
 );
 const main = h(
   "main",
   { id: "open" },
-  h("div", { class: "heading" }, h("div", {}, h("h1", {}, "From a file of scores to a decision"), h("p", { class: "size" }, "The file is read in this page and stays on this computer: the page connects to nothing."))),
+  h("div", { class: "heading" }, h("div", {}, h("h1", {}, "Choose a model and a threshold"), h("p", { class: "size" }, "Your file is read in this page and stays on this computer. The page makes no network connection."))),
   drop,
   trouble,
   status,
@@ -65,17 +64,37 @@ for (const kind of ["dragover", "drop"] as const) {
 addEventListener("dragleave", () => drop.classList.remove("over"));
 
 async function opened(files: readonly File[]): Promise<void> {
+  const look = await glanceAt(files);
+  if (look) form.replaceChildren(columnsCard(files, look));
+  else if (trouble.textContent && (await sampleOf(files)).length) form.replaceChildren(card("columns", "", titleOf(files), [], layoutChoice(files, true)));
+  form.querySelector<HTMLElement>("#show")?.focus();
+}
+
+/** One click to a report. */
+async function openExample(): Promise<void> {
+  const files = [exampleFile()];
+  layout = PLAIN;
+  const look = await glanceAt(files);
+  if (look) form.replaceChildren(columnsCard(files, look));
+  form.querySelector<HTMLElement>("#show")?.click();
+}
+
+/** What the first rows hold; undefined where they cannot be read. */
+async function glanceAt(files: readonly File[]): Promise<Look | undefined> {
   worker.cancel();
   close();
   form.replaceChildren();
+  let look: Look | undefined;
   await attempt(async () => {
-    status.textContent = "Looking at the first rows …";
-    const look = await worker.ask({ ask: "look", files, layout });
+    status.replaceChildren("Reading the first rows … ", button("Cancel", () => worker.cancel()));
+    look = await worker.ask({ ask: "look", files, layout });
     status.textContent = "";
-    form.replaceChildren(columnsCard(files, look));
-    form.querySelector<HTMLElement>("#show")?.focus();
   });
+  return look;
 }
+
+const sampleOf = (files: readonly File[]): Promise<readonly (readonly string[])[]> => worker.ask({ ask: "text", files, layout }).catch(() => []);
+const titleOf = (files: readonly File[]): string => files.map((file) => file.name).join(", ");
 
 /** Do something, and say why where it cannot be done. */
 async function attempt(job: () => Promise<void>): Promise<void> {
@@ -83,8 +102,7 @@ async function attempt(job: () => Promise<void>): Promise<void> {
   try {
     await job();
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    trouble.textContent = said === "cancelled" ? "" : `${said}.`;
+    trouble.textContent = message(error) === "cancelled" ? "" : `${message(error)}.`;
     status.textContent = "";
   }
 }
@@ -95,7 +113,8 @@ function columnsCard(files: readonly File[], look: Look): HTMLElement {
   const uses = guess(look);
   const selects = new Map<string, HTMLSelectElement>();
   const positive = h("select", { id: "positive" });
-  const show = button("Show the report", () => void counted(files, look, uses, positive.value), { class: "primary", id: "show" });
+  const show = button("Show the report", () => void counted(files, look, uses, positive.value), { class: "primary", id: "show", "aria-describedby": "why" });
+  const why = h("span", { class: "caption", id: "why" });
   const label = (): Glance | undefined => look.columns.find((column) => uses.get(column.name) === "label");
   const update = (): void => {
     for (const [column, select] of selects) select.value = uses.get(column) ?? "";
@@ -103,54 +122,59 @@ function columnsCard(files: readonly File[], look: Look): HTMLElement {
     const before = positive.value;
     positive.replaceChildren(...(found?.values ?? []).map(([text]) => h("option", { value: text }, text)));
     if (found) positive.value = found.values?.some(([text]) => text === before) ? before : (positiveOf(found) ?? "");
-    show.disabled = !found || ![...uses.values()].includes("score");
+    const score = [...uses.values()].includes("score");
+    show.disabled = !found || !score;
+    why.textContent = !found ? "Choose the label column to continue." : score ? "" : "Choose at least one score column to continue.";
   };
   const rows = look.columns.map((column) => {
-    const select = h("select", { "aria-label": `Use of ${column.name}` }, ...USES.map(([use, text]) => h("option", { value: use }, text)));
-    selects.set(column.name, select);
-    select.addEventListener("change", () => {
-      const use = select.value as Use;
+    const picker = select<Use>(USES, (use) => {
       if (use !== "score" && use !== "") for (const [other, one] of uses) if (one === use) uses.set(other, "");
       uses.set(column.name, use);
       if (use === "label") positive.replaceChildren();
       update();
-    });
-    return h("tr", {}, h("th", { scope: "row" }, name(column.name)), h("td", {}, name(wordsOf(column))), h("td", {}, select));
+    }, { "aria-label": `Use of ${column.name}` });
+    selects.set(column.name, picker);
+    return h("tr", {}, h("th", { scope: "row" }, name(column.name)), h("td", {}, name(wordsOf(column))), h("td", {}, picker));
   });
   const head = h("tr", {}, ...["Column", `In the first ${count(look.rows)} rows`, "Use as"].map((text) => h("th", { scope: "col" }, text)));
   const list = h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows));
   update();
-  const titled = files.map((file) => file.name).join(", ");
-  const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, show);
-  const said = "Guessed from names and values: change what is wrong. Rows with a missing value are left out, and the report says how many.";
-  return card("columns", "", titled, [], h("p", { class: "caption" }, said), scroller("Table of columns", list), foot, layoutChoice(files));
+  const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, why, show);
+  const said = "The use of each column is guessed from its name and values; change it where it is wrong. Rows with a missing value are left out, and the report says how many.";
+  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), scroller("Table of columns", list), foot, layoutChoice(files));
 }
 
 function wordsOf({ values, range, distinct, missing }: Glance): string {
   const gaps = missing ? `, ${count(missing)} missing` : "";
   if (values && values.length <= 5) return values.map(([text, rows]) => `${text} (${count(rows)})`).join(", ") + gaps;
-  return (range ? `${number(range[0])} to ${number(range[1])}` : `${count(distinct)} different texts`) + gaps;
+  return (range ? `${number(range[0])} to ${number(range[1])}` : `${count(distinct)} distinct texts`) + gaps;
 }
 
-/** How text is written, where the file does not tell. */
-function layoutChoice(files: readonly File[]): HTMLElement {
-  const pick = (label: string, now: string, options: readonly (readonly [string, string])[], set: (value: string) => Layout): HTMLElement => {
-    const select = h("select", {}, ...options.map(([value, text]) => h("option", { value }, text)));
-    select.value = now;
-    select.addEventListener("change", () => {
-      layout = set(select.value);
+/** How the text of a file is written, with the first rows as they are split now. */
+function layoutChoice(files: readonly File[], open = layout !== PLAIN): HTMLElement {
+  const pick = (label: string, now: string, options: Options<string>, change: (value: string) => Partial<Layout>): HTMLElement => {
+    const picker = select(options, (value) => {
+      layout = { ...layout, ...change(value) };
       void opened(files);
     });
-    return h("label", { class: "picker" }, `${label} `, select);
+    picker.value = now;
+    return h("label", { class: "picker" }, `${label} `, picker);
   };
   const choices = [
-    pick("Decimal mark", layout.decimal, [[".", "point"], [",", "comma"]], (value) => ({ ...layout, decimal: value as Layout["decimal"] })),
-    pick("Between fields", layout.delimiter ?? "", [["", "as found"], [",", "comma"], [";", "semicolon"], ["\t", "tab"], ["|", "bar"]], (value) => ({ ...layout, delimiter: value || null })),
-    pick("Encoding", layout.encoding, [["utf-8", "UTF-8"], ["windows-1252", "Windows-1252 (Latin-1)"], ["utf-16le", "UTF-16"]], (value) => ({ ...layout, encoding: value })),
+    pick("Decimal mark", layout.decimal, [[".", "point"], [",", "comma"]], (value) => ({ decimal: value as Layout["decimal"] })),
+    pick("Delimiter", layout.delimiter ?? "", [["", "automatic"], [",", "comma"], [";", "semicolon"], ["\t", "tab"], ["|", "vertical bar"]], (value) => ({ delimiter: value || null })),
+    pick("Encoding", layout.encoding, [["utf-8", "UTF-8"], ["windows-1252", "Windows-1252 (Latin-1)"], ["utf-16le", "UTF-16"]], (value) => ({ encoding: value })),
   ];
-  const changed = layout.decimal !== "." || layout.delimiter !== null || layout.encoding !== "utf-8";
-  return h("details", { class: "data", open: changed }, h("summary", {}, "How the file is written"), h("div", { class: "tools" }, ...choices));
+  const rows = scroller("First rows of the file");
+  const details = h("details", { class: "data", open }, h("summary", {}, "File format"), h("div", { class: "tools" }, ...choices), rows);
+  details.addEventListener("toggle", () => {
+    if (!details.open || rows.hasChildNodes()) return;
+    void sampleOf(files).then(([head = [], ...lines]) => rows.replaceChildren(table(head.map(clipped), lines.map((line) => line.map(clipped)))));
+  });
+  return details;
 }
+
+const clipped = (text: string): string => shorten(text, 24);
 
 async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<string, Use>, positive: string): Promise<void> {
   const bar = h("progress", { max: 1, value: 0, "aria-label": "Reading" });
@@ -164,17 +188,18 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
     close();
     await rocscope.start(source, { tools: (state) => tools(state, source), gone: shown.signal });
   });
+  if (trouble.textContent) form.querySelectorAll<HTMLDetailsElement>("details").forEach((details) => (details.open = true));
   status.textContent = "";
 }
 
 /** What was counted here, as the page asks for it. */
 function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: Counted): Source {
   const dropped = Number(provenance["rows_dropped"] ?? 0);
-  const left = dropped ? `${count(dropped)} ${dropped === 1 ? "row is" : "rows are"} left out, as a value is missing or infinite.` : "";
+  const left = dropped ? `${count(dropped)} ${dropped === 1 ? "row was" : "rows were"} left out because of a missing or infinite value.` : "";
   const report: Report = {
-    title: files.map((file) => file.name).join(", "),
+    title: titleOf(files),
     notes: left,
-    context: { prevalence: null, costFp: 1, costFn: 1, costTp: 0, costTn: 0 },
+    context: { target_prevalence: null, cost_fp: 1, cost_fn: 1, cost_tp: 0, cost_tn: 0 },
     parts: all,
     classes: null,
     validation: {},
@@ -185,9 +210,9 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
   return {
     report,
     counts: ({ part }) => worker.ask({ ask: "slice", part }),
-    sureness: async ({ part }) => {
+    intervals: async ({ part }) => {
       await new Promise((done) => setTimeout(done, 150)); // until the charts are drawn, for which the worker would leave one core less
-      return worker.ask({ ask: "sureness", part });
+      return worker.ask({ ask: "intervals", part });
     },
   };
 }
@@ -197,7 +222,7 @@ function tools(state: State, source: Source): HTMLElement[] {
   main.hidden = true;
   scrollTo(0, 0);
   const save = button("Save report", () => void saveReport(state, source, parts));
-  const back = button("Other columns or file", () => {
+  const back = button("Change columns or file", () => {
     close();
     form.querySelector<HTMLElement>("#show")?.focus();
   });

@@ -1,12 +1,13 @@
-/** "Save report": the page that Python would write, put together from parts that are in this one. */
+/** "Save report": the page that Python would write, from the parts of this one. */
 
-import { download, h, table } from "../dom";
 import { fileName } from "../chart/export";
+import { SCHEMA } from "../constants";
+import type { Model, PackedColumn, PackedModel, PackedSlice, Payload, Report, Slice } from "../data";
+import { download, h, table } from "../dom";
 import { fixed } from "../format";
-import type { Slice } from "../data";
-import { type Source, surer } from "../source";
-import type { State } from "../state";
-import { payloadOf } from "./pack";
+import type { Context } from "../math/context";
+import { type Source, withIntervals } from "../source";
+import type { State } from "../state/state";
 
 /** Where the parts are that every report is made of. */
 export interface Parts {
@@ -21,10 +22,10 @@ export async function saveReport(state: State, source: Source, parts: Parts): Pr
   const { signal } = new AbortController();
   for (const part of state.report.parts.keys()) {
     const slice = await source.counts({ part }, signal);
-    const sure = await source.sureness?.({ part }, signal);
-    slices.push(sure ? { ...slice, models: slice.models.map((model, i) => surer(model, sure, i)), comparisons: sure.comparisons } : slice);
+    const intervals = await source.intervals?.({ part }, signal);
+    slices.push(intervals ? withIntervals(slice, intervals) : slice);
   }
-  const payload = JSON.stringify(payloadOf(state.report, state.context.value, slices));
+  const payload = JSON.stringify(payloadOf(state.report, state.costs.context.value, slices));
   const safe = payload.replace(/</g, "\\u003c").replace(/\u2028/g, "\\u2028").replace(/\u2029/g, "\\u2029");
   const models = table(["model", "AUC"], slices[0]!.models.map(({ name, auc }) => [name, fixed(auc.value, 4)]));
   const values: Record<string, string> = {
@@ -41,4 +42,63 @@ export async function saveReport(state: State, source: Source, parts: Parts): Pr
 
 function escaped(text: string): string {
   return h("p", {}, text).innerHTML;
+}
+
+/** The data of a report as `rocscope.report.pack` writes it, from what was counted here. */
+function payloadOf({ parts: _, ...facts }: Report, context: Context, slices: readonly Slice[]): Payload {
+  return { schema: SCHEMA, ...facts, context, slices: slices.map(packSlice) };
+}
+
+function packSlice({ kind, name, models, comparisons: { method, rows } }: Slice): PackedSlice {
+  const short = rows.map(([first, second, ...numbers]) => [first, second, ...numbers.map(shortened)] as unknown as (typeof rows)[number]);
+  return { kind, name, models: models.map(packModel), comparisons: { method, rows: short } };
+}
+
+function packModel({ index: _, levels, thresholdText, auc, calibration, ...facts }: Model): PackedModel {
+  return {
+    ...facts,
+    threshold: thresholdText ? { text: [...thresholdText] } : scoresColumn(levels.threshold.subarray(1)),
+    tp: countsColumn(levels.tp.subarray(1)),
+    fp: countsColumn(levels.fp.subarray(1)),
+    hull: countsColumn(levels.hull),
+    deviation: shortened(facts.deviation),
+    auc: { ...auc, low: shortened(auc.low ?? null), high: shortened(auc.high ?? null) },
+    average_precision: shortened(facts.average_precision),
+    ks: shortened(facts.ks),
+    calibration: calibration && {
+      bins: calibration.bins.map(({ x, y, low, high, n }) => ({ x: shortened(x), y: shortened(y), low: shortened(low), high: shortened(high), n })),
+      smooth: calibration.smooth && { x: [shortened(calibration.smooth.x[0]), shortened(calibration.smooth.x[1])], y: calibration.smooth.y.map((value) => Math.round(value * 1000) / 1000) },
+      rug: calibration.rug,
+      numbers: Object.fromEntries(Object.entries(calibration.numbers).map(([key, value]) => [key, shortened(value)])),
+    },
+  };
+}
+
+/** A number with as many digits as can be seen: charts are drawn from it, decisions are not. */
+function shortened<T extends number | null>(value: T): T {
+  return value === null ? value : (Number(value.toPrecision(4)) as T);
+}
+
+export function scoresColumn(values: Float64Array): PackedColumn {
+  const narrow = Float32Array.from(values);
+  return values.every((value, i) => value === narrow[i]) ? { f4: base64(narrow) } : { f8: base64(Float64Array.from(values)) };
+}
+
+/** Running totals: whole ones as their steps, seven bits a byte, lowest first. */
+export function countsColumn(totals: ArrayLike<number>): PackedColumn {
+  const values = Float64Array.from(totals);
+  if (!values.every(Number.isInteger)) return { f8: base64(values) };
+  const bytes: number[] = [];
+  values.forEach((total, i) => {
+    let step = total - (i ? values[i - 1]! : 0);
+    for (; step > 127; step = Math.floor(step / 128)) bytes.push((step % 128) + 128);
+    bytes.push(step);
+  });
+  return { steps: base64(Uint8Array.from(bytes)) };
+}
+
+function base64({ buffer, byteOffset, byteLength }: ArrayBufferView): string {
+  let text = "";
+  for (const byte of new Uint8Array(buffer, byteOffset, byteLength)) text += String.fromCharCode(byte);
+  return btoa(text);
 }

@@ -1,27 +1,31 @@
 /** The worker of the open page: files in, counts out. Nothing leaves it but to the page. */
 
+import { MOST_CLASSES } from "../constants";
 import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
 import type { Rows } from "../count/table";
-import { openTable } from "../count/tables";
-import type { Answers, Counted, Glance, Look, Question, Told } from "./messages";
+import { message } from "../format";
+import type { Reply } from "../pending";
+import { firstRows, openTable } from "../count/tables";
+import type { Answers, Counted, Glance, Look, Question } from "./messages";
 import type { Slice } from "../data";
 
-const FEW = 20;
 let samples: CountedRows[] = [];
 
-const tell = (told: Told): void => postMessage(told);
+const tell = (reply: Reply): void => postMessage(reply);
 
 async function answer(question: Question, progress: (share: number) => void): Promise<Answers[keyof Answers]> {
   switch (question.ask) {
     case "look":
       return look(question.files[0]!, question.layout);
+    case "text":
+      return firstRows(question.files[0]!, question.layout);
     case "count":
       return count(question, progress);
     case "slice":
       return samples.length === 1 ? samples[0]!.slice(question.part) : together(samples.map((sample) => sample.slice(0)));
-    case "sureness": {
-      const found = samples.map((sample) => sample.sureness(question.part));
+    case "intervals": {
+      const found = samples.map((sample) => sample.intervals(question.part));
       return found.length === 1 ? found[0]! : { auc: found.flatMap(({ auc }) => auc), comparisons: { method: "", rows: [] }, calibration: found.flatMap(({ auc, calibration }) => calibration ?? auc.map(() => null)) };
     }
   }
@@ -53,7 +57,7 @@ function glance(head: Rows, name: string): Glance[] {
       }
     }
     const values = [...counts].sort((a, b) => b[1] - a[1]);
-    return [{ name, range: rangeOf(head, name), whole: kind === "whole", values: values.length > FEW ? null : values, distinct: values.length, missing }];
+    return [{ name, range: rangeOf(head, name), whole: kind === "whole", values: values.length > MOST_CLASSES ? null : values, distinct: values.length, missing }];
   } catch {
     return []; // lists and structures are for nothing here
   }
@@ -105,6 +109,6 @@ addEventListener("message", ({ data: { id, question } }: MessageEvent<{ id: numb
   };
   answer(question, progress).then(
     (found) => tell({ id, answer: found }),
-    (error: unknown) => tell({ id, error: error instanceof Refused ? error.message : `the page failed: ${error instanceof Error ? error.message : String(error)}` }),
+    (error: unknown) => tell({ id, error: error instanceof Refused ? error.message : `internal error: ${message(error)}` }),
   );
 });

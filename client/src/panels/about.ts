@@ -2,21 +2,24 @@
 
 import { effect } from "@preact/signals-core";
 
+import { MOST_COMPARED } from "../constants";
 import type { Comparisons, Model } from "../data";
-import { card, h, name, scroller, setText, table } from "../dom";
-import { count, fixed, minus } from "../format";
-import type { State } from "../state";
+import { card, h, name, scroller, setText, table, textTable } from "../dom";
+import { count, fixed, LONGEST_NAME, pValue } from "../format";
+import { tooltip } from "../inputs";
+import type { State } from "../state/state";
+
+/** Rows of the table of pairs that its height shows: see `#comparisons .scroll`. */
+const PAIRS_IN_SIGHT = 7;
 
 /** What a validation reports, with intervals, for all rows and the costs that the report was made for. */
 export function validationCard({ report: { validation } }: State): HTMLElement[] {
   const tables = Object.entries(validation).map(([domain, rows]) => {
-    const columns = Object.keys(rows[0] ?? {});
-    const lines = rows.map((row) => columns.map((column, i) => name(i ? minus(row[column] ?? "") : (row[column] ?? ""))));
-    const box = scroller(`Table of ${domain.toLowerCase()}`, table([domain, ...columns.slice(1)], lines));
-    box.style.setProperty("--columns", String(columns.length));
+    const box = scroller(`Table of ${domain.toLowerCase()}`, textTable(rows, domain));
+    box.style.setProperty("--columns", String(Object.keys(rows[0] ?? {}).length));
     return box;
   });
-  const note = "All rows, at the costs and the class mix that this report was made for; 95% intervals in brackets.";
+  const note = "All rows, at the costs and prevalence that the report was created with. 95% confidence intervals in brackets.";
   return tables.length ? [card("validation", "wide", "Validation", [], ...tables, h("p", { class: "caption" }, note))] : [];
 }
 
@@ -42,27 +45,38 @@ export function about(state: State): HTMLElement[] {
   ];
 }
 
-function comparisonsCard(state: State): HTMLElement {
+function comparisonsCard({ rows }: State): HTMLElement {
   const box = scroller("Table of differences");
-  const method = h("p", { class: "caption" });
-  const element = card("comparisons", "wide", "Differences in AUC", [], box, method);
+  const pairs = h("p", { class: "caption" });
+  const method = tooltip(() => rows.shown.value.comparisons.method && `Method: ${rows.shown.value.comparisons.method}.`);
+  const element = card("comparisons", "wide", "Differences in AUC", [method], box, pairs);
   effect(() => {
-    const { models, comparisons } = state.rows.value;
-    element.hidden = comparisons.rows.length === 0;
+    const { models, comparisons } = rows.shown.value;
+    const said = pairWords(models.length, comparisons.rows.length);
+    element.hidden = !said && !comparisons.rows.length;
+    box.hidden = !comparisons.rows.length;
     box.replaceChildren(comparisonTable(models, comparisons));
-    setText(method, comparisons.method && `${comparisons.method}.`);
+    setText(pairs, said);
   });
   return element;
 }
 
+/** How many pairs are in the table, and how many are not. */
+function pairWords(models: number, shown: number): string {
+  const all = (models * (models - 1)) / 2;
+  if (!shown) return models > MOST_COMPARED ? `The ${count(all)} pairs of ${models} models were not compared: that is done for up to ${MOST_COMPARED} models.` : "";
+  if (shown < all) return `${count(shown)} of ${count(all)} pairs; ${count(all - shown)} are not compared.`;
+  return shown > PAIRS_IN_SIGHT ? `${count(shown)} pairs; scroll the table to see all of them.` : "";
+}
+
 function comparisonTable(models: readonly Model[], { rows }: Comparisons): HTMLElement {
-  const text = (p: number | null | undefined): string => (p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+  const text = (p: number | null | undefined): string => (p == null ? "–" : pValue(p));
   const cells = rows.map(([first, second, difference, low, high, p, adjusted]) => [
-    h("span", {}, name(models[second]?.name ?? ""), " − ", name(models[first]?.name ?? "")),
+    h("span", {}, name(models[second]?.name ?? "", LONGEST_NAME), " − ", name(models[first]?.name ?? "", LONGEST_NAME)),
     fixed(difference, 4),
     low == null ? "–" : `[${fixed(low, 4)}, ${fixed(high, 4)}]`,
     text(p),
     text(adjusted),
   ]);
-  return table(["models", "difference", "95% interval", "p", "p among all pairs"], cells);
+  return table(["models", "difference", "95% interval", "p", "adjusted p"], cells);
 }

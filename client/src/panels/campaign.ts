@@ -1,15 +1,14 @@
 /** A campaign: whom to contact with what effect. The unit cost and benefit are the costs of the bar in other words. */
 
-import { effect } from "@preact/signals-core";
-
 import { csvOf, fileName } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { become, button, card, download, h, scroller, table, terms } from "../dom";
 import { count, fixed, number, percent } from "../format";
-import { falseAlarmCost, missCost } from "../math/context";
+import { typed } from "../inputs";
+import { falseAlarmCost, missCost, MOST_AMOUNT } from "../math/context";
 import { depthAt } from "../math/levels";
 import { profit } from "../math/profit";
-import { MOST_AMOUNT, type State } from "../state";
+import type { State } from "../state/state";
 
 interface Entry {
   readonly id: string;
@@ -19,37 +18,30 @@ interface Entry {
   readonly kind?: "text";
 }
 
-function entries(state: State): Entry[] {
+function entries({ campaign, costs }: State): Entry[] {
   const positive = (text: string, use: (value: number) => void, least = 0): void => {
     const value = Number(text);
     if (text.trim() !== "" && Number.isFinite(value) && value >= least && value <= MOST_AMOUNT) use(value);
   };
-  const benefit = (): number => falseAlarmCost(state.context.value) + missCost(state.context.value);
-  const setBenefit = (value: number, cost: number): void => {
-    state.costFn.value = Math.max(0, tidy(value - cost + state.costTp.value));
+  const benefit = (): number => falseAlarmCost(costs.context.value) + missCost(costs.context.value);
+  const setBenefit = (value: number, cost: number): void => void (costs.fn.value = Math.max(0, tidy(value - cost + costs.tp.value)));
+  const setCost = (value: number): void => {
+    const kept = benefit();
+    costs.fp.value = tidy(value + costs.tn.value);
+    setBenefit(kept, value);
   };
+  const field = (source: { value: number }, least?: number): Pick<Entry, "read" | "write"> => {
+    return { read: () => String(source.value), write: (text) => positive(text, (value) => (source.value = value), least) };
+  };
+  const { capacity, currency } = campaign;
+  const limit = (text: string): void => (text.trim() === "" ? void (capacity.value = null) : positive(text, (value) => (capacity.value = value)));
   return [
-    { id: "population", label: "Population", read: () => String(state.population.value), write: (t) => positive(t, (v) => (state.population.value = v), 1) },
-    {
-      id: "capacity",
-      label: "Contact at most",
-      read: () => (state.capacity.value === null ? "" : String(state.capacity.value)),
-      write: (t) => (t.trim() === "" ? (state.capacity.value = null) : positive(t, (v) => (state.capacity.value = v))),
-    },
-    {
-      id: "unit-cost",
-      label: "Cost of a contact",
-      read: () => String(tidy(falseAlarmCost(state.context.value))),
-      write: (t) =>
-        positive(t, (v) => {
-          const kept = benefit();
-          state.costFp.value = tidy(v + state.costTn.value);
-          setBenefit(kept, v);
-        }),
-    },
-    { id: "unit-benefit", label: "Benefit of a response", read: () => String(tidy(benefit())), write: (t) => positive(t, (v) => setBenefit(v, falseAlarmCost(state.context.value))) },
-    { id: "fixed-cost", label: "Fixed cost", read: () => String(state.fixedCost.value), write: (t) => positive(t, (v) => (state.fixedCost.value = v)) },
-    { id: "currency", label: "Currency", read: () => state.currency.value, write: (t) => (state.currency.value = t.slice(0, 8)), kind: "text" },
+    { id: "population", label: "Population", ...field(campaign.population, 1) },
+    { id: "capacity", label: "Capacity", read: () => String(capacity.value ?? ""), write: limit },
+    { id: "unit-cost", label: "Cost per contact", read: () => String(tidy(falseAlarmCost(costs.context.value))), write: (text) => positive(text, setCost) },
+    { id: "unit-benefit", label: "Benefit per response", read: () => String(tidy(benefit())), write: (text) => positive(text, (value) => setBenefit(value, falseAlarmCost(costs.context.value))) },
+    { id: "fixed-cost", label: "Fixed cost", ...field(campaign.fixedCost) },
+    { id: "currency", label: "Currency", read: () => currency.value, write: (text) => (currency.value = text.slice(0, 8)), kind: "text" },
   ];
 }
 
@@ -58,14 +50,8 @@ const tidy = (value: number): number => Number(value.toPrecision(12));
 export function campaignCard(state: State): HTMLElement {
   const form = h("div", { class: "entries" });
   for (const { id, label, read, write, kind } of entries(state)) {
-    const input = h("input", { id, type: kind ?? "number", step: "any", min: kind ? null : 0, autocomplete: "off", placeholder: id === "capacity" ? "no limit" : null });
-    input.addEventListener("input", () => write(input.value));
-    input.addEventListener("blur", () => (input.value = read()));
-    effect(() => {
-      const text = read();
-      if (document.activeElement !== input) input.value = text;
-    });
-    form.append(h("label", { for: id }, label), input);
+    const input: HTMLInputElement = h("input", { id, type: kind ?? "number", step: "any", min: kind ? null : 0, autocomplete: "off", placeholder: id === "capacity" ? "no limit" : null });
+    form.append(h("label", { for: id }, label), typed(input, read, () => write(input.value)));
   }
   const outcome = h("dl", { class: "rates" });
   follow(inSight(outcome), () => become(outcome, terms(outcomes(state))));
@@ -73,14 +59,14 @@ export function campaignCard(state: State): HTMLElement {
 }
 
 function outcomes(state: State): [string, string][] {
-  const { tpr, fpr, depth, precision } = state.rates.value;
-  const n = state.population.value;
-  const gain = profit(state.context.value, state.campaign.value, state.share.value, tpr, fpr);
+  const { tpr, fpr, depth, precision } = state.selection.rates.value;
+  const n = state.campaign.population.value;
+  const gain = profit(state.costs.context.value, state.campaign.terms.value, state.selection.prevalence.value, tpr, fpr);
   return [
     ["Contacted", count(depth * n)],
-    ["Responders", count(state.share.value * tpr * n)],
+    ["Responders", count(state.selection.prevalence.value * tpr * n)],
     ["Response rate", percent(precision)],
-    ["Profit", `${state.currency.value}${number(gain)}`],
+    ["Profit", `${state.campaign.currency.value}${number(gain)}`],
   ];
 }
 
@@ -91,9 +77,9 @@ const DECILE_COLUMNS = ["depth", "gain", "cumulative gain", "lift", "size", "res
  * are of everybody to that depth. Within ties it is interpolated, as contacting them at random would be.
  */
 export function decilesOf(state: State): number[][] {
-  const { levels } = state.model.value;
-  const share = state.share.value;
-  const n = state.population.value;
+  const { levels } = state.selection.model.value;
+  const share = state.selection.prevalence.value;
+  const n = state.campaign.population.value;
   const depth = levels.tpr.map((_, i) => depthAt(levels, i, share));
   const gainAt = (x: number): number => {
     const after = Math.max(1, depth.findIndex((d) => d >= x - 1e-12));
@@ -106,16 +92,14 @@ export function decilesOf(state: State): number[][] {
     const to = (i + 1) / 10;
     const responders = n * share * gain;
     const fpr = Math.max(0, (to - share * gain) / (1 - share));
-    const money = profit(state.context.value, state.campaign.value, share, gain, fpr);
+    const money = profit(state.costs.context.value, state.campaign.terms.value, share, gain, fpr);
     return [to, gain - before, gain, gain / to, n * to, responders, n * to - responders, money];
   });
 }
 
 export function decilesCard(state: State): HTMLElement {
-  const box = scroller("Table of tenths");
-  const visible = inSight(box);
-  effect(() => {
-    if (!visible.value) return;
+  const box = scroller("Table of deciles");
+  follow(inSight(box), () => {
     const rows = decilesOf(state).map(([depth = 0, part = 0, gain = 0, lift = 0, size = 0, hits = 0, rest = 0, money = 0]) => [
       percent(depth),
       percent(part),
@@ -128,9 +112,9 @@ export function decilesCard(state: State): HTMLElement {
     ]);
     box.replaceChildren(table(DECILE_COLUMNS, rows));
   });
-  const save = button("CSV", () => download(`${fileName(state.model.value.name, "tenths")}.csv`, csvOf(DECILE_COLUMNS, decilesOf(state))), {
+  const save = button("CSV", () => download(`${fileName(state.selection.model.value.name, "deciles")}.csv`, csvOf(DECILE_COLUMNS, decilesOf(state))), {
     class: "quiet-button",
-    "aria-label": "Save the tenths as CSV",
+    "aria-label": "Save the deciles as CSV",
   });
-  return card("deciles", "two", "By tenths of the ranking", [save], box);
+  return card("deciles", "two", "Deciles", [save], box);
 }

@@ -3,15 +3,15 @@
 import { effect } from "@preact/signals-core";
 
 import type { Classes } from "../data";
-import { button, card, h, name, scroller, setText, table } from "../dom";
+import { button, card, h, name, scroller, setText, textTable } from "../dom";
 import { count, percent } from "../format";
-import { pickSlice, type State } from "../state";
+import { showRows, type State } from "../state/state";
 
 export function classesCard(state: State, classes: Classes): HTMLElement {
   const title = h("h2");
   const box = scroller("Table of classes");
   effect(() => {
-    setText(title, `All classes: ${state.model.value.name}`);
+    setText(title, `All classes: ${state.selection.model.value.name}`);
     box.replaceChildren(matrixOf(state, classes));
   });
   return card(
@@ -20,12 +20,12 @@ export function classesCard(state: State, classes: Classes): HTMLElement {
     title,
     [],
     box,
-    h("p", { class: "caption" }, "The most probable class is predicted, whatever the costs and the threshold below. Pick a class to see it against the rest."),
+    h("p", { class: "caption" }, "Each case is assigned to its most probable class, whatever the costs and threshold below. Select a class to compare it with all others."),
   );
 }
 
 function matrixOf(state: State, { names, matrices }: Classes): HTMLTableElement {
-  const matrix = matrices[state.model.value.index] ?? [];
+  const matrix = matrices[state.selection.model.value.index] ?? [];
   const predicted = names.map((_, j) => sum(matrix.map((row) => row[j] ?? 0)));
   const rows = matrix.map((row, i) => {
     const [hits, actual] = [row[i] ?? 0, sum(row)];
@@ -60,13 +60,11 @@ function shaded(n: number, share: number, right: boolean): HTMLElement {
 function picker(state: State, cls: string): HTMLElement {
   const slice = state.report.parts.findIndex((part) => part.name === cls);
   if (slice < 0) return name(cls);
-  const pick = button("", () => pickSlice(state, slice), { class: "pick", "aria-pressed": String(slice === state.slice.value) });
+  const pick = button("", () => showRows(state, slice), { class: "pick", "aria-pressed": String(slice === state.rows.part.value) });
   pick.append(name(cls));
   return pick;
 }
 
 export function overviewCard({ overview }: Classes): HTMLElement {
-  const columns = Object.keys(overview[0] ?? {});
-  const rows = overview.map((row) => columns.map((column) => name(row[column] ?? "")));
-  return card("overview", "wide", "Models over all classes", [], scroller("Table of models over all classes", table(columns, rows)));
+  return card("overview", "wide", "Models over all classes", [], scroller("Table of models over all classes", textTable(overview)));
 }

@@ -1,40 +1,39 @@
 /** The confusion matrix at the target prevalence. */
 
-import { effect } from "@preact/signals-core";
-
+import { SMALL } from "../constants";
 import { follow, inSight } from "../chart/visible";
-import { become, card, choices, dress, h, setText, terms } from "../dom";
+import { become, card, dress, h, setText, terms } from "../dom";
 import { count, percent } from "../format";
-import { SMALL, wilson } from "../math/levels";
-import { type Cells, cellsAt } from "../math/point";
-import type { Base, State } from "../state";
+import { choices } from "../inputs";
+import { wilson } from "../math/levels";
+import { type Cells, cellsAt, sampleCells } from "../math/point";
+import type { State } from "../state/state";
 
 const CELLS = ["tp", "fn", "fp", "tn"] as const;
 const NAMES = { tp: "true positives", fn: "false negatives", fp: "false positives", tn: "true negatives" };
 
-function sampleCells(state: State): Cells {
-  const { levels } = state.model.value;
-  const { level } = state.current.value;
-  const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
-  return { tp, fp, fn: levels.nPos - tp, tn: levels.nNeg - fp };
+/** The cells of the sample at the current threshold. */
+function currentCells({ selection }: State): Cells {
+  const { levels } = selection.model.value;
+  const { level } = selection.current.value;
+  return sampleCells(levels, [levels.tp[level] ?? 0, levels.fp[level] ?? 0]);
 }
 
 export function cellsOf(state: State): Cells {
-  if (state.base.value === "sample") return sampleCells(state);
-  const { tpr, fpr } = state.rates.value;
-  return cellsAt(tpr, fpr, state.share.value, state.base.value === "thousand" ? 1000 : state.population.value);
+  if (state.views.base.value === "sample") return currentCells(state);
+  const { tpr, fpr } = state.selection.rates.value;
+  return cellsAt(tpr, fpr, state.selection.prevalence.value, state.views.base.value === "thousand" ? 1000 : state.campaign.population.value);
 }
 
 /** Which cells hold so few cases of the sample that what follows from them is uncertain. */
 function fewWords(state: State): string {
-  const cells = sampleCells(state);
-  const few = CELLS.filter((key) => cells[key] < SMALL).map((key) => `${NAMES[key]} ${count(cells[key])}`);
-  return few.length ? `Few cases in the sample: ${few.join(", ")}.` : "";
+  const cells = currentCells(state);
+  const few = CELLS.filter((key) => cells[key] < SMALL).map((key) => `${count(cells[key])} ${NAMES[key]}`);
+  return few.length ? `Small sample: ${few.join(", ")}. Rates are uncertain.` : "";
 }
 
 export function confusion(state: State): HTMLElement {
-  const base = choices<Base>("Counts", [["thousand", "Per 1,000"], ["population", "Population"], ["sample", "Sample"]], (value) => (state.base.value = value));
-  effect(() => base.show(state.base.value));
+  const base = choices("Counts", [["thousand", "Per 1,000"], ["population", "Population"], ["sample", "Sample"]], state.views.base);
   const cells = Object.fromEntries(CELLS.map((key) => [key, cell(key)])) as Record<(typeof CELLS)[number], ReturnType<typeof cell>>;
   const matrix = h(
     "table",
@@ -55,7 +54,7 @@ export function confusion(state: State): HTMLElement {
     }
     become(rates, terms(rateRows(state)));
   });
-  return card("confusion", "", "Confusion matrix", [base.element], matrix, rates, few);
+  return card("confusion", "", "Confusion matrix", [base], matrix, rates, few);
 }
 
 function cell(key: (typeof CELLS)[number]): { box: HTMLElement; number: HTMLElement } {
@@ -64,10 +63,9 @@ function cell(key: (typeof CELLS)[number]): { box: HTMLElement; number: HTMLElem
 }
 
 function rateRows(state: State): [string, string][] {
-  const { levels } = state.model.value;
-  const { level } = state.current.value;
-  const { tpr, fpr, precision, npv, accuracy, lift } = state.rates.value;
-  const [tp, fp] = [levels.tp[level] ?? 0, levels.fp[level] ?? 0];
+  const { levels } = state.selection.model.value;
+  const { tpr, fpr, precision, npv, accuracy, lift } = state.selection.rates.value;
+  const { tp, fp } = currentCells(state);
   const withInterval = (value: number, hits: number, n: number): string => {
     if (!levels.whole) return percent(value);
     const [low, high] = wilson(hits, n);

@@ -2,10 +2,13 @@
 
 import { effect } from "@preact/signals-core";
 
-import { button, dress, h, setText } from "../dom";
+import { button, dress, h, menu, setText } from "../dom";
 import { number, percent } from "../format";
+import { selectOf, typed } from "../inputs";
+import { MOST_AMOUNT } from "../math/context";
 import { depthAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
-import { MOST_AMOUNT, setLevel, type State, type ThresholdBy, toBest } from "../state";
+import type { ThresholdBy } from "../state/selection";
+import { chooseModel, setLevel, type State } from "../state/state";
 
 interface ControlOptions {
   readonly id: string;
@@ -26,19 +29,11 @@ function control(options: ControlOptions): HTMLElement {
   const range = h("input", { type: "range", id: `${id}-range`, min: slider.min, step: slider.step, "aria-label": options.label });
   const entry = h("input", { type: "number", id, step: "any", inputmode: "decimal", autocomplete: "off" });
   range.addEventListener("input", () => options.slide(range.valueAsNumber));
-  entry.addEventListener("input", () => {
-    if (Number.isFinite(entry.valueAsNumber)) options.type(entry.valueAsNumber);
-  });
-  const settle = (): void => {
-    entry.value = options.entry();
-  };
-  entry.addEventListener("change", settle);
-  entry.addEventListener("blur", settle);
+  typed(entry, options.entry, () => Number.isFinite(entry.valueAsNumber) && options.type(entry.valueAsNumber));
   effect(() => {
     const [at, max] = [options.position(), slider.max()];
     dress(range, { max, "--at": (at - slider.min) / (max - slider.min || 1), "aria-valuetext": options.words() });
     range.value = String(at);
-    if (document.activeElement !== entry) entry.value = options.entry();
   });
   const label = h("label", { for: id }, options.label);
   const head = h("div", { class: "control-head" }, label, ...(options.beside ? [options.beside] : []));
@@ -64,64 +59,57 @@ function costControl(id: string, label: string, cost: { value: number }): HTMLEl
 const LOGIT = 9.2;
 
 function prevalenceControl(state: State): HTMLElement {
-  const sample = button("sample", () => (state.prevalence.value = null), { class: "link", title: "Use the prevalence of the sample" });
+  const sample = button("sample", () => (state.costs.prevalence.value = null), { class: "link", title: "Use the prevalence of the sample" });
   effect(() => {
-    sample.hidden = state.prevalence.value === null;
-    sample.setAttribute("aria-label", `Use the prevalence of the sample, ${percent(samplePrevalence(state.model.value.levels))}`);
+    sample.hidden = state.costs.prevalence.value === null;
+    sample.setAttribute("aria-label", `Use the prevalence of the sample, ${percent(samplePrevalence(state.selection.model.value.levels))}`);
   });
   return control({
     id: "prevalence",
     label: "Target prevalence",
     slider: { min: -LOGIT, max: () => LOGIT, step: 0.02 },
-    position: () => Math.log(state.share.value / (1 - state.share.value)),
-    entry: () => String(Number((state.share.value * 100).toPrecision(4))),
-    words: () => percent(state.share.value),
-    slide: (at) => (state.prevalence.value = Number((1 / (1 + Math.exp(-at))).toPrecision(3))),
+    position: () => Math.log(state.selection.prevalence.value / (1 - state.selection.prevalence.value)),
+    entry: () => String(Number((state.selection.prevalence.value * 100).toPrecision(4))),
+    words: () => percent(state.selection.prevalence.value),
+    slide: (at) => (state.costs.prevalence.value = Number((1 / (1 + Math.exp(-at))).toPrecision(3))),
     type: (value) => {
-      if (value >= 1e-7 && value < 100) state.prevalence.value = Number((value / 100).toPrecision(12));
+      if (value >= 1e-7 && value < 100) state.costs.prevalence.value = Number((value / 100).toPrecision(12));
     },
     unit: "%",
     beside: sample,
   });
 }
 
-const BY: readonly (readonly [ThresholdBy, string])[] = [
-  ["score", "by score"],
-  ["depth", "by share contacted"],
-  ["tpr", "by TPR"],
-  ["fpr", "by FPR"],
-];
+const BY: readonly (readonly [ThresholdBy, string])[] = [["score", "by score"], ["depth", "by share positive"], ["tpr", "by TPR"], ["fpr", "by FPR"]];
 
 function thresholdControl(state: State): HTMLElement {
-  const by = h("select", { id: "threshold-by", "aria-label": "Set the threshold by" }, ...BY.map(([value, text]) => h("option", { value }, text)));
-  by.addEventListener("change", () => (state.by.value = by.value as ThresholdBy));
-  const best = button("best", () => toBest(state), { class: "link", title: "Back to the best threshold (Esc)", "aria-label": "Back to the best threshold" });
+  const by = selectOf(BY, state.selection.by, { id: "threshold-by", "aria-label": "Set the threshold by" });
+  const best = button("best", () => chooseModel(state, null), { class: "link", title: "Back to the best threshold (Esc)", "aria-label": "Back to the best threshold" });
   effect(() => {
-    by.value = state.by.value;
-    best.hidden = state.pinned.value === null && state.chosen.value === null;
+    best.hidden = state.selection.pinned.value === null && state.selection.chosen.value === null;
   });
   const column = (level: number): number => {
-    const { levels } = state.model.value;
+    const { levels } = state.selection.model.value;
     const [tpr, fpr] = ratesAt(levels, level);
-    return { tpr, fpr, depth: depthAt(levels, level, state.share.value), score: 0 }[state.by.value];
+    return { tpr, fpr, depth: depthAt(levels, level, state.selection.prevalence.value), score: 0 }[state.selection.by.value];
   };
   return control({
     id: "threshold",
     label: "Threshold",
-    slider: { min: 0, max: () => state.model.value.levels.size - 1, step: 1 },
-    position: () => state.current.value.level,
+    slider: { min: 0, max: () => state.selection.model.value.levels.size - 1, step: 1 },
+    position: () => state.selection.current.value.level,
     entry: () => {
-      const { level } = state.current.value;
-      if (state.by.value !== "score") return String(Number((column(level) * 100).toPrecision(4)));
-      const threshold = state.model.value.levels.threshold[level] ?? Infinity;
+      const { level } = state.selection.current.value;
+      if (state.selection.by.value !== "score") return String(Number((column(level) * 100).toPrecision(4)));
+      const threshold = state.selection.model.value.levels.threshold[level] ?? Infinity;
       return Number.isFinite(threshold) ? String(Number(threshold.toPrecision(5))) : "";
     },
-    words: () => state.spoken.value,
-    slide: (at) => setLevel(state, state.model.value, at),
+    words: () => state.selection.spoken.value,
+    slide: (at) => setLevel(state, state.selection.model.value, at),
     type: (value) => {
-      const { levels } = state.model.value;
-      const level = state.by.value === "score" ? levelAt(levels, value) : nearest(column, levels.size, value / 100);
-      setLevel(state, state.model.value, level);
+      const { levels } = state.selection.model.value;
+      const level = state.selection.by.value === "score" ? levelAt(levels, value) : nearest(column, levels.size, value / 100);
+      setLevel(state, state.selection.model.value, level);
     },
     beside: h("span", { class: "beside" }, by, best),
   });
@@ -131,31 +119,23 @@ function thresholdControl(state: State): HTMLElement {
 export function rightCosts(state: State): HTMLElement {
   const entry = (id: string, label: string, cost: { value: number }): HTMLElement[] => {
     const field = h("input", { type: "number", id, step: "any", autocomplete: "off" });
-    field.addEventListener("input", () => {
-      const value = field.valueAsNumber;
-      if (Math.abs(value) <= MOST_AMOUNT) cost.value = value;
-    });
-    effect(() => {
-      if (document.activeElement !== field) field.value = String(cost.value);
-    });
-    return [h("label", { for: id }, label), field];
+    const write = (): void => {
+      if (Math.abs(field.valueAsNumber) <= MOST_AMOUNT) cost.value = field.valueAsNumber;
+    };
+    return [h("label", { for: id }, label), typed(field, () => String(cost.value), write)];
   };
-  const summary = h("summary", { title: "Costs of right decisions; gains are below 0" });
-  effect(() => setText(summary, `TP ${number(state.costTp.value)}, TN ${number(state.costTn.value)}`));
-  const fields = h("div", { class: "entries" }, ...entry("cost-tp", "Cost of a true positive", state.costTp), ...entry("cost-tn", "Cost of a true negative", state.costTn));
-  const menu = h("details", { class: "menu right-costs" }, summary, fields);
-  menu.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") menu.open = false;
-  });
-  return menu;
+  const summary = h("summary", { title: "Costs of correct predictions; enter a gain as a negative cost" });
+  effect(() => setText(summary, `Correct predictions: ${state.costs.tp.value || state.costs.tn.value ? `${number(state.costs.tp.value)} and ${number(state.costs.tn.value)}` : "no cost"}`));
+  const fields = h("div", { class: "entries" }, ...entry("cost-tp", "Cost of a true positive", state.costs.tp), ...entry("cost-tn", "Cost of a true negative", state.costs.tn));
+  return menu("right-costs", summary, fields);
 }
 
 export function controls(state: State): HTMLElement {
   return h(
     "div",
     { class: "controls", role: "group", "aria-label": "Context" },
-    costControl("cost-fp", "Cost of a false positive", state.costFp),
-    costControl("cost-fn", "Cost of a false negative", state.costFn),
+    costControl("cost-fp", "Cost of a false positive", state.costs.fp),
+    costControl("cost-fn", "Cost of a false negative", state.costs.fn),
     prevalenceControl(state),
     thresholdControl(state),
   );

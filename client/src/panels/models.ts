@@ -3,13 +3,15 @@
 import { computed, effect } from "@preact/signals-core";
 
 import { csvOf, fileName } from "../chart/export";
-import { inSight } from "../chart/visible";
+import { follow, inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import type { Model } from "../data";
-import { button, card, download, dress, h, name, s, scroller, setText } from "../dom";
+import { button, card, download, dress, h, name, s, scroller, select, setText } from "../dom";
 import { fixed, number, percent } from "../format";
+import { tooltip } from "../inputs";
 import { thresholdAt } from "../math/levels";
-import { chooseModel, type Look, setLook, type State } from "../state";
+import type { Look } from "../state/models";
+import { chooseModel, setLook, type State } from "../state/state";
 import { costOf } from "./verdict";
 
 interface Column {
@@ -21,29 +23,18 @@ interface Column {
   readonly ascending?: boolean;
 }
 
-const level = (state: State, model: Model): number => state.bestLevels.value[model.index] ?? 0;
+const level = (state: State, model: Model): number => state.selection.bestLevels.value[model.index] ?? 0;
 const calibrationNumber = (model: Model, key: string): number => model.calibration?.numbers[key] ?? NaN;
 
 const COLUMNS: readonly Column[] = [
   { key: "auc", title: "AUC", value: (_, { auc }) => auc.value, text: (value, _, { auc }) => withInterval(value, auc.low, auc.high) },
-  {
-    key: "threshold",
-    title: "Best threshold",
-    value: (state, model) => thresholdAt(model.levels, level(state, model)),
-    text: (value) => number(value),
-  },
-  { key: "tpr", title: "TPR there", value: (state, model) => model.levels.tpr[level(state, model)] ?? NaN, text: (value) => percent(value) },
-  { key: "fpr", title: "FPR there", value: (state, model) => model.levels.fpr[level(state, model)] ?? NaN, text: (value) => percent(value), ascending: true },
-  {
-    key: "cost",
-    title: "Cost per case",
-    value: (state, model) => costOf(state, { model: model.index, level: level(state, model) }),
-    text: (value) => number(value),
-    ascending: true,
-  },
-  { key: "ap", title: "Avg. precision", value: (_, model) => model.averagePrecision, text: (value) => fixed(value) },
+  { key: "threshold", title: "Best threshold", value: (state, model) => thresholdAt(model.levels, level(state, model)), text: number },
+  { key: "tpr", title: "TPR", value: (state, model) => model.levels.tpr[level(state, model)] ?? NaN, text: percent },
+  { key: "fpr", title: "FPR", value: (state, model) => model.levels.fpr[level(state, model)] ?? NaN, text: percent, ascending: true },
+  { key: "cost", title: "Cost per case", value: (state, model) => costOf(state, { model: model.index, level: level(state, model) }), text: number, ascending: true },
+  { key: "ap", title: "Average precision", value: (_, model) => model.average_precision, text: (value) => fixed(value) },
   { key: "brier", title: "Brier", value: (_, model) => calibrationNumber(model, "brier"), text: (value) => fixed(value, 4), ascending: true },
-  { key: "slope", title: "Calib. slope", value: (_, model) => calibrationNumber(model, "slope"), text: (value) => fixed(value, 2) },
+  { key: "slope", title: "Calibration slope", value: (_, model) => calibrationNumber(model, "slope"), text: (value) => fixed(value, 2) },
 ];
 
 function withInterval(value: number, low?: number | null, high?: number | null): string {
@@ -53,20 +44,19 @@ function withInterval(value: number, low?: number | null, high?: number | null):
 export function modelsTable(state: State): HTMLElement {
   const body = h("tbody");
   const headings = COLUMNS.map((column) => {
-    const sort = button(column.title, () => (state.sortBy.value = nextSort(state.sortBy.value, column.key)), { class: "sort" });
+    const sort = button(column.title, () => (state.models.sortBy.value = state.models.sortBy.value === column.key ? `-${column.key}` : column.key), { class: "sort" });
     return { column, cell: h("th", { scope: "col" }, sort) };
   });
   const head = h("tr", {}, h("th", { scope: "col" }, "Show"), h("th", { scope: "col" }, "Model"), ...headings.map(({ cell }) => cell));
   effect(() => {
-    const { key, ascending } = sorting(state.sortBy.value);
+    const { key, ascending } = sorting(state.models.sortBy.value);
     for (const { column, cell } of headings) {
       cell.setAttribute("aria-sort", column.key !== key ? "none" : ascending ? "ascending" : "descending");
     }
   });
-  const rows = computed(() => state.models.value.map((model) => row(state, model)));
+  const rows = computed(() => state.models.all.value.map((model) => row(state, model)));
   const visible = inSight(body);
-  effect(() => {
-    if (!visible.value) return;
+  follow(visible, () => {
     for (const { model, update } of rows.value) update(model);
   });
   effect(() => {
@@ -82,16 +72,17 @@ export function modelsTable(state: State): HTMLElement {
     class: "quiet-button",
     "aria-label": "Save the table as CSV",
   });
-  const labelled = h("table", { class: "models" }, h("caption", { class: "unseen" }, "Models at their best points"), h("thead", {}, head), body);
-  const method = h("p", { class: "caption" });
-  effect(() => setText(method, methods(state)));
-  return card("models", "wide", "Models at their best points", [csv], scroller("Table of models", labelled), method);
+  const labelled = h("table", { class: "models" }, h("caption", { class: "unseen" }, "Models at their best thresholds"), h("thead", {}, head), body);
+  return card("models", "wide", "Models at their best thresholds", [tooltip(() => methods(state)), csv], scroller("Table of models", labelled));
 }
 
-/** How the intervals were made; models of few cases may have others than the rest. */
+/** Methods that the tooltip names: twenty models have twenty effective numbers of trials. */
+const METHODS = 3;
+
+/** The methods of the intervals; models of few cases may have others than the rest. */
 function methods(state: State): string {
-  const used = new Set(state.models.value.flatMap(({ auc }) => auc.method ?? []));
-  return used.size ? `95% intervals of the AUC: ${[...used].join("; ")}.` : "";
+  const used = new Set(state.models.all.value.flatMap(({ auc }) => auc.method ?? []));
+  return used.size ? `AUC with 95% confidence intervals: ${[...used].slice(0, METHODS).join("; ")}${used.size > METHODS ? `; and ${used.size - METHODS} like these` : ""}.` : "";
 }
 
 function sorting(sortBy: string): { key: string; ascending: boolean } {
@@ -101,16 +92,12 @@ function sorting(sortBy: string): { key: string; ascending: boolean } {
   return { key, ascending: ascending !== reversed };
 }
 
-function nextSort(now: string, key: string): string {
-  return now === key ? `-${key}` : key;
-}
-
 function ordered(state: State): Model[] {
-  const { key, ascending } = sorting(state.sortBy.value);
+  const { key, ascending } = sorting(state.models.sortBy.value);
   const column = COLUMNS.find((entry) => entry.key === key);
   const sign = ascending ? 1 : -1;
   const value = (model: Model): number => column?.value(state, model) ?? model.index;
-  return [...state.models.value].sort((a, b) => {
+  return [...state.models.all.value].sort((a, b) => {
     const [x, y] = [value(a), value(b)];
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
     return x === y ? a.index - b.index : sign * (x < y ? -1 : 1);
@@ -121,13 +108,12 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
   const swatch = s("line", { x1: 1, x2: 25, y1: 6, y2: 6, "stroke-width": 3 });
   const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false", title: model.name });
   pick.append(s("svg", { width: 26, height: 12, "aria-hidden": "true" }, swatch), name(model.name));
-  const look = h("select", { "aria-label": `How to show ${model.name}` }, ...(["show", "ghost", "hide"] as const).map((value) => h("option", { value }, value)));
-  look.addEventListener("change", () => setLook(state, model.name, look.value as Look));
+  const look = select<Look>([["show", "show"], ["ghost", "grey"], ["hide", "hide"]], (value) => setLook(state, model.name, value), { "aria-label": `How to show ${model.name}` });
   const cells = COLUMNS.map(() => h("td"));
   const values = COLUMNS.map((): number | null => null);
   const element = h("tr", {}, h("td", {}, look), h("th", { scope: "row" }, pick), ...cells);
   const update = (): void => {
-    const style = state.styles.value[model.index];
+    const style = state.models.styles.value[model.index];
     const hidden = style?.look === "hide";
     COLUMNS.forEach((column, i) => {
       const value = hidden ? null : column.value(state, model);
@@ -136,8 +122,8 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
     });
     look.value = style?.look ?? "show";
     dress(swatch, { stroke: colourOf(state, model.index), "stroke-dasharray": style?.dash.join(" ") ?? "" });
-    dress(element, { class: [model.index === state.bestModel.value ? "best" : "", style?.look ?? ""].join(" ").trim() });
-    dress(pick, { "aria-pressed": String(model.index === state.model.value.index) });
+    dress(element, { class: [model.index === state.selection.best.value.model ? "best" : "", style?.look ?? ""].join(" ").trim() });
+    dress(pick, { "aria-pressed": String(model.index === state.selection.model.value.index) });
   };
   return { model, element, update };
 }

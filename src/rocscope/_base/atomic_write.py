@@ -47,14 +47,24 @@ def _checked(target: Path, *, force: bool) -> Path:
     if not os.access(target.parent, os.W_OK):
         raise InputError(str(target), expected="a folder that can be written to", got=str(target.parent))
     if target.exists() and not force:
-        raise InputError(
-            f"{target} exists already", hint="choose another name or allow overwriting (--force, force=True)"
-        )
+        raise _exists_already(target)
     return target
+
+
+def _exists_already(target: Path) -> InputError:
+    return InputError(f"{target} exists already", hint="choose another name or allow overwriting (--force, force=True)")
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
     """Write text (UTF-8) or bytes under a temporary name and move it into place, once it is on the disk.
+
+    Of several writers that do not force, exactly one succeeds. A file that is overwritten keeps its mode, its extended
+    attributes and, where the process may set it, its owner.
+
+    Returns
+    -------
+    Path
+        The path as given.
 
     Raises
     ------
@@ -67,13 +77,45 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     try:
         with unfinished(place.with_name(f".{place.name[:50]}.{secrets.token_hex(4)}.part")) as part:
             with part.open("xb") as file:
+                _keep_attributes(place, part)  # first: the content of a private file is never readable by others
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            part.replace(place)
+            if force:
+                part.replace(place)
+            else:
+                _move_where_nothing_is(part, place)
+    except FileExistsError:
+        raise _exists_already(target) from None
     except OSError as error:
         raise InputError(f"{target} could not be written", got=error.strerror or str(error)) from error
     return target
+
+
+def _keep_attributes(old: Path, new: Path) -> None:
+    """Copy mode, extended attributes and owner of the file to be replaced, if there is one."""
+    if not old.exists():
+        return
+    shutil.copystat(old, new)
+    os.utime(new)
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):
+            os.chown(new, old.stat().st_uid, old.stat().st_gid)
+
+
+def _move_where_nothing_is(part: Path, place: Path) -> None:
+    """Move a file unless there is one by now; raises FileExistsError then, where `Path.replace` would overwrite it."""
+    try:
+        os.link(part, place)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: an empty file holds the name until the content replaces it
+        place.touch(exist_ok=False)
+        try:
+            part.replace(place)
+        except OSError:
+            place.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from rocscope.errors import InputError
 
 _Result = TypeVar("_Result")
 
-_STRETCH = 1 << 16
+_STRETCH = 1 << 16  # rows that one thread looks at in turn: some hundred kB, which a cache holds
 _MANY = 1 << 20  # fewer are looked at sooner than threads are started
 
 
@@ -65,7 +65,7 @@ def _ends_and_sum(values: Array) -> tuple[Any, Any, float]:
 
 
 def _each_stretch(look: Callable[[slice], _Result], column: Array) -> list[_Result]:
-    """Return what is found in each stretch of a column, of which there is one at least."""
+    """Return what is found in each stretch of a column, at least one."""
     if column.size <= _STRETCH:
         return [look(slice(None))]
     return in_threads(look, pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1)

@@ -8,6 +8,7 @@ points that rounded sums leave in doubt.
 from collections.abc import Iterator
 from itertools import pairwise
 from math import frexp
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ UNIT = 1 << 1074
 
 _FRACTION = 52
 _LOWER_HALF = 27
-_GROUPS = 512
+_GROUPS = 512  # exponents of floats, four to a group: 2,048 / 4
 _LEAST_TOTAL = 1e-100
-_AT_ONCE = 256
+_AT_ONCE = 256  # sums found in one pass: 4 MB of integers
 
 
 def running(counts: Array) -> Array:
@@ -138,3 +139,10 @@ def condensed(sums: Sums) -> tuple[Array, Array]:
                 signed.append(sign * ((left - rest) / UNIT))
                 left = rest
     return np.array(step, np.intp), np.array(signed)
+
+
+def dot(a: Array, b: Array, most: float) -> float:
+    """Return the sum of products of counts, at most `most`; in Python's integers where 64 bits might not hold it."""
+    if a.dtype.kind == "i":
+        return sum(map(mul, a.tolist(), b.tolist())) if most > 2**63 - 1 else a.dot(b).item()
+    return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine

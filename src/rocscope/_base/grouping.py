@@ -1,8 +1,8 @@
 """Rows by the values of a column: the rows of all values are found by one sort, however many there are."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,16 @@ _SPREAD = 4  # up to so many times as many whole numbers as rows are looked up i
 _MOST_SHORT = 2**31 - 1
 
 
-class Named(Mapping[Hashable, Made]):
-    """A mapping from the values of a column, in their order, to what is made of the rows of each when asked for.
+SEGMENTS = (
+    "segments are parts of the rows, not models: pass the Predictions, or .pooled() of the counts, for all rows "
+    "together; one of them, such as segments['north'], for that one; or see rocscope.segments for all of them at once"
+)
+
+
+class ByName(Generic[Made]):
+    """What is made of the rows of each value of a column, when asked for: it is read like a mapping, but is none.
+
+    So no function that takes a mapping of models takes segments for models.
 
     Attributes
     ----------
@@ -34,7 +42,7 @@ class Named(Mapping[Hashable, Made]):
 
     @cached_property
     def _names(self) -> list[Hashable]:
-        return list(self.names) if self.names.dtype.kind in "mM" else self.names.tolist()
+        return listed(self.names)
 
     @cached_property
     def _position(self) -> dict[Hashable, int]:
@@ -49,8 +57,46 @@ class Named(Mapping[Hashable, Made]):
     def __len__(self) -> int:
         return self.names.size
 
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        raise InputError("data", expected="an array", got=type(self).__name__, hint=SEGMENTS)
 
-def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Named[Made]:
+    def __contains__(self, name: object) -> bool:
+        return name in self._position
+
+    def get(self, name: Hashable, default: Any = None) -> Any:
+        """Return what is made of the rows of a name, or something else where there is no such name."""
+        place = self._position.get(name)
+        return default if place is None else self._make(place)
+
+    def keys(self) -> KeysView[Hashable]:
+        """Return the names."""
+        return KeysView(cast(Mapping[Hashable, Made], self))
+
+    def values(self) -> ValuesView[Made]:
+        """Return what is made of the rows of each."""
+        return ValuesView(cast(Mapping[Hashable, Made], self))
+
+    def items(self) -> ItemsView[Hashable, Made]:
+        """Return both."""
+        return ItemsView(cast(Mapping[Hashable, Made], self))
+
+
+def listed(names: Array) -> list[Hashable]:
+    """Return names as they are looked up: dates as they are, all else as Python has it.
+
+    Examples
+    --------
+    >>> listed(np.array(["n", "s"]))
+    ['n', 's']
+    """
+    return list(names) if names.dtype.kind in "mM" else names.tolist()
+
+
+class Parts(ByName[Made], Mapping[Hashable, Made]):
+    """A mapping from each fold, repeat or segment to its rows."""
+
+
+def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Parts[Made]:
     """Return what `make` makes of the numbers of the rows of each fold, repeat or segment.
 
     Examples
@@ -61,10 +107,10 @@ def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Nam
     """
     values, code = numbered(name, column)
     order, bounds = deal(code, np.arange(code.size), values.size)
-    return Named(values, lambda i: make(order[bounds[i] : bounds[i + 1]]))
+    return Parts(values, lambda i: make(order[bounds[i] : bounds[i + 1]]))
 
 
-def masks_of(name: str, column: Array | None) -> Named[NDArray[np.bool_]]:
+def masks_of(name: str, column: Array | None) -> Parts[NDArray[np.bool_]]:
     """Return the mask of each value of a fold, repeat or segment column."""
 
     def mask(rows: Array) -> NDArray[np.bool_]:
@@ -103,7 +149,7 @@ def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedi
 
 
 def number(chunks: Sequence[Array]) -> tuple[Array, Callable[[Array], Array]]:
-    """Return the distinct values of all chunks in their order, and what tells the places of the entries of a chunk.
+    """Return the distinct values of all chunks in their order, and the places of the entries of a chunk.
 
     Examples
     --------
@@ -134,7 +180,7 @@ def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, C
         if chunk.size < kernels.SMALL:
             there[above(chunk)] = True
         else:
-            kernels.groups.mark(chunk, wide.type(low), there)
+            kernels.segments.mark(chunk, wide.type(low), there)
 
     there = np.zeros(spread + 1, bool)
     in_threads(mark, chunks)
@@ -156,8 +202,8 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
     if slot.size < kernels.SMALL:  # few are sorted without a compiler
         return values[np.argsort(slot, kind="stable")], np.cumsum(np.append(0, np.bincount(slot, minlength=slots)))
     bounds = np.zeros(slots + 1, np.int64)
-    kernels.groups.count(slot, slot.dtype.type(0), bounds[1:])
+    kernels.segments.count(slot, slot.dtype.type(0), bounds[1:])
     np.cumsum(bounds, out=bounds)
     dealt = np.empty_like(values)
-    kernels.groups.deal(slot, values, bounds[:-1].copy(), dealt)
+    kernels.segments.deal(slot, values, bounds[:-1].copy(), dealt)
     return dealt, bounds

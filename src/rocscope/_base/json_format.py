@@ -1,7 +1,7 @@
 """What is stored and read again, strictly: JSON of a known format and version, and its fields one at a time.
 
 A reader trusts nothing and executes nothing. The first thing that is wrong is named by its path, in one line and by one
-kind of error. The checksum tells what has come to harm, and no more: whoever meant to change a file has computed it
+kind of error. The checksum shows what has come to harm, and no more: anyone who meant to change a file has computed it
 anew, so that every field is checked for what it means as well.
 """
 
@@ -64,7 +64,7 @@ class Format:
 
     def read(self, path: str | os.PathLike[str]) -> "Fields":
         """Return the fields of a file, or raise StoredError; once they are read, `require_same` ends it."""
-        fields = parse(_bytes_of(path, self.what), str(path), self.what, self.anew)
+        fields = parse(read_bytes(path, self.what), str(path), self.what, self.anew)
         if fields.content.get("format") != self.name:
             expected = f'JSON with "format": "{self.name}"'
             raise StoredError(str(path), expected=expected, got="something else", hint=self.anew)
@@ -77,7 +77,8 @@ class Format:
         return fields
 
 
-def _bytes_of(path: str | os.PathLike[str], what: str) -> bytes:
+def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
+    """Return the content of a file, read up to the size of any stored object has."""
     try:
         place = Path(path)
         if place.exists() and not (place.is_file() or place.is_dir()):
@@ -287,6 +288,11 @@ def _difference(made: Any, kept: Any, path: str) -> tuple[str, str, str] | None:
                 return inner[name], "this field", "none"
         found = (_difference(made[name], kept[name], inner[name]) for name in names)
         return next((each for each in found if each is not None), None)
+    if isinstance(made, list) and isinstance(kept, list):
+        if len(made) != len(kept):
+            return path, f"{len(made)} entries", str(len(kept))
+        each_place = (_difference(*pair, f"{path}[{place}]") for place, pair in enumerate(zip(made, kept, strict=True)))
+        return next((each for each in each_place if each is not None), None)
     if isinstance(made, float) and is_number(kept):
         same = math.isclose(made, kept, rel_tol=_RELATIVE_ERROR, abs_tol=1e-12)
     else:

@@ -1,6 +1,6 @@
 """How far a long job is: a bar on stderr where a person looks, or what the caller makes of it.
 
-Where nothing tells how far it is, `attended` says after two seconds what is done, and for how long.
+If the progress is unknown, `attended` says after two seconds what is done, and for how long.
 """
 
 import shutil
@@ -28,7 +28,7 @@ def unreported(done: int, total: int | None) -> None:
 
 @contextmanager
 def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
-    """Yield what a job tells how far it is; a bar appears if that takes longer than a second.
+    """Yield a callback for the progress of a job; a bar appears if that takes longer than a second.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Rows sorted by score on all cores: brought into parts that a cache holds first, each of which is sorted there.
+"""Rows sorted by score on all cores: brought into parts that a cache holds first and sorted there.
 
 Scores as whole numbers that grow with them: their ordered bits, the codes by which scores are compared.
 
 Sorted keys of rows: a score's ordered bits and its label in each (see `kernels.parts.pack`).
 
-Parts of rows by score, for a sort on all cores: about as many rows in each, so that a cache holds one.
+BucketParts of rows by score, for a sort on all cores: about as many rows in each, so that a cache holds one.
 """
 
 import math
@@ -100,15 +100,15 @@ def after_infinity(scores: Array) -> Array:
 PairCounts = tuple[int, int, int, int]
 """Concordant and tied pairs, positives and negatives."""
 
-_TRIED = 1 << 16
-_TRIES = 3
-_WORTH_A_TRY = 1 << 20
+_TRIED = 1 << 16  # keys of a trial: it takes a few milliseconds, and is made once
+_TRIES = 3  # of which the fastest counts: others were disturbed
+_WORTH_A_TRY = 1 << 20  # fewer keys are sorted in less time than a trial and threads would save
 _PART_ROWS = 1 << 19  # rows whose levels are found at a time
 
 
 @dataclass(frozen=True)
 class KeyPart:
-    """Sorted keys of consecutive scores, of which none is elsewhere, in pieces that follow each other upwards.
+    """Sorted keys of consecutive scores, all of them here, in pieces that follow each other upwards.
 
     `high_bit` is the highest bit of the codes, which is no part of a key; pairs may be counted already.
     """
@@ -218,16 +218,16 @@ def _numpy_to_ours(dtype: np.dtype[Any]) -> float:
 
 
 _BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores
-_STRETCH = 1 << 15
+_STRETCH = 1 << 15  # rows of which the first are sampled: a sample costs 3 % of a pass then
 _SAMPLED = 1 << 10  # rows of each stretch
 _MOST_SAMPLED = 1 << 20  # about: some thousand tell where a part ends, however many rows there are
 
 
 @dataclass(frozen=True)
-class Parts:
+class BucketParts:
     """Parts that ascend, each of consecutive buckets of scores, whose ordered bits agree in all but the lowest.
 
-    No part has scores of which the highest bit is 0 and others: these are from part `middle` on. `where` tells
+    No part has scores whose highest bit is 0 and others: these are from part `middle` on. `where` tells
     `kernels.parts.find_parts` the part of a score.
     """
 
@@ -236,7 +236,7 @@ class Parts:
     where: tuple[Any, ...]
 
     @classmethod
-    def of(cls, pieces: Sequence[Array], kind: int, number: int, least_shift: int = 0) -> "Parts":
+    def of(cls, pieces: Sequence[Array], kind: int, number: int, least_shift: int = 0) -> "BucketParts":
         """Return about so many parts, for scores given by their bits.
 
         Parameters
@@ -302,8 +302,8 @@ def _sample(bits: Array) -> Array:
 
 
 _LEFT_OUT = 1.5  # so much more may a sort of keys take that need not be brought into parts
-_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19
-_PIECES = 16
+_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19  # keys: few enough for a cache, enough to keep a thread busy
+_PIECES = 16  # at least, where rows allow: no core waits long for the last one
 _PART_BYTES = 1 << 20  # bytes of rows
 _MOST_PARTS = 512  # more would be written to at a time than the processor keeps the pages of
 
@@ -359,11 +359,11 @@ def _bits(column: Array, kind: DTypeLike) -> Array:
     return check.read_only(column.view(kind))
 
 
-def _parts_of(bits: Array, kind: int, width: int) -> tuple[Parts, list[slice]]:
+def _parts_of(bits: Array, kind: int, width: int) -> tuple[BucketParts, list[slice]]:
     """Return parts for scores of rows that take so many bytes, and the pieces in which these are brought into them."""
     number = min(-(-bits.size * width // _PART_BYTES), _MOST_PARTS)
     pieces = pieces_of(bits.size, min(max(-(-bits.size // _PIECES), _LEAST_PIECE), _MOST_PIECE))
-    return Parts.of([bits[rows] for rows in pieces], kind, number), pieces
+    return BucketParts.of([bits[rows] for rows in pieces], kind, number), pieces
 
 
 def _packed(labels: Array, bits: Array, kind: int) -> tuple[Array, Array]:

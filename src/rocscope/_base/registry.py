@@ -1,9 +1,9 @@
-"""The hooks by which a result reaches what is above it: the package that draws it, its area's interval, …"""
+"""Hooks by which a result reaches modules above it, such as those that draw it or compute its interval."""
 
 from collections.abc import Callable
 from typing import Any, Literal
 
-Above = Literal["plotting", "groups", "areas", "device"]
+Above = Literal["plotting", "segments", "areas", "choices", "device", "applying", "calibration"]
 
 _loaders: dict[Above, Callable[[], Any]] = {}
 

@@ -21,7 +21,7 @@ def cores() -> int:
 def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
     """Return what a function makes of each item, in their order; one item takes no other thread than this.
 
-    Threads, of which this is one, help themselves to the next item: to hand over each takes longer than a small one.
+    Threads, this one included, help themselves to the next item: to hand over each takes longer than a small one.
     """
     items = list(items)
     others = min(threads or cores(), len(items)) - 1

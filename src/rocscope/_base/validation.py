@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._base.alignment import check_same_index as check_same_index
 from rocscope._base.arrays import Array
 from rocscope._base.arrays import as_array as as_array
 from rocscope._base.arrays import ranks_there as ranks_there
@@ -34,6 +35,8 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         raise ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
     try:
         array = as_array(values)
+    except InputError:  # segments are no array, and say so
+        raise
     except ValueError as error:  # rows of different lengths
         raise ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
     except Exception as error:  # what an array of another library says of itself
@@ -45,7 +48,7 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
-        hint = "pass a mapping from model name to column to give several models" if array.ndim == 2 else ""
+        hint = _hint_for_columns(name, array.shape[-1]) if array.ndim == 2 else ""
         raise ShapeError(name, expected="a one-dimensional array", got=f"shape {array.shape}", hint=hint)
     if array.size == 0:
         raise ShapeError(name, expected="at least one row", got="none")
@@ -57,6 +60,12 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
             hint="labels and columns must come from the same rows",
         )
     return array
+
+
+def _hint_for_columns(name: str, columns: int) -> str:
+    if columns == 2:  # such as predict_proba returns
+        return f"pass the column of the positive class: {name}[:, 1]"
+    return "give several models as a mapping from name to column; rocscope.multiclass takes several classes"
 
 
 def check_labels(
@@ -116,7 +125,7 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDAr
 
 
 def _third(labels: Array, rows: Sequence[int] | None) -> str:
-    """Say where a third label comes up, if one does."""
+    """State where a third label comes up, if one does."""
     others = np.asarray(labels != labels[0])
     if others.any():
         others &= np.asarray(labels != labels[others.argmax()])
@@ -250,7 +259,7 @@ def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
 
 
 def check_text(name: str, value: Any) -> str:
-    """Return a text, of which whoever uses it says what it may be."""
+    """Return a text; the caller checks its values."""
     if not isinstance(value, str):
         raise InputError(name, expected="a text", got=shown(value))
     return value
@@ -364,6 +373,13 @@ def is_frame(values: Any) -> bool:
     """Whether values are a data frame of any library: something with named columns."""
     columns = getattr(values, "columns", None)
     return hasattr(values, "column_names") or not (columns is None or callable(columns) or isinstance(columns, Mapping))
+
+
+def frame_columns(frame: Any) -> dict[Any, Array]:
+    """Return the columns of a data frame of any library, by name as it is there: pandas also has numbers as names."""
+    import narwhals as nw
+
+    return {column.name: column.to_numpy() for column in nw.from_native(frame, eager_only=True).iter_columns()}
 
 
 def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:

@@ -1,5 +1,5 @@
 """Calibration: do predicted probabilities mean what they say, and how to mend them."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -4,8 +4,6 @@ from .cross_fitting import load_recalibrator as load_recalibrator
 from .cross_fitting import recalibrate as recalibrate
 from .cross_fitting import recalibrator as recalibrator
 from .curve import calibration_curve as calibration_curve
-from .decision_cost import MiscalibrationCostCurve as MiscalibrationCostCurve
-from .decision_cost import miscalibration_cost as miscalibration_cost
 from .distances import calibration_error as calibration_error
 from .distances import calibration_index as calibration_index
 from .distances import smooth_calibration_error as smooth_calibration_error
@@ -15,6 +13,8 @@ from .goodness_of_fit import spiegelhalter_test as spiegelhalter_test
 from .logistic import cox_calibration as cox_calibration
 from .report import calibration_report as calibration_report
 from .report import val_prob as val_prob
+from .scores import MiscalibrationCostCurve as MiscalibrationCostCurve
 from .scores import brier as brier
 from .scores import decompose as decompose
 from .scores import log_loss as log_loss
+from .scores import miscalibration_cost as miscalibration_cost

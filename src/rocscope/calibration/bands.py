@@ -1,9 +1,9 @@
 """Confidence bands for a curve that never falls, from exact binomial bounds on intervals of rows.
 
-Where the chance of the event never falls with the score, the positives among the rows of any interval are at most
-binomial with the chance at its upper end: an exact bound from each of many intervals is a bound on the curve. The
-family of intervals depends on the scores alone and shares out the error before any label is seen, so the bands hold
-in samples of any size, for every curve that does not fall, steps included.
+If the probability of the event never falls with the score, the number of positives in an interval of rows is at most
+binomial, with the probability at its upper end. An exact bound from each of many intervals is thus a bound on the
+curve. The family of intervals depends on the scores alone and shares out the error before any label is seen, so the
+bands hold in samples of any size, for every curve that does not fall, steps included.
 
 Consistency bands: where the curve of a calibrated model would lie, by drawing labels from its probabilities.
 
@@ -24,8 +24,8 @@ from rocscope.calibration.outcomes import Outcomes, Shift, pav_values
 from rocscope.core.result import Band
 from rocscope.inference.proportions import normal_quantile
 
-_DRAWN_AT_ONCE = 2_000_000
-_TRIFLE = 1e-9
+_DRAWN_AT_ONCE = 2_000_000  # labels: 16 MB as floats
+_TRIFLE = 1e-9  # so that nothing is divided by a spread of 0
 
 
 class Fit(Protocol):
@@ -104,12 +104,12 @@ def _spread(away: Array) -> Array:
     return np.sqrt((above**2).sum(axis=0) / np.maximum((above > 0).sum(axis=0), 1)) + _TRIFLE
 
 
-_SHORTEST = 8
-_STARTS = 4
-_OCTAVES_BELOW = 10
-_FEW_LEVELS = 90
-_MOST_LEVELS = 20_000
-_POINTS = 2048
+_SHORTEST = 8  # rows: of fewer an exact interval says next to nothing
+_STARTS = 4  # intervals of a length overlap by three quarters
+_OCTAVES_BELOW = 10  # shorter ones would get less than a hundredth of the error each
+_FEW_LEVELS = 90  # of so many levels all 4,095 intervals are looked at
+_MOST_LEVELS = 20_000  # of more, neighbours are pooled
+_POINTS = 2048  # at which a band is evaluated: more than a screen has columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,8 +285,8 @@ def _limits_of_many(sample: Outcomes, level: float) -> tuple[Array, Array]:
     return below, above
 
 
-_SPAN = 2 / 3
-_ROWS_OF_SPAN = 300
+_SPAN = 2 / 3  # R's default of lowess
+_ROWS_OF_SPAN = 300  # up to so many rows the whole span; then it shrinks as n^(-1/5), the rate of least squared error
 
 
 def loess_limits(sample: Outcomes, x: Array, level: float) -> tuple[Array, Array]:

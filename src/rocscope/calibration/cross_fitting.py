@@ -9,7 +9,6 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.grouping import masks_of
 from rocscope.calibration.recalibrators import (
     FORMAT,
     BetaRecalibrator,
@@ -26,7 +25,7 @@ from rocscope.core.result import Result, number
 from rocscope.core.rows import independent_units, refuse_repeats
 from rocscope.errors import InputError
 from rocscope.protocols.splits import Split, SplitRows
-from rocscope.protocols.splitters import splits_of
+from rocscope.protocols.splitters import splits_testing_once
 from rocscope.sample import rows_of
 
 Method = Literal["platt", "isotonic", "beta", "temperature", "shift", "histogram", "venn-abers"]
@@ -81,7 +80,7 @@ class Recalibrated(Result):
 
 
 def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
-    """Recalibrator of a method, not fitted yet: a map from scores to probabilities.
+    """Return an unfitted recalibrator: a map from scores to probabilities.
 
     Parameters
     ----------
@@ -135,6 +134,11 @@ def recalibrate(
     **parameters
         Of the recalibrator, such as ``bins`` of "histogram".
 
+    Returns
+    -------
+    Recalibrated
+        Cross-fitted probabilities of the rows, and the recalibrator fitted to all rows.
+
     Raises
     ------
     InputError
@@ -161,7 +165,8 @@ def recalibrate(
     predictions = rows_of(predictions)
     refuse_repeats(predictions, "recalibration")
     unfitted = {model: recalibrator(method, **parameters) for model in predictions.models}
-    splits = None if cv is None else _splits(predictions, cv, check.seed_of(random_state))
+    rows = SplitRows(None, predictions.y_true.astype(np.intp), (False, True), independent_units(predictions))
+    splits = None if cv is None else splits_testing_once(cv, rows, predictions.fold, check.seed_of(random_state))
     fitted = {model: one.fit_counts(predictions.counts(model)) for model, one in unfitted.items()}
     scores = {
         model: one.predict(predictions.scores[model])
@@ -187,25 +192,16 @@ def _crossed(
     return result
 
 
-def _splits(predictions: Predictions, cv: Any, seed: int) -> list[Split]:
-    """Return splits that test every row once."""
-    if isinstance(cv, str) and cv == "fold":
-        cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", predictions.fold).values()]
-    sample = SplitRows(None, predictions.y_true.astype(np.intp), (False, True), independent_units(predictions))
-    splits, title = splits_of(cv, sample, seed=seed)
-    times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
-    if (times != 1).any():
-        got = f"{(times == 0).sum()} rows in none, {(times > 1).sum()} in several, by {title}"
-        raise InputError("cv", expected="every row in one test fold", got=got)
-    return splits
-
-
 def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
-    """Read a recalibrator that its method `save` has written: JSON, of which nothing is executed.
+    """Read a recalibrator that its method `save` has written: JSON; nothing in it is executed.
 
     Parameters
     ----------
     path : path of a file
+
+    Returns
+    -------
+    Recalibrator
 
     Raises
     ------

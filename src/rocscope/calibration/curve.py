@@ -1,4 +1,4 @@
-"""Calibration curves as results: what was drawn, from which counts, and how sure it is.
+"""Calibration curves as results: what was drawn, from which counts, and its uncertainty.
 
 calibration_curve: the calibration plot by bins, PAV, LOESS or a spline.
 """
@@ -14,10 +14,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.bands import Fit, consistency_band, loess_limits, monotone_band
 from rocscope.calibration.bins import Bins, Strategy, binned
-from rocscope.calibration.evidence import evidence
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
 from rocscope.calibration.logistic import SplineFit, spline_fit
-from rocscope.calibration.outcomes import Blocks, Outcomes, Shift, outcomes, pav_blocks, pav_fit, pav_values
+from rocscope.calibration.outcomes import Blocks, Outcomes, Shift, evidence, outcomes, pav_blocks, pav_fit, pav_values
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Band, number
 from rocscope.curves.curve import Curve, interpolate
@@ -132,7 +131,7 @@ class CalibrationCurve(Curve):
         Returns
         -------
         Band
-            Never of zero width, and within 0 and 1. Its note says where it does not hold.
+            Never of zero width, and within 0 and 1. Its note states where it does not hold.
 
         Notes
         -----
@@ -323,12 +322,12 @@ def calibration_curve(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationCurve:
-    """Calibration plot: how often an event happened that was predicted with about this probability.
+    """Compute the calibration plot: observed share of positives against predicted probability.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     method : {"bins", "pav", "loess", "spline"}
         Shares in bins, as in the papers; isotonic regression, the CORP reliability diagram, which has no bins to
         choose; local linear regression, the papers' choice for small samples; logistic regression on a spline of

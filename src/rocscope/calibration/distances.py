@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.bins import Strategy, binned, sums
-from rocscope.calibration.inversion import Direction, Inverted, invert
+from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
 from rocscope.calibration.outcomes import Outcomes, Shift, outcomes, pav_values
 from rocscope.core.result import Result
@@ -153,8 +153,8 @@ class Distances:
 
 Convention = Literal["val.prob", "austin"]
 _DEGREES: dict[str, Degree] = {"val.prob": 1, "austin": 2}
-_CELLS = 8192
-_NARROWEST = 4 / _CELLS
+_CELLS = 8192  # of the interval [0, 1], on which kernels are found by a cosine transform
+_NARROWEST = 4 / _CELLS  # four cells: a narrower kernel is not resolved
 
 
 def calibration_error(
@@ -170,12 +170,12 @@ def calibration_error(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Expected or maximum calibration error: distance of mean probability and share of positives over bins.
+    """Compute the expected or maximum calibration error over bins.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     norm : {"l1", "l2", "max"}
         Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
     bins, strategy : see `rocscope.calibration_curve`
@@ -184,6 +184,10 @@ def calibration_error(
         Take off what sampling alone adds to the distance in bins of so many rows; not below 0.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
+
+    Returns
+    -------
+    float
 
     Raises
     ------
@@ -241,12 +245,12 @@ def smooth_calibration_error(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Smooth ECE: mean distance from the diagonal after smoothing, as wide as the error itself.
+    """Compute the smooth ECE: mean distance from the diagonal after smoothing, as wide as the error itself.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
 
@@ -331,12 +335,12 @@ def calibration_index(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationIndex:
-    """ICI, E50, E90 and Emax: distances between the probabilities and the LOESS calibration curve.
+    """Compute ICI, E50, E90 and Emax: distances between the probabilities and the LOESS calibration curve.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     convention : {"val.prob", "austin"}
         Lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its Eavg is the ICI);
         or parabolas in windows of ¾, as Austin & Steyerberg (R's loess).
@@ -344,6 +348,10 @@ def calibration_index(
         Share of the rows in each window, in place of that of the convention.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own when left out.
+
+    Returns
+    -------
+    CalibrationIndex
 
     Raises
     ------
@@ -353,7 +361,7 @@ def calibration_index(
     Notes
     -----
     Over rows; a percentile between two rows lies on the straight line between them (R's and NumPy's type 7). The curve
-    is not cut at 0 and 1, as in either convention.
+    is not clipped to 0 and 1, as in either convention.
 
     References
     ----------

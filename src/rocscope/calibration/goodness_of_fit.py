@@ -10,8 +10,7 @@ from scipy.special import chdtrc, ndtr
 from rocscope._base import validation as check
 from rocscope.calibration.bins import binned
 from rocscope.calibration.distances import DRAWS, grouped, miscalibration
-from rocscope.calibration.evidence import evidence
-from rocscope.calibration.outcomes import Shift, outcomes
+from rocscope.calibration.outcomes import Outcomes, Shift, evidence
 from rocscope.core.result import Result
 from rocscope.core.rows import refuse_repeats
 
@@ -40,12 +39,13 @@ class CalibrationTest(Result):
 def spiegelhalter_test(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CalibrationTest:
-    """Spiegelhalter's z: whether the Brier score is what a calibrated model would have, two-sided.
+    """Test whether the Brier score is that of a calibrated model, two-sided (Spiegelhalter's z).
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`. Weights count as numbers of rows.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        Weights are those of a sample; ThresholdCounts count rows.
 
     Returns
     -------
@@ -59,8 +59,8 @@ def spiegelhalter_test(
 
     Notes
     -----
-    z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p(1 − p)), standard normal for a calibrated model. Errors of opposite sign
-    may cancel.
+    z = Σ w(y − p)(1 − 2p) / √(Σ w²(1 − 2p)² p(1 − p)), standard normal for a calibrated model; with groups the variance
+    is multiplied by their design effect. Errors of opposite sign may cancel.
 
     References
     ----------
@@ -71,13 +71,18 @@ def spiegelhalter_test(
     >>> round(spiegelhalter_test([1, 0, 0, 0, 0], [0.2, 0.2, 0.2, 0.2, 0.2]).statistic, 6)
     0.0
     """
-    sample = outcomes(
-        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Spiegelhalter's test"
-    )
+    refuse_repeats(y_true, "Spiegelhalter's test")
+    sample = _outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     score, tilt = sample.score, 1 - 2 * sample.score
-    variance = float(sample.total @ (tilt**2 * score * (1 - score)))
+    squares = sample.total if sample.squares is None else sample.squares
+    variance = sample.design_effect * float(squares @ (tilt**2 * score * (1 - score)))
     z = float((sample.pos - score * sample.total) @ tilt) / variance**0.5 if variance else nan
     return CalibrationTest(z, 2 * float(ndtr(-abs(z))), "Spiegelhalter's z")
+
+
+def _outcomes(y_true: Any, y_score: Any, **which: Any) -> Outcomes:
+    """Return outcomes that know what their weights and groups are worth; what are outcomes already, as they are."""
+    return y_true if isinstance(y_true, Outcomes) else evidence(y_true, y_score, **which).outcomes
 
 
 def hosmer_lemeshow_test(
@@ -90,16 +95,22 @@ def hosmer_lemeshow_test(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """Hosmer–Lemeshow: whether as many events as predicted happened in bins of about equally many rows.
+    """Test calibration by the observed and expected events in bins of similar size (Hosmer–Lemeshow).
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`. Weights count as numbers of rows.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        Weights are those of a sample; ThresholdCounts count rows.
     bins : int
         A tie is never split, so there may be fewer.
     fitted_on_same_rows : bool
         True where the model was fitted to these rows: two degrees of freedom fewer.
+
+    Returns
+    -------
+    CalibrationTest
+        Statistic, degrees of freedom and p-value.
 
     Raises
     ------
@@ -108,7 +119,8 @@ def hosmer_lemeshow_test(
 
     Notes
     -----
-    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with as many degrees of freedom as bins. The
+    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with as many degrees of freedom as bins; weighted rows
+    of a bin count as the independent rows that they are worth, (Σw)²/Σw². The
     result depends on the bins; it has little power in small samples, finds the smallest fault in large ones, and
     does not say what is wrong. Given for comparison with published work: prefer `miscalibration_test`.
 
@@ -122,11 +134,12 @@ def hosmer_lemeshow_test(
     >>> hosmer_lemeshow_test([0, 1, 0, 1], [0.25, 0.25, 0.5, 0.5], bins=2)
     CalibrationTest(statistic=0.666667, p_value=0.7165, Hosmer–Lemeshow, 2 bins)
     """
-    sample = outcomes(
-        y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight, inference="Hosmer–Lemeshow test"
-    )
-    total, mean_score, share = binned(sample, bins=bins, strategy="quantile").filled()
-    excess, variance = total * (share - mean_score), total * mean_score * (1 - mean_score)
+    refuse_repeats(y_true, "Hosmer–Lemeshow test")
+    sample = _outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    gathered = binned(sample, bins=bins, strategy="quantile")
+    total, mean_score, share = gathered.filled()
+    rows = gathered.effective[gathered.total > 0]
+    excess, variance = rows * (share - mean_score), rows * mean_score * (1 - mean_score)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = float(np.where(excess == 0, 0.0, excess**2 / variance).sum())
     freedom = total.size - 2 * fitted_on_same_rows
@@ -151,12 +164,13 @@ def miscalibration_test(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """CORP test: whether the miscalibration part of the Brier score is more than a calibrated model would show.
+    """Test whether the miscalibration part of the Brier score exceeds that of a calibrated model (CORP).
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`. Weights count as numbers of rows.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        Weights are those of a sample; ThresholdCounts count rows.
     draws : int
         How often labels are drawn from the probabilities.
     random_state : int, Generator, RandomState or None
@@ -164,6 +178,11 @@ def miscalibration_test(
         Share of positives where the probabilities are meant to hold; the sample's own when left out.
     groups : array of n labels, optional
         What rows belong together, such as the patient of each.
+
+    Returns
+    -------
+    CalibrationTest
+        Statistic and p-value.
 
     Raises
     ------

@@ -15,13 +15,13 @@ Degree = Literal[1, 2]
 DEFAULT_SPAN: dict[int, float] = {1: 2 / 3, 2: 0.75}
 """By degree, as in R's lowess and loess."""
 
-_MOST_LEVELS = 4096
-_NEAR = 0.01
-_FEWEST_IN_CELL = 0.2
-_MARGIN = 0.005
-_POINTS = 200
+_MOST_LEVELS = 4096  # of more, neighbours are pooled
+_NEAR = 0.01  # delta of R's lowess, as a share of the range
+_FEWEST_IN_CELL = 0.2  # cell of R's loess.control
+_MARGIN = 0.005  # by which R's loess widens the range
+_POINTS = 200  # at which the curve is given
 _ROUNDING = 1e-30
-_FLAT = 1e-6
+_FLAT = 1e-6  # weighted variance, as a share of the squared range, without which a slope is not defined
 
 
 @dataclass(frozen=True, eq=False)

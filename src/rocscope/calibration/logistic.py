@@ -21,10 +21,10 @@ from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.proportions import normal_quantile
 
-_MOST_STEPS = 100
-_MOST_STEPS_AT_ONCE = 25
-_MOST_CHANGE = 4.0
-_LAST_GAIN = 1e-11
+_MOST_STEPS = 100  # of Newton's, each of which doubles the digits: a fit that takes more does not exist
+_MOST_STEPS_AT_ONCE = 25  # for samples that are fitted together
+_MOST_CHANGE = 4.0  # of a coefficient in one step: farther, the quadratic approximation misleads
+_LAST_GAIN = 1e-11  # of the likelihood per row: the next step would gain its square
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tu
     return gradient, hessian
 
 
-_RECALIBRATION_GROUPS = 4096
+_RECALIBRATION_GROUPS = 4096  # of neighbouring probabilities: two coefficients need no more
 
 
 @dataclass(frozen=True)
@@ -159,12 +159,12 @@ class CoxCalibration(Result):
 def cox_calibration(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CoxCalibration:
-    """Calibration in the large, calibration intercept and slope, by logistic recalibration.
+    """Compute calibration in the large, calibration intercept and slope, by logistic recalibration.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
 
     Returns
     -------
@@ -246,9 +246,9 @@ def _separated(sample: Outcomes) -> float | None:
 CERTAINTY = 1e-9
 """Probabilities closer to 0 or 1 than this are taken to be that close, where a logit must be finite."""
 
-_SPLINE_GROUPS = 2048
+_SPLINE_GROUPS = 2048  # of neighbouring probabilities: a few knots need no more
 _POINTS = 256
-_RIDGE = 1e-9
+_RIDGE = 1e-9  # per row, so that a spline of too few rows still has a solution
 _KNOTS = {
     3: (0.10, 0.50, 0.90),
     4: (0.05, 0.35, 0.65, 0.95),

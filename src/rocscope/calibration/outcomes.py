@@ -1,7 +1,4 @@
-"""Outcomes: how often the event happened at each predicted probability, from the lowest upwards.
-
-Isotonic regression of outcomes on probabilities by pooling of adjacent violators (PAV): the CORP diagram.
-"""
+"""Outcomes: how often the event happened at each predicted probability, with the weights and groups of the rows."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,11 +10,15 @@ from scipy.special import expit, logit
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.exact_sums import is_moderate
 from rocscope.core.counts import ThresholdCounts
+from rocscope.core.predictions import Predictions
 from rocscope.core.result import number
-from rocscope.core.rows import require_distinct
-from rocscope.errors import OneClassError, ScoreError
+from rocscope.core.rows import independent_units, require_distinct
+from rocscope.errors import OneClassError, ScoreError, WeightError
 from rocscope.geometry import pool
+from rocscope.inference.influence.estimated_weights import EstimatedWeights
+from rocscope.inference.influence.units import stratum_of_sample, times_of
 from rocscope.sample import sample_of
 
 _MOST_DRAWN = 2.0**62  # rows of a level; of more, which vary less, a draw is scaled
@@ -272,8 +273,8 @@ def are_probabilities(counts: ThresholdCounts) -> bool:
     return True
 
 
-_GROUPS = 4096
-_ENDS = 512
+_GROUPS = 4096  # of neighbouring rows, with which PAV is resampled
+_ENDS = 512  # levels left as they are at either end, where steps are narrow
 _POINTS = 2048
 
 
@@ -336,3 +337,135 @@ def pav_fit(sample: Outcomes) -> PavFit:
     groups = sample.pooled(_GROUPS, ends=_ENDS)
     size = groups.score.size
     return PavFit(groups, np.unique(np.linspace(0, size - 1, min(size, _POINTS)).astype(int)))
+
+
+_LEAST = 2.0**-1074  # of floats
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Outcomes, and how much sums over their rows vary.
+
+    Attributes
+    ----------
+    counts : ThresholdCounts
+    squares : array of 2 × k, optional
+        Sums of squared weights of the positives and the negatives at each level, where weights are no numbers of rows.
+    rows : tuple of arrays, optional
+        Level, label (1 or 0), weight and group of each row, where rows are in groups or weights were estimated; the
+        group is then that of all rows behind the weights, or None.
+    weighting : EstimatedWeights, optional
+        How they were estimated.
+    """
+
+    counts: ThresholdCounts
+    squares: Array | None = None
+    rows: tuple[Array, Array, Array, Any] | None = None
+    weighting: EstimatedWeights | None = None
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """The outcomes, which know what their weights and groups are worth."""
+        plain = Outcomes.of(self.counts)
+        squares = None if self.squares is None else self.squares.sum(axis=0)
+        if self.rows is None:
+            return replace(plain, squares=squares)
+        fitted = pav_values(plain)
+        grouped = self.variance_of_sum(1 - fitted, -fitted)
+        alone = replace(self, rows=None).variance_of_sum(1 - fitted, -fitted)
+        return replace(plain, squares=squares, design_effect=max(grouped / alone, 1.0) if alone else 1.0)
+
+    def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
+        """Return the variance of a weighted sum of terms of mean 0: that of a positive and of a negative at each level.
+
+        Rows of one group are not taken as independent; their sums are, with the factor G/(G − 1) of few groups.
+        """
+        size = len(self.counts)
+        terms = [np.broadcast_to(np.asarray(term, dtype=np.float64), size) for term in (of_positive, of_negative)]
+        if self.rows is not None:
+            level, label, weight, group = self.rows
+            own = weight * np.where(label, terms[0][level], terms[1][level])
+            if self.weighting is not None:
+                whole = times_of(weight, self.weighting, "auto", label, self.counts.threshold[level]) is not None
+                return stratum_of_sample(self.weighting, own[:, None], group, whole, len(own)).covariance.item()
+            sums = np.bincount(group, own)
+            return float(sums @ sums) * sums.size / max(sums.size - 1, 1)
+        columns = (self.counts.pos, self.counts.neg) if self.squares is None else self.squares[:, ::-1]
+        return float(sum(column[::-1] @ term**2 for column, term in zip(columns, terms, strict=True)))
+
+    def counts_at(self, target_prevalence: float | None) -> ThresholdCounts:
+        """Return as many rows, weighted so that the share `target_prevalence` of them is positive."""
+        if target_prevalence is None:
+            return self.counts
+        counts, moved = self.counts, Outcomes.of(self.counts).at(target_prevalence)
+        return ThresholdCounts(counts.threshold, moved.pos[::-1], moved.neg[::-1])
+
+    @cached_property
+    def groups(self) -> int | None:
+        """How many groups the rows are in; None where each is by itself."""
+        return None if self.rows is None or self.rows[3] is None else int(self.rows[3].max()) + 1
+
+
+def evidence(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    groups: Any = None,
+    probabilities: bool = True,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> Evidence:
+    """Return the evidence of labels and probabilities, counts or one model of Predictions.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`. A
+        weight belongs to one row that stands for so many; ThresholdCounts count rows.
+    groups : array of n labels, optional
+        What rows belong together, such as the patient of each: then they are not taken as independent.
+    probabilities : bool
+        Whether to refuse scores that are none.
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+    """
+    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    if data.rows is None:
+        if groups is not None:
+            data.require_rows("groups")
+        found = Evidence(data.counts)
+    else:
+        found = _of_rows(data.rows, independent_units(data.rows, groups), data.counts)
+    if probabilities:
+        found.counts.require_probabilities("scores")
+    return found
+
+
+def _of_rows(rows: Predictions, groups: Any, counts: ThresholdCounts) -> Evidence:
+    (score,), weight = rows.scores.values(), rows.sample_weight
+    used = slice(None) if weight is None else weight > 0
+    squares, weighting = None, rows.weighting
+    times = times_of(weight, weighting, "auto", rows.y_true, score)
+    if weight is not None and (times is None or weighting is not None):
+        if not is_moderate(total := weight.sum()):
+            hint = "scale them, which changes nothing but their sum"
+            raise WeightError("sample_weight", expected="a sum between 1e-100 and 1e100", got=f"{total:.3g}", hint=hint)
+        with np.errstate(under="ignore"):
+            square = np.maximum(weight[used] ** 2, _LEAST)  # so that no row is lost
+            square = square if times is None else square / times[used]
+        squared = ThresholdCounts.from_checked(rows.y_true[used], score[used], square)
+        squares = np.array([squared.pos, squared.neg])[:, ::-1]
+    if groups is None and weighting is None:
+        return Evidence(counts, squares)
+    code = None if groups is None else check.check_groups(groups, "groups", len(rows))
+    level = np.searchsorted(counts.threshold[::-1], score[used])
+    amount = np.ones(level.size) if weight is None else weight[used].astype(np.float64)
+    if weighting is not None:
+        code, weighting = weighting.units(code), weighting.take(used)
+    elif code is not None:
+        code = code[used]
+    return Evidence(counts, squares, (level, rows.y_true[used], amount, code), weighting)

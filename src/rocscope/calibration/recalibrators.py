@@ -77,7 +77,7 @@ class Recalibrator(BaseEstimator):
         return np.column_stack([1 - positive, positive])
 
     def adjust_to(self, target_prevalence: float) -> Self:
-        """Return a copy for rows of which another share is positive, with scores distributed alike in each class.
+        """Return a copy for rows with another share of positives, with scores distributed alike in each class.
 
         Notes
         -----

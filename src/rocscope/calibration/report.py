@@ -1,6 +1,6 @@
 """calibration_report: every number of calibration, with intervals, and the tests.
 
-The figures of Harrell's val.prob, for who compares with R or with published validations.
+The figures of Harrell's val.prob, to compare with R or with published validations.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,6 @@ from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.calibration.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.distances import (
     DRAWS,
     INDEX,
@@ -26,15 +25,15 @@ from rocscope.calibration.distances import (
     miscalibration,
     smooth_calibration_error,
 )
-from rocscope.calibration.evidence import Evidence, evidence
 from rocscope.calibration.goodness_of_fit import (
     CalibrationTest,
     hosmer_lemeshow_test,
     miscalibration_test,
     spiegelhalter_test,
 )
+from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.logistic import cox_calibration
-from rocscope.calibration.outcomes import Outcomes, Shift
+from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, evidence
 from rocscope.calibration.scores import brier, decompose
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result, html_table, number
@@ -44,7 +43,7 @@ from rocscope.errors import ColumnError
 from rocscope.inference.estimate import Estimate
 
 _PARTS = ("discrimination", "uncertainty")
-_NO_WIDTH = 1e-9
+_NO_WIDTH = 1e-9  # of an interval: then no label that was drawn changed the number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,12 +94,12 @@ def calibration_report(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationReport:
-    """Every number of calibration with its interval, and the tests of calibration.
+    """Compute all calibration statistics with intervals, and the tests of calibration.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     bins : int
         Of ECE, MCE, Murphy's decomposition and Hosmer–Lemeshow.
     level : float
@@ -116,7 +115,7 @@ def calibration_report(
     Returns
     -------
     CalibrationReport
-        NaN for what is undefined; what has no interval says why in its method.
+        NaN for what is undefined; what has no interval states why in its method.
 
     Raises
     ------
@@ -126,7 +125,7 @@ def calibration_report(
     Notes
     -----
     Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
-    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.inversion`), and 0 is
+    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals`), and 0 is
     in the interval of miscalibration exactly where its test does not reject. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
     influence functions for scores. Coverage by simulation is in docs/guide/calibration.md.
@@ -308,12 +307,12 @@ class ValProb(Result):
 def val_prob(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> ValProb:
-    """Figures of val.prob: discrimination, unreliability, quality, calibration and its distances.
+    """Compute the statistics of rms's val.prob: discrimination, unreliability, quality and calibration.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
 
     Returns
     -------
@@ -342,9 +341,9 @@ def val_prob(
     (0.8889, 0.1667)
     """
     refuse_repeats(y_true, "val.prob")
-    counts = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).counts
-    sample, area = Outcomes.of(counts), auc(counts)
-    cox, index, z = cox_calibration(sample), calibration_index(sample), spiegelhalter_test(sample)
+    known = evidence(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    sample, area = Outcomes.of(known.counts), auc(known.counts)
+    cox, index, z = cox_calibration(sample), calibration_index(sample), spiegelhalter_test(known.outcomes)
     with np.errstate(divide="ignore", invalid="ignore"):
         fitted = expit(cox.intercept + cox.slope * logit(sample.score))
     n, own, null = sample.n, _deviance(sample, sample.score), _deviance(sample, np.full(fitted.size, sample.prevalence))

@@ -1,4 +1,4 @@
-"""Proper scores of predicted probabilities, and what they are made of."""
+"""Proper scores of probabilities and what they are made of, and what miscalibration costs in decisions."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,9 +8,16 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.bins import Strategy, binned
-from rocscope.calibration.outcomes import Outcomes, outcomes, pav_values
-from rocscope.core.result import Result
+from rocscope.calibration.distances import DRAWS, DRAWS_ALONG, grouped
+from rocscope.calibration.intervals import Direction, invert
+from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, evidence, outcomes, pav_values
+from rocscope.core.context import Context
+from rocscope.core.counts import ThresholdCounts
+from rocscope.core.result import Band, Result, number
+from rocscope.curves.curve import Curve
+from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError
+from rocscope.inference.estimate import Estimate
 
 ScoringRule = Literal["brier", "log_loss"]
 
@@ -18,12 +25,16 @@ ScoringRule = Literal["brier", "log_loss"]
 def brier(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Brier score: mean squared difference between the probability and the outcome (0 is best).
+    """Compute the Brier score: mean squared difference between probability and outcome (0 is best).
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+
+    Returns
+    -------
+    float
 
     Raises
     ------
@@ -46,12 +57,12 @@ def brier(
 def log_loss(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Log loss: mean negative logarithm of the probability given to what happened (0 is best).
+    """Compute the log loss: mean negative logarithm of the probability of the observed outcome (0 is best).
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
 
     Returns
     -------
@@ -130,18 +141,23 @@ def decompose(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Decomposition:
-    """Mean score as miscalibration − discrimination + uncertainty.
+    """Decompose a mean score into miscalibration − discrimination + uncertainty.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     rule : {"brier", "log_loss"}
         The score.
     method : {"corp", "murphy"}
         What a calibrated model would say: isotonic regression (PAV), or the share of positives in each bin.
     bins, strategy : see `rocscope.calibration_curve`
         For Murphy's; his own is ``strategy="distinct"``.
+
+    Returns
+    -------
+    Decomposition
+        The three parts; the mean score is their sum with signs as above.
 
     Raises
     ------
@@ -183,3 +199,220 @@ def _decompose(sample: Outcomes, recalibrated: Array, rule: str, method: str) ->
     uncertainty = mean_score(sample, sample.prevalence)
     # neither difference is below 0 but for rounding
     return Decomposition(score, max(score - best, 0.0), max(uncertainty - best, 0.0), uncertainty, rule, method)
+
+
+class MiscalibrationCostCurve(Curve):
+    """Cost of acting on the probabilities above that of acting on their PAV values (y), by cost proportion (x).
+
+    Made by `rocscope.calibration.miscalibration_cost`. At the proportion c a false positive costs 2c and a false
+    negative 2(1 − c), as in `brier_curve`: acting from probability c on. It jumps at the probabilities.
+
+    Attributes
+    ----------
+    counts : ThresholdCounts
+        At the prevalence that it is for.
+
+    Examples
+    --------
+    >>> from rocscope.calibration import miscalibration_cost
+    >>> curve = miscalibration_cost([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
+    >>> curve
+    MiscalibrationCostCurve(area=0.06, n=4)
+    >>> curve.at(0.2)  # no probability is on the wrong side of 0.2
+    0.0
+    """
+
+    title = "cost of miscalibration"
+    x_name = "cost_proportion"
+    y_name = "loss"
+
+    def __init__(self, known: Evidence, target_prevalence: float | None) -> None:
+        self.counts: ThresholdCounts = known.counts_at(target_prevalence)
+        self._known, self._shift = known, Shift.of(known.outcomes, target_prevalence)
+        sample = Outcomes.of(self.counts)
+        self._sample, self._fitted = sample, pav_values(sample)
+        at = np.unique(np.concatenate([[0.0, 1.0], sample.score, self._fitted]))
+        ends = (_excess(sample, self._fitted, at, side) for side in ("left", "right"))
+        x, y = np.repeat(at, 2), np.stack(list(ends), axis=1).ravel()
+        kept = np.append(True, (np.diff(x) > 0) | (np.diff(y) != 0))
+        super().__init__(x[kept], y[kept], x[kept])
+
+    def at(self, x: Any) -> Any:
+        """Return the cost at a proportion; at a probability that of who acts on it."""
+        wanted = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        found = np.where((wanted >= 0) & (wanted <= 1), _excess(self._sample, self._fitted, wanted, "left"), np.nan)
+        return found if np.ndim(x) else float(found[0])
+
+    def area(self) -> float:
+        """Return the area: the miscalibration part of the Brier score."""
+        return super().area()
+
+    def cost(self, context: Context | Campaign | None = None) -> float:
+        """Return what acting on the probabilities costs beyond acting on their PAV values, per case and in its money.
+
+        Examples
+        --------
+        Of ten cases with the probability 0.6 four have the event; who acts on them, 4 times rightly, 6 wrongly, loses
+        two errors in twenty cases:
+
+        >>> from rocscope import Context, ThresholdCounts
+        >>> curve = miscalibration_cost(ThresholdCounts([0.6, 0.2], [4, 2], [6, 8]))
+        >>> round(curve.cost(Context()), 12), round(curve.cost(Context(cost_fp=55, cost_fn=45)), 12)
+        (0.1, 7.5)
+        """
+        proportion, scale = _proportion(context)
+        return float(self.at(proportion)) * scale
+
+    def interval(
+        self,
+        context: Context | Campaign | None = None,
+        *,
+        level: float = 0.95,
+        draws: int = DRAWS,
+        random_state: Any = 0,
+    ) -> Estimate:
+        """Return that cost with an interval by inverted tests (see `confidence_band`)."""
+        proportion, scale = _proportion(context)
+        low, high = self._limits(np.array([proportion]), level, draws, random_state)
+        value = self.cost(context)
+        low, high = min(float(low[0]) * scale, value), max(float(high[0]) * scale, value)
+        return Estimate(value, low, high, level, f"inverted test, {draws} draws", self.counts.n)
+
+    def confidence_band(
+        self, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0, points: int = 99
+    ) -> Band:
+        """Return where the true cost lies at each of some proportions.
+
+        Parameters
+        ----------
+        level : float
+        draws : int
+            Of labels, from the probabilities.
+        random_state : int, Generator, RandomState or None
+        points : int
+            How many proportions, evenly between 0 and 1.
+
+        Notes
+        -----
+        The cost found is above 0 by chance alone; the band inverts tests (`rocscope.calibration.intervals`).
+        It allows for one wrong row at least, also where all rows are acted on, or none.
+        """
+        at = np.arange(1, points + 1) / (points + 1)
+        low, high = self._limits(at, level, draws, random_state)
+        found = self.at(at)
+        method = f"inverted tests, {draws} draws"
+        return Band(at, np.minimum(low, found), np.maximum(high, found), level, method)
+
+    def _limits(self, at: Array, level: float, draws: int, random_state: Any) -> tuple[Array, Array]:
+        check.check_level(level)
+        sample, shift = grouped(self._known.outcomes), self._shift
+        self._known.outcomes.require_both_classes(f"an interval of the {self.title}")
+        options = {"level": level, "draws": draws, "draws_along": min(draws, DRAWS_ALONG)}
+        curve = shift.of_chance(pav_values(sample))
+        way = Direction(curve, _costs(sample, shift, at), _true_costs(sample, shift, at), reach=("cost",))
+        found = invert(sample, shift, [way], rng=check.check_random_state(random_state), **options)
+        one_row = 2 * np.maximum(at, 1 - at) / sample.n
+        return found.low["cost"], np.maximum(found.high["cost"], self.at(at) + one_row)
+
+    def _facts(self) -> str:
+        return f"area={self.area():.6g}, n={number(self.counts.n)}"
+
+
+def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
+    """Return the proportion of a context's costs, by default equal ones, and by how much they exceed the curve's."""
+    context = Context.given(context)
+    harm, miss = float(context.false_alarm_cost), float(context.miss_cost)
+    if not (harm >= 0 and miss >= 0 and harm + miss > 0):
+        raise InputError("context", expected="errors that cost more than being right", got=repr(context))
+    return harm / (harm + miss), (harm + miss) / 2
+
+
+def _excess(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
+    """Return the cost of acting on scores, less that of acting on fitted chances, just before or after proportions."""
+    missed, spared = (np.append(0.0, np.cumsum(column)) for column in (sample.pos, sample.neg))
+    n_neg = sample.neg.sum()
+
+    def loss(first: Array) -> Array:
+        return 2 * (at * (n_neg - spared[first]) + (1 - at) * missed[first]) / sample.n
+
+    own, best = loss(np.searchsorted(sample.score, at, side)), loss(np.searchsorted(fitted, at, "left"))
+    return np.maximum(own - best, 0.0)
+
+
+def _costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
+    def statistics(pos: Array) -> dict[str, Array]:
+        weighted, rows = shift.of_counts(pos, sample.total)
+        rows = np.broadcast_to(rows, weighted.shape)
+        found = []
+        for happened, total in zip(weighted, rows, strict=True):
+            own = Outcomes(sample.score, happened, total)
+            found.append(_excess(own, pav_values(own), at, "left"))
+        return {"cost": np.array(found)}
+
+    return statistics
+
+
+def _true_costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
+    def truth(chance: Array) -> dict[str, Array]:
+        rows = np.broadcast_to(shift.of_counts(shift.in_sample(chance) * sample.total, sample.total)[1], chance.shape)
+        acted = sample.score[:, None] >= at
+        found = []
+        for curve, total in zip(chance, rows, strict=True):
+            wrong = acted != (curve[:, None] >= at)
+            found.append(2 * total @ (wrong * np.abs(curve[:, None] - at)) / total.sum())
+        return {"cost": np.array(found)}
+
+    return truth
+
+
+def miscalibration_cost(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    model: str | None = None,
+    target_prevalence: float | None = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> MiscalibrationCostCurve:
+    """Compute the cost of acting on uncalibrated probabilities, for every ratio of costs.
+
+    Parameters
+    ----------
+    y_true, y_score, model, pos_label, sample_weight : data of one model
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+    target_prevalence : float, optional
+        Share of positives where the model will be used; the sample's own when left out.
+    groups : array of n labels, optional
+        What rows belong together, such as the patient of each: then they are not taken as independent.
+
+    Returns
+    -------
+    MiscalibrationCostCurve
+
+    Raises
+    ------
+    ScoreError
+        If a score is not a probability.
+
+    Notes
+    -----
+    At cost proportion c who acts on p does so from p ≥ c on; PAV values are the best that any threshold on the same
+    scores can do. The Brier score is the area under the loss of acting on p over all c (the Brier curve), so the area
+    under this curve is its miscalibration part exactly.
+
+    References
+    ----------
+    Hernández-Orallo, Flach & Ferri 2011, "Brier curves: a new cost-based visualisation of classifier performance",
+    ICML; Dimitriadis, Gneiting & Jordan 2021, PNAS 118:e2016191118.
+
+    Examples
+    --------
+    >>> from rocscope.calibration import decompose
+    >>> label, score = [0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8]
+    >>> curve = miscalibration_cost(label, score)
+    >>> round(curve.area(), 12), round(decompose(label, score).miscalibration, 12)
+    (0.1, 0.1)
+    """
+    known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
+    return MiscalibrationCostCurve(known, target_prevalence)

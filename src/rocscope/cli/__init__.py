@@ -1,4 +1,4 @@
-"""The command line: `rocscope COMMAND`, one file a command."""
+"""The command line: `rocscope COMMAND`, one function a command."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int
 
         return usage(error), BAD_INPUT
     if isinstance(error, RocscopeError):
-        from rocscope.cli.words import as_typed
+        from rocscope.cli.app import as_typed
 
         return as_typed(str(error), arguments), BAD_INPUT
     if isinstance(error, KeyboardInterrupt):

@@ -8,8 +8,7 @@ from cyclopts import Parameter
 from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import known
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_json, print_rows, write
-from rocscope.cli.files import table_bytes
+from rocscope.cli.console import note, print_json, print_rows, table_bytes, write
 from rocscope.errors import InputError, ScoreError
 
 _SHOWN = {
@@ -115,7 +114,7 @@ def _apply(
     force: bool,
 ) -> None:
     from rocscope.calibration import load_recalibrator
-    from rocscope.engines.stream.scoring import add_column
+    from rocscope.engines.reading import add_column
 
     fitted = load_recalibrator(calibrator)
     if target_prevalence is not None:

@@ -1,21 +1,31 @@
 """rocscope campaign: how many customers to contact, by which model, and for what profit."""
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
 from rocscope.cli import options as opt
-from rocscope.cli.console import as_json, interval_of, note, print_interval, print_json, print_rows
-from rocscope.cli.files import check_figure, table_bytes, write_figure
+from rocscope.cli.apply import applied
+from rocscope.cli.console import (
+    as_json,
+    check_figure,
+    interval_of,
+    note,
+    print_interval,
+    print_json,
+    print_rows,
+    write_figure,
+    write_text,
+)
 from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
+_LAYOUT = ("decimal", "delimiter", "encoding")
 _HEADINGS = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
-_BY_SEGMENT = ("group", "rule", "cases", "tp", "depth", "tpr")
+_BY_SEGMENT = ("segment", "rule", "cases", "tp", "depth", "tpr")
 _BY_DEPTH = ("depth", "gain", "cumulative", "lift", "size", "responders", "others", "profit")
 
 
@@ -36,6 +46,9 @@ def campaign(
     steps: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 10,
     id: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     select: str | None = None,
+    apply_to: str | None = None,
+    keep: Annotated[list[str] | None, Parameter(group=opt.COLUMNS)] = None,
+    output: Annotated[str | None, opt.OUTPUT] = None,
     random_state: Annotated[int, CAMPAIGN] = 0,
     plot: opt.Plot = None,
     plot_width: opt.PlotWidth = 178,
@@ -71,28 +84,37 @@ def campaign(
     steps
         Rows of the table.
     id
-        Column of the customers' identifiers, by which lots are drawn.
+        Column of the customers' identifiers, which break ties.
     select
-        CSV file to write the identifiers of the customers to contact to; without --segment best first.
+        CSV file to write the customers to contact to; without --segment best first.
+    apply_to
+        With --select: file of the customers to choose from; by default those of the pilot, whose answers are known.
+    keep
+        With --select: further column of that list; repeat it.
+    output
+        File to write the plan to, as JSON, for 'rocscope apply'.
     random_state
-        Another number draws other lots.
+        Another number breaks ties differently.
     """
     check_figure(plot, plot_width, force=force)
     opt.require_output(select, force=force)
-    if (select is None) != (id is None):
-        raise InputError("--select and --id", expected="both or neither", got="one of them")
+    opt.require_output(output, force=force)
+    _require_list_options(select, id, apply_to, keep)
     if segment is None and (budget is not None or max_difference):
         raise InputError("--budget, --max-difference", expected="--segment too", got="none")
     if segment is not None and plot is not None:
         raise InputError("--plot", expected="none with --segment", got=plot)
     if segment is not None and isinstance(unit_benefit, str):
         raise InputError("--unit-benefit", expected="a number with --segment", got=repr(unit_benefit))
-    rows.require(file, "label", "scores", segment=segment, groups=id)
-    from rocscope.curves.campaign import Campaign
+    rows.require(file, "label", "scores", segment=segment, **({"groups": id} if apply_to is None else {}))
+    layout = opt.LayoutOptions(format=rows.format, **{name: getattr(rows, name) for name in _LAYOUT})
+    if apply_to is not None:
+        layout.require(apply_to, id=[id], keep=keep or [], segment=[segment])
+    from rocscope.curves.profit_curve import Campaign
     from rocscope.decisions import plan_campaign
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
-    columns: dict[str, Any] = {"groups": id} if select else {}
+    columns: dict[str, Any] = {"groups": id} if select and apply_to is None else {}
     if planned.context.columns:
         columns["columns"] = planned.context.columns
     shared = {} if segment is None else {"segment": segment}
@@ -102,12 +124,40 @@ def campaign(
     else:
         plan = plan_campaign(sample, planned)
         _print(plan, steps, json=json)
+    if output == "-":
+        write_text(plan.to_json())
+    elif output is not None:
+        note(f"Plan: {plan.save(output, force=force)}")
     if select:
-        chosen = plan.select(sample, sample.groups, random_state=random_state)
-        note(f"{chosen.size:,} customers: {_write(select, id, chosen, force=force)}")
+        how: dict[str, Any] = {"segment": segment, "keep": keep, "random_state": random_state}
+        _write_list(plan, sample, select, str(id), apply_to, layout, force=force, **how)
     if plot:
         drawn = write_figure(plot, lambda ax: _draw(ax, plan), plot_width, title="Profit", force=force)
         note(f"Figure: {drawn}")
+
+
+def _require_list_options(select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None) -> None:
+    if (select is None) != (id is None):
+        raise InputError("--select and --id", expected="both or neither", got="one of them")
+    if select is None and apply_to is not None:
+        raise InputError("--apply-to", expected="--select too, the file to write the list to", got="none")
+    if apply_to is None and keep:
+        raise InputError("--keep", expected="--apply-to too, or rocscope apply", got="none")
+
+
+def _write_list(
+    plan: Any, pilot: Any, path: str, id: str, apply_to: str | None, layout: Any, *, force: bool, **how: Any
+) -> None:
+    """Write whom to contact, of new customers or of those of the pilot."""
+    if apply_to is None:
+        found = plan.apply(pilot, pilot.groups, random_state=how["random_state"])
+        found = replace(found, columns={id: found.ids})
+        said = "They are of the pilot, whose answers are known: choose among new customers with --apply-to FILE."
+    else:
+        found = applied(plan, apply_to, layout, id=id, score=None, **how)
+        said = f"{found.note}."
+    note(f"{len(found):,} customers: {found.save(path, force=force)}")
+    note(said)
 
 
 def _print(plan: Any, steps: int, *, json: bool) -> None:
@@ -154,12 +204,6 @@ def _difference(text: str) -> tuple[str, float]:
         raise InputError("--max-difference", expected=expected, got=repr(text)) from None
 
 
-def _write(path: str, name: str | None, ids: Any, *, force: bool) -> Path:
-    import pyarrow as pa
-
-    return write_file(path, table_bytes(pa.table({name: ids}), "csv"), force=force)
-
-
 def _offer(offer: Any) -> list[str]:
 
     row = offer.best
@@ -176,7 +220,7 @@ def _step(row: Any) -> list[str]:
 
 
 def _draw(ax: Any, plan: Any) -> None:
-    from rocscope.plotting.legends import legend_below
+    from rocscope.plotting.curves import legend_below
 
     for (model, _), curve in plan.curves.items():
         curve.plot(ax, label=model)

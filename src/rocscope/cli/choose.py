@@ -4,7 +4,6 @@ What `rocscope choose` does with more than two classes.
 """
 
 import math
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -15,15 +14,16 @@ from rocscope._base.formatting import about, alike
 from rocscope.cli import options as opt
 from rocscope.cli.console import (
     as_json,
+    check_figure,
     interval_of,
     note,
     print_interval,
     print_json,
     print_records,
     print_rows,
+    write_figure,
     write_text,
 )
-from rocscope.cli.files import check_figure, write_figure
 from rocscope.errors import InputError
 
 CHOICE = Parameter(group=opt.CHOICE)
@@ -35,7 +35,7 @@ _CELLS = {
 }
 _ALTERNATIVES = {
     "this decision": "expected_cost",
-    "best by lot (--randomized)": "lot_cost",
+    "best randomised rule (--randomized)": "lot_cost",
     "best of all thresholds": "hull_cost",
     "threshold 0.5": "default_cost",
     "everybody positive": "treat_all_cost",
@@ -88,7 +88,7 @@ def choose(
     population
         Number of cases it will be used on.
     randomized
-        Decide some cases by lot, where a constraint leaves no threshold as good.
+        Decide some cases at random, where a constraint leaves no threshold as good.
     negate
         Also try each model with its decisions reversed.
     output
@@ -104,16 +104,18 @@ def choose(
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
     review = looks.review()
+    from rocscope.decisions.constraints import Constraint, constraints_of
+
+    constraints = [*constraints_of(subject_to or [])]
     from rocscope.calibration.outcomes import are_probabilities
-    from rocscope.decisions import Constraint, hull
     from rocscope.decisions import choose as decide
+    from rocscope.decisions import hull
     from rocscope.sample import samples_of
 
     context = costs.context(of_rows=True)
     if context.columns and (negate or rows.memory):
         name = "--negate" if negate else "--memory"
         raise InputError(name, expected="costs that are the same in every row", got=f"{list(context.columns)}")
-    constraints = [Constraint.parse(text) for text in subject_to or []]
     if at_most is not None:
         constraints.append(Constraint.capacity(at_most))
     if context.columns:
@@ -233,13 +235,11 @@ def _draw(ax: Any, predictions: Any, decision: Any) -> None:
     plot_roc(predictions, models=[decision.model], context=context, thresholds=marked, legend="below", ax=ax)
 
 
-_REQUIREMENT = re.compile(r"\s*recall\s*\((?P<cls>.+)\)\s*(?:>=|≥)\s*(?P<share>[\d.]+)\s*(?P<percent>%?)\s*")
-
-
 def choose_weights(
     predictions: Any, criterion: str | None, cost_matrix: str | None, cost_rows: Any, subject_to: list[str]
 ) -> Any:
     """Choose class weights."""
+    from rocscope.figures.conditions import Condition
     from rocscope.multiclass.class_weighting import class_weights
     from rocscope.multiclass.cost_matrix import read_costs
 
@@ -248,7 +248,8 @@ def choose_weights(
         if criterion is not None:
             raise InputError("--criterion and --cost-matrix", expected="one of them")
         objective = read_costs(cost_matrix, predictions.classes, rows=cost_rows)
-    least = dict(_requirement(text, predictions.classes) for text in subject_to)
+    conditions = (each for text in subject_to for each in Condition.read(text, "--subject-to", "recall(cat) >= 0.8"))
+    least = dict(_requirement(each, predictions.classes) for each in conditions)
     return class_weights(predictions, objective=objective, min_recall=least or None)
 
 
@@ -259,13 +260,15 @@ def print_weights(decision: Any) -> None:
     note(f"{decision.objective}: {value}; with equal weights {at_one}")
 
 
-def _requirement(text: str, classes: tuple[Any, ...]) -> tuple[Any, float]:
-    match = _REQUIREMENT.fullmatch(text)
-    if not match:
-        raise InputError("--subject-to", expected="a text such as 'recall(cat) >= 0.8'", got=repr(text))
+def _requirement(condition: Any, classes: tuple[Any, ...]) -> tuple[Any, float]:
+    """Return a class and its least recall."""
+    from rocscope.figures.registry import known
+
+    figure = known(condition.quantity)
+    if figure is None or figure.name != "tpr" or condition.relation != ">=" or condition.model is None:
+        raise InputError("--subject-to", expected="a text such as 'recall(cat) >= 0.8'", got=repr(str(condition)))
     by_text = {str(cls): cls for cls in classes}
-    share = float(match["share"]) / (100 if match["percent"] else 1)
-    return by_text.get(match["cls"].strip(), match["cls"].strip()), share
+    return by_text.get(condition.model, condition.model), condition.bound
 
 
 def _weights(decision: Any) -> list[dict[str, str]]:

@@ -1,6 +1,5 @@
-"""rocscope compare: which model is better, and how sure that is."""
+"""rocscope compare: compare models, with intervals and tests."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,15 +8,14 @@ from cyclopts import Parameter
 from rocscope._base.formatting import p_value
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
-from rocscope.cli.gates import Gate, parse_gate
+from rocscope.cli.gates import Gate
 from rocscope.errors import ColumnError, InputError, heard
 
 FAILED = 1
 
 if TYPE_CHECKING:
+    from rocscope.figures.conditions import Condition
     from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-
-    Compare = Callable[[float], Comparisons]
 
 
 def compare(
@@ -61,56 +59,71 @@ def compare(
     at_context
         Compare expected costs as well, each model at its best threshold.
     fail_if
-        Exit with code 1 where 'auc(a)<0.8', or surely 'auc(b)-auc(a)<-0.01 at 95%'; also cost(…) with --at-context.
+        Exit with code 1 where 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'; also brier(…), slope(…) and
+        other figures of a ranking or of probabilities, cost(…) with --at-context, and conditions joined by 'and'.
     """
-    gates = [parse_gate(text) for text in fail_if or []]
+    gates = [Gate.parse(text) for text in fail_if or []]
+    names = {each.quantity: _figure_of(each, at_context) for gate in gates for each in gate.conditions}
     rows.require(file, "label", "scores", fold=fold, groups=groups)
     context = costs.context(of_rows=at_context)
     predictions = rows.predictions(file, fold=fold, groups=groups, columns=context.columns or None)
     import rocscope as rs
     from rocscope.ranges.binned import direction
 
-    areas: dict[str, Any] = {"folds": folds}
     how: dict[str, Any] = {"alternative": alternative, "test": test, "margin": margin, "adjust": adjust}
-    of_quantity: dict[str, Compare] = {"auc": lambda at: rs.compare(predictions, level=at, **areas, **how)}
-    if at_context:
-        two_sided = how | {"alternative": "two-sided", "test": "difference", "margin": 0.0}  # directions are of areas
-        of_quantity["cost"] = lambda at: rs.inference.compare_costs(predictions, context, level=at, **two_sided)
+    two_sided = how | {"alternative": "two-sided", "test": "difference", "margin": 0.0}  # directions are of areas
+
+    def compared(quantity: str, at: float) -> "Comparisons":
+        if quantity == "cost":
+            return rs.inference.compare_costs(predictions, context, level=at, **two_sided)
+        wanted = how if quantity == "auc" else two_sided
+        return rs.compare(predictions, statistic=quantity, folds=folds, level=at, **wanted)  # pyright: ignore[reportArgumentType]
+
     with heard() as said:
-        results = {quantity: make(level) for quantity, make in of_quantity.items()}
-        judged = [(gate, _estimate(gate, of_quantity, level)) for gate in gates]
+        results = {quantity: compared(quantity, level) for quantity in ("auc", *["cost"] * at_context)}
+        judged = [
+            (gate, [_estimate(each, compared(names[each.quantity], each.level or level)) for each in gate.conditions])
+            for gate in gates
+        ]
     for message in said:
         note(f"Warning: {message}")
     if json:
         content = {quantity: result.to_dict() for quantity, result in results.items()}
-        print_json("compare", content | {"gates": [gate.to_dict(estimate) for gate, estimate in judged]})
+        print_json("compare", content | {"gates": [each for gate, found in judged for each in gate.to_dicts(found)]})
     else:
         for result in results.values():
             _print(result, predictions.n)
         for name, area in results["auc"].estimates.items():
             if below := direction(area.value):
                 note(f"{name}: AUC {area.value:.4g}{below}")
-    failed = [(gate, estimate) for gate, estimate in judged if gate.fails(estimate)]
-    for gate, estimate in failed:
-        note(f"Failed: {gate.text}: {_interval(estimate)} ({100 * estimate.level:g} %)")
+    failed = [(gate, estimates) for gate, estimates in judged if gate.fails(estimates)]
+    for gate, estimates in failed:
+        note(f"Failed: {gate.text}: " + "; ".join(f"{_interval(each)} ({100 * each.level:g} %)" for each in estimates))
     return FAILED if failed else 0
 
 
-def _estimate(gate: Gate, of_quantity: "dict[str, Compare]", level: float) -> "Estimate":
-    """Return what a gate judges, at its own level; the difference the way round that the gate has it."""
-    if gate.quantity not in of_quantity:
-        hint = "give --at-context to compare costs" if gate.quantity == "cost" else ""
-        raise InputError("--fail-if", expected=" or ".join(of_quantity), got=gate.quantity, hint=hint)
-    result = of_quantity[gate.quantity](gate.level or level)
-    for model in (gate.model, gate.minus or gate.model):
+def _figure_of(condition: "Condition", at_context: bool) -> str:
+    """Return the name of what a gate judges, or raise InputError where the comparison cannot give it."""
+    from rocscope.figures.registry import known, statistic_named
+
+    figure = known(condition.quantity)
+    if figure is None or figure.name != "cost":
+        return statistic_named(condition.quantity, "--fail-if")[0].name
+    if not at_context:
+        raise InputError("--fail-if", expected="--at-context beside it", got=str(condition), hint="it compares costs")
+    return "cost"
+
+
+def _estimate(condition: "Condition", result: "Comparisons") -> "Estimate":
+    """Return what a condition is about; a difference the way round that the condition has it."""
+    assert condition.model is not None
+    for model in (condition.model, condition.minus or condition.model):
         if model not in result.estimates:
             raise ColumnError("--fail-if", expected=f"models among {list(result.estimates)}", got=repr(model))
-    if gate.minus is None:
-        return result.estimates[gate.model]
-    if gate.minus == gate.model:
-        raise InputError("--fail-if", expected="two different models", got=repr(gate.text))
-    pair = result[gate.model, gate.minus]
-    return pair.difference if pair.second == gate.model else _negative(pair.difference)
+    if condition.minus is None:
+        return result.estimates[condition.model]
+    pair = result[condition.model, condition.minus]
+    return pair.difference if pair.second == condition.model else _negative(pair.difference)
 
 
 def _negative(difference: "Estimate") -> "Estimate":

@@ -1,19 +1,22 @@
 """Where output goes: data to stdout; progress, warnings and errors to stderr.
 
-How sure a decision or a plan is, as `choose` and `campaign` print it.
+The uncertainty of a decision or a plan, as `choose` and `campaign` print it.
 """
 
 import errno
+import io
 import json
 import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocscope import __version__
+from rocscope._base.atomic_write import check_writable, write_file
 from rocscope._base.formatting import chance
 from rocscope._base.progress import speaking
 from rocscope.errors import InputError
@@ -50,7 +53,7 @@ def written() -> Iterator[None]:
 
 
 def discard() -> None:
-    """Let what is still to be written go nowhere, so that the end of the process does not fail on it."""
+    """Let what is still to be written are discarded, so that the end of the process does not fail on it."""
     with suppress(OSError, ValueError, AttributeError):  # a stream that is closed, or none at all
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -227,7 +230,7 @@ def note(message: str, *, to_be_copied: bool = False) -> None:
 
 
 def interval_of(result: Any) -> Any:
-    """Return the honest range of a decision or plan, or None after saying why there is none."""
+    """Return the interval of a decision or plan, or None after saying why there is none."""
     try:
         return result.interval()
     except InputError as error:
@@ -241,7 +244,7 @@ def as_json(interval: Any) -> dict[str, Any]:
 
 
 def print_interval(interval: Any, what: str, apparent: str) -> None:
-    """Print what is to be expected of other cases than those that were chosen on."""
+    """Print the estimate for new cases beside the figure on the rows of the choice."""
     if interval is None:
         return
     rows = {what: interval.words, "on the rows it was chosen on": apparent}
@@ -249,3 +252,59 @@ def print_interval(interval: Any, what: str, apparent: str) -> None:
         rows["probability of being the best"] = interval.shares
     rows["probability that acting pays"] = chance(interval.acting)
     print_rows("How sure that is", ("", ""), [*rows.items(), *interval.doubts.items()])
+
+
+_SUFFIXES = (".svg", ".png", ".pdf", ".pgf")
+_LATEX = ("xelatex", "lualatex", "pdflatex")
+_NARROW = 120  # millimetres, where text of 8 points is as large as that around it
+_DPI = 300
+
+
+def check_figure(path: str | None, width: float, *, force: bool) -> None:
+    """Refuse a figure that could not be written, of a width in millimetres."""
+    if path is None:
+        return
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError("--plot", expected=f"a name that ends in one of {', '.join(_SUFFIXES)}", got=path)
+    if not 40 <= width <= 1000:
+        raise InputError("--plot-width", expected="40 to 1,000 millimetres", got=f"{width:g}")
+    if suffix == ".pgf" and not _latex():
+        hint = "write .pdf, which \\includegraphics takes"
+        raise InputError("--plot", expected=f"one of {', '.join(_LATEX)} for .pgf", got="none", hint=hint)
+    check_writable(path, force=force)
+
+
+def _latex() -> str | None:
+    """Return a LaTeX that is installed: .pgf is text that it has measured."""
+    return next((name for name in _LATEX if shutil.which(name)), None)
+
+
+def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: str, force: bool) -> Path:
+    """Draw on new axes and write the figure, of a width in millimetres."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    from rocscope.plotting import svg
+
+    suffix, inches = Path(path).suffix[1:].lower(), width / 25.4
+    style: dict[Any, Any] = {"font.size": 8 if width < _NARROW else 10, "pdf.fonttype": 42}
+    if suffix == "pgf":
+        style |= {"pgf.texsystem": _latex(), "pgf.rcfonts": False}  # the fonts of the text around it
+    with rc_context(style):
+        figure = Figure(figsize=(inches, inches * 6 / 7), layout="constrained")
+        draw(figure.subplots())
+        if suffix == "svg":
+            return write_file(path, svg(figure, title=title), force=force)
+        stream = io.BytesIO()
+        figure.savefig(stream, format=suffix, dpi=_DPI)
+    return write_file(path, stream.getvalue(), force=force)
+
+
+def table_bytes(table: Any, kind: str) -> bytes:
+    """Return an Arrow table as CSV or Parquet."""
+    from pyarrow import csv, parquet
+
+    stream = io.BytesIO()
+    (parquet.write_table if kind == "parquet" else csv.write_csv)(table, stream)
+    return stream.getvalue()

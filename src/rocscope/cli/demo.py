@@ -7,8 +7,7 @@ from cyclopts import Parameter
 
 from rocscope._base.atomic_write import write_file
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_rows
-from rocscope.cli.files import table_bytes
+from rocscope.cli.console import note, print_rows, table_bytes
 
 if TYPE_CHECKING:
     from rocscope._base.arrays import Array

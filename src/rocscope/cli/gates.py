@@ -1,83 +1,67 @@
 """Gates: conditions on results under which a command fails, for continuous integration."""
 
-import operator
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:
+    from rocscope.figures.conditions import Condition
     from rocscope.inference.estimate import Estimate
 
-_TERM = r"(?P<{0}_quantity>[a-z]+)\((?P<{0}_model>[^()]+)\)"
-_NUMBER = r"[-+−]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
-_CONDITION = re.compile(
-    r"\s*" + _TERM.format("first") + r"(\s*[-−]\s*" + _TERM.format("second") + r")?"
-    rf"\s*(?P<sign><=|>=|<|>)\s*(?P<bound>{_NUMBER})(\s+at\s+(?P<percent>{_NUMBER})\s*%)?\s*"
-)
-_SIGNS: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_EXAMPLE = '"auc(b)-auc(a)<-0.01 at 95%" or "auc(a)<0.8"'
+_EXAMPLE = "auc(b)-auc(a)<-0.01 at 95%"
 
 
 @dataclass(frozen=True)
 class Gate:
-    """A condition that fails: a quantity of a model, or the difference of two, is beyond a bound.
+    """Conditions on figures of models that fail a command where all of them hold.
 
     With a level the whole confidence interval must lie beyond the bound; without, the estimate.
 
     Examples
     --------
     >>> from rocscope.inference.estimate import Estimate
-    >>> gate = parse_gate("auc(b)-auc(a) < -0.01 at 95%")
-    >>> gate.quantity, gate.model, gate.minus, gate.bound, gate.level
-    ('auc', 'b', 'a', -0.01, 0.95)
-    >>> gate.fails(Estimate(-0.03, -0.05, -0.005, level=0.95, method="DeLong", n=100))
+    >>> gate = Gate.parse("auc(b)-auc(a) < -0.01 at 95%")
+    >>> gate.conditions
+    (Condition('auc(b) - auc(a) < -0.01 at 95 %'),)
+    >>> gate.fails([Estimate(-0.03, -0.05, -0.005, level=0.95, method="DeLong", n=100)])
     False
     """
 
     text: str
-    quantity: str
-    model: str
-    minus: str | None
-    sign: str
-    bound: float
-    level: float | None
+    conditions: "tuple[Condition, ...]"
 
-    def fails(self, estimate: "Estimate") -> bool:
-        """Say whether an estimate fails the gate; one that is undefined does."""
-        judged = estimate.value
-        if self.level is not None:
-            judged = estimate.high if self.sign.startswith("<") else estimate.low
-        return judged != judged or _SIGNS[self.sign](judged, self.bound)
+    @classmethod
+    def parse(cls, text: str) -> "Gate":
+        """Read a text such as ``auc(b)-auc(a)<-0.01 at 95%`` or ``auc(a)<0.8 and brier(a)>.2``."""
+        from rocscope.figures.conditions import Condition
 
-    def to_dict(self, estimate: "Estimate") -> dict[str, Any]:
-        """Return the gate and its outcome, safe for JSON."""
+        gate = cls(text, Condition.read(text, "--fail-if", _EXAMPLE))
+        for each in gate.conditions:
+            if each.model is None:
+                raise InputError(
+                    "--fail-if", expected=f"a condition such as {_EXAMPLE!r}", got=f"{text!r}, without a model"
+                )
+            if each.level is not None and not 0 < each.level < 1:
+                raise InputError("--fail-if", expected="a level between 0 and 100 %", got=f"{100 * each.level:g} %")
+            if each.minus == each.model:
+                raise InputError("--fail-if", expected="two different models", got=repr(text))
+        return gate
+
+    def fails(self, estimates: "list[Estimate]") -> bool:
+        """Return whether all conditions hold; one whose estimate is undefined counts as if it did."""
+        pairs = zip(self.conditions, estimates, strict=True)
+        return all(condition.beyond_doubt(each) or _is_undefined(condition, each) for condition, each in pairs)
+
+    def to_dicts(self, estimates: "list[Estimate]") -> list[dict[str, Any]]:
+        """Return the gate and its outcome, with each estimate that it asks for, safe for JSON."""
         from rocscope.core.result import jsonable
 
-        return jsonable({"condition": self.text, "failed": self.fails(estimate), "estimate": estimate.to_dict()})
+        outcome = {"condition": self.text, "failed": self.fails(estimates)}
+        return [jsonable(outcome | {"estimate": estimate.to_dict()}) for estimate in estimates]
 
 
-def parse_gate(text: str) -> Gate:
-    """Read a condition such as ``auc(b)-auc(a)<-0.01 at 95%``."""
-    found = _CONDITION.fullmatch(text)
-    if found is None:
-        raise InputError("--fail-if", expected=f"a condition such as {_EXAMPLE}", got=repr(text))
-    quantity, other = found["first_quantity"], found["second_quantity"]
-    if other not in (None, quantity):
-        raise InputError("--fail-if", expected="a difference of one quantity", got=f"{quantity} and {other}")
-    level = None if found["percent"] is None else _number(found["percent"]) / 100
-    if level is not None and not 0 < level < 1:
-        raise InputError("--fail-if", expected="a level between 0 and 100 %", got=found["percent"] + " %")
-    minus = None if other is None else found["second_model"].strip()
-    return Gate(text, quantity, found["first_model"].strip(), minus, found["sign"], _number(found["bound"]), level)
-
-
-def _number(text: str) -> float:
-    return float(text.replace("−", "-"))
+def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
+    end = estimate.low if condition.upwards else estimate.high
+    judged = estimate.value if condition.level is None else end
+    return judged != judged

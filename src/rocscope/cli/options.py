@@ -1,7 +1,7 @@
 """Options that several commands share: each declared once, with its help and its panel, and what is made of them."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -59,13 +59,9 @@ _PROBA = (
 
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
-class RowOptions:
-    """Which rows and columns of a file are meant."""
+class LayoutOptions:
+    """Which rows of a file are meant, and how it is written."""
 
-    label: Annotated[str | None, Parameter(alias="-l")] = None
-    """Column of the true labels."""
-    score: Annotated[list[str] | None, Parameter(alias="-s")] = None
-    """Column of a model's scores; repeat it for several models."""
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """Keep the rows for which this SQL condition holds."""
     format: FileFormat | None = None
@@ -81,6 +77,34 @@ class RowOptions:
     def layout(self) -> FileLayout:
         """How the file is written."""
         return FileLayout(self.format, self.decimal, self.delimiter, self.encoding)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What readers take of them."""
+        return {"where": self.where} | asdict(self.layout)
+
+    def require(self, file: str, **columns: Sequence[str | None]) -> None:
+        """Refuse a file that is not there, and columns that it lacks, before any library is loaded."""
+        if file == "-" or is_pipe(file):
+            return
+        named = named_columns(find_files(file, self.format), self.layout)
+        if named is None:
+            return
+        for role, names in columns.items():
+            given_names = [column for column in names if column is not None]
+            "".join([file, *given_names]).encode()  # fails where the locale could not hold what was typed
+            require_columns(named, given_names, role)
+
+
+@Parameter(name="*", group=COLUMNS)
+@dataclass(frozen=True, kw_only=True)
+class RowOptions(LayoutOptions):
+    """Which rows and columns of a file are meant."""
+
+    label: Annotated[str | None, Parameter(alias="-l")] = None
+    """Column of the true labels."""
+    score: Annotated[list[str] | None, Parameter(alias="-s")] = None
+    """Column of a model's scores; repeat it for several models."""
 
     def require(self, file: str, *needed: str, **others: str | None) -> None:
         """Refuse a file that is not there, and columns that it lacks, before any library is loaded.
@@ -102,10 +126,7 @@ class RowOptions:
             given(named, "label", self.label)
         if "scores" in needed:
             models_of(named, "scores", self.score)
-        for role, columns in (self.roles | {role: [column] for role, column in others.items()}).items():
-            given_names = [column for column in columns if column is not None]
-            "".join([file, *given_names]).encode()  # fails where the locale could not hold what was typed
-            require_columns(named, given_names, role)
+        super().require(file, **(self.roles | {role: [column] for role, column in others.items()}))
 
     @property
     def roles(self) -> dict[str, list[str | None]]:
@@ -115,7 +136,7 @@ class RowOptions:
     @property
     def arguments(self) -> dict[str, Any]:
         """What readers of any kind take."""
-        return {"label": self.label, "where": self.where} | asdict(self.layout)
+        return {"label": self.label} | self.reading
 
 
 @Parameter(name="*", group=COLUMNS)
@@ -129,19 +150,41 @@ class SampleOptions(RowOptions):
     """The positive label, where labels are not 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop"] = "error"
     """What to do with rows that lack a value."""
+    time: str | None = None
+    """For censored follow-up, in place of a label: column of the time to the event or to the end of observation."""
+    event: str | None = None
+    """Column of what happened then: 0 censored, 1 the event, 2 and above competing events."""
+    horizon: float | None = None
+    """Time by which the event is predicted."""
+
+    def require(self, file: str, *needed: str, **others: str | None) -> None:
+        timed = {"time": self.time, "event": self.event, "horizon": self.horizon}
+        if any(value is not None for value in timed.values()):
+            if lacking := [f"--{name}" for name, value in timed.items() if value is None]:
+                raise InputError("--time, --event and --horizon", expected="all three", got=f"no {lacking[0]}")
+            if self.label is not None or self.pos_label is not None:
+                raise InputError("--time", expected="no --label: time and event say which rows are positive")
+            needed = tuple(set(needed) - {"label"})
+        super().require(file, *needed, **others)
 
     @property
     def roles(self) -> dict[str, list[str | None]]:
-        return super().roles | {"weight": [self.weight]}
+        return super().roles | {"weight": [self.weight], "time": [self.time], "event": [self.event]}
 
     @property
     def arguments(self) -> dict[str, Any]:
         return super().arguments | {"weight": self.weight, "missing": self.missing}
 
     def predictions(self, file: str, **columns: Any) -> Any:
-        """Read the rows of two classes."""
-        from rocscope.engines import read
+        """Read the rows of two classes, or those at a horizon."""
+        from rocscope.engines import read, read_at_horizon
 
+        if self.time is not None:
+            if lost := [name for name in ("fold", "columns") if columns.pop(name, None)]:
+                raise InputError(f"--{lost[0]}", expected="none with --time", got="both")
+            own = {"weight": self.weight, "missing": self.missing, "where": self.where, "layout": self.layout}
+            at = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
+            return self._told(read_at_horizon(file, **at, **own, **columns))
         with attended(f"Reading {file}"):
             found = read(file, scores=self.score, pos_label=self.pos_label, **self.arguments, **columns)
         return self._told(found)
@@ -157,15 +200,15 @@ class SampleOptions(RowOptions):
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class CountOptions(SampleOptions):
-    """A sample of which the rows may be too many to be held."""
+    """A sample whose rows may be too many to be held."""
 
     memory: Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)] = None
 
     def sample(self, file: str, **columns: Any) -> Any:
         """Read the predictions; of a large file, only their counts, which are exact too."""
-        from rocscope.engines.sources.size import is_large
+        from rocscope.engines.sources.file_formats import is_large
 
-        if self.memory is None and not is_large(file, format=self.format):
+        if self.time is not None or (self.memory is None and not is_large(file, format=self.format)):
             return self.predictions(file, **columns)
         from rocscope.engines import read_counts
 
@@ -295,7 +338,14 @@ class ReviewOptions:
         return Review(self.review_cost, self.review_capacity)
 
 
-ROWS, SAMPLE, COUNTS, CLASSES, COSTS = RowOptions(), SampleOptions(), CountOptions(), ClassOptions(), CostOptions()
+LAYOUT, ROWS, SAMPLE, COUNTS, CLASSES, COSTS = (
+    LayoutOptions(),
+    RowOptions(),
+    SampleOptions(),
+    CountOptions(),
+    ClassOptions(),
+    CostOptions(),
+)
 REVIEW = ReviewOptions()
 
 

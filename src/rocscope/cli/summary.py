@@ -1,4 +1,4 @@
-"""rocscope summary: how good each model is and where to cut."""
+"""rocscope summary: performance of each model and its best threshold."""
 
 from typing import Annotated, Any
 
@@ -29,7 +29,9 @@ _COLUMNS = {
 }
 
 
-@opt.for_two_classes("--score", "--pos-label", *opt.TWO_CLASS_COSTS, instead="rocscope choose takes --cost-matrix")
+@opt.for_two_classes(
+    "--score", "--pos-label", "--threshold", *opt.TWO_CLASS_COSTS, instead="rocscope choose takes --cost-matrix"
+)
 def summary(
     file: opt.File,
     /,
@@ -38,6 +40,7 @@ def summary(
     fold: opt.Fold = None,
     segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     costs: opt.CostOptions = opt.COSTS,
+    threshold: Annotated[list[str] | None, Parameter(group=opt.CONTEXT)] = None,
     guess: Annotated[opt.Flag, Parameter(group=opt.COLUMNS)] = False,
     detail: Annotated[bool | None, Parameter(negative="--no-detail")] = None,
     json: opt.Json = False,
@@ -53,6 +56,9 @@ def summary(
     ----------
     segment
         Column of the segment, such as a region: each is shown by itself too.
+    threshold
+        Threshold of classification and net benefit: a number fixed beforehand, MODEL=NUMBER for each model, 'costs'
+        (the probability that the costs imply), or 'cheapest' on these rows, the default where models do not decide.
     guess
         Guess label, scores, weight and positive label where they are not named, and say what was guessed.
     detail
@@ -62,12 +68,15 @@ def summary(
     """
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
+    fixed = _threshold(threshold or [])
+    if fixed is not None and detail is False:
+        raise InputError("--threshold and --no-detail", expected="one of them")
     guesses = guess and not rows.has_classes
     rows.require(file, *(() if guesses else ("label", "scores")), fold=fold, segment=segment)
     if rows.has_classes:
         _of_classes(file, rows, detail, json, markdown)
         return
-    context = costs.context()
+    context = None if costs == opt.COSTS else costs.context()
     if guesses:
         rows = rows.guessed(file)
     parts = {name: column for name, column in {"fold": fold, "segment": segment}.items() if column}
@@ -77,8 +86,8 @@ def summary(
     predictions = rows.predictions(file, **parts) if parts else rows.sample(file)
     from rocscope.report.model import LEFT_OUT, is_small, report_data
 
-    detailed = is_small(predictions) if detail is None else detail
-    data = report_data(predictions, context=context, title=file, detailed=detailed, by=by)
+    detailed = (fixed is not None or is_small(predictions)) if detail is None else detail
+    data = report_data(predictions, context=context, title=file, detailed=detailed, by=by, threshold=fixed)
     if json:
         print_json("summary", data.to_dict())
     elif markdown:
@@ -87,6 +96,26 @@ def summary(
         _print(data)
         if not detailed and detail is None:
             note(f"{LEFT_OUT} --detail adds what can be had.")
+
+
+def _threshold(texts: list[str]) -> Any:
+    """Return what was typed as the threshold of `rs.summary`: a number, a word, or a number for each model."""
+    pairs = [text.rpartition("=")[::2] for text in texts]
+    try:
+        if pairs and all(model for model, _ in pairs):
+            return {model: float(value) for model, value in pairs}
+        if len(texts) > 1:
+            raise ValueError
+        return None if not texts else texts[0] if texts[0] in ("costs", "cheapest") else float(texts[0])
+    except ValueError:
+        expected = "a number, MODEL=NUMBER for each model, 'costs' or 'cheapest'"
+        raise InputError("--threshold", expected=expected, got=" ".join(texts)) from None
+
+
+def _thresholds_said(found: Any) -> list[str]:
+    """Return which threshold was fixed beforehand for each model; the verdict names those that were chosen."""
+    rows = [] if found is None else [row for row in found if row.part == "all"]
+    return [f"{row.model}: {row.notes[0]}." for row in rows if row.threshold_source in ("given", "costs")]
 
 
 def _rows(data: Any) -> list[list[str]]:
@@ -100,6 +129,8 @@ def _print(data: Any) -> None:
     print_rows(title, ["model", *_COLUMNS], _rows(data), bold=chosen)
     for heading, lines in data.validation.items():
         print_records(heading, lines)
+    for line in _thresholds_said(data.summary):
+        note(line)
     note(data.verdict)
     for hint in data.hints:
         note(hint)
@@ -108,7 +139,7 @@ def _print(data: Any) -> None:
 def _markdown(data: Any) -> str:
     tables = [markdown_table(["model", *_COLUMNS], _rows(data))]
     tables += [markdown_records(lines) for lines in data.validation.values()]
-    return "\n\n".join(tables)
+    return "\n\n".join([*tables, *_thresholds_said(data.summary)])
 
 
 def _of_classes(file: str, rows: opt.ClassOptions, detail: bool | None, json: bool, markdown: bool) -> None:

@@ -38,7 +38,8 @@ class Context(Result):
     Raises
     ------
     InputError
-        If a cost is not finite or the prevalence is not between 0 and 1.
+        If a cost is not finite, the prevalence is not between 0 and 1, or errors of both kinds are rewarded. Errors of
+        one kind may be: then one action is always right (see `always_right`).
 
     References
     ----------
@@ -68,10 +69,22 @@ class Context(Result):
                 check.settle(self, **{name: check.check_number(cost, name, expected)})
         if self.target_prevalence is not None:
             check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
+        if not self.columns:
+            self._require_sense()
 
     @classmethod
     def given(cls, context: "Context | HasContext | None" = None) -> "Context":
-        """Return the context that was passed, be it that of a campaign; costs of 1 for each error where none was."""
+        """Return the context that was passed, be it that of a campaign; costs of 1 for each error where none was.
+
+        Raises
+        ------
+        InputError
+            If it is a campaign whose capacity or fixed cost would be ignored.
+        """
+        if getattr(context, "capacity", None) is not None or getattr(context, "fixed_cost", 0):
+            hint = "choose and plan_campaign allow for both; campaign.context leaves them out"
+            expected = "a Context, or a Campaign without capacity and fixed cost"
+            raise InputError("context", expected=expected, got=repr(context), hint=hint)
         context = getattr(context, "context", context)
         if context is not None and not isinstance(context, cls):
             raise InputError("context", expected="a Context or a Campaign", got=check.shown(context))
@@ -193,24 +206,18 @@ class Context(Result):
     def always_right(self) -> Literal["all positive", "all negative"] | None:
         """The action that no classifier can improve on, if the costs make it so.
 
-        Raises
-        ------
-        InputError
-            If errors of both kinds are rewarded: then the best classifier is a bad one.
-
         Examples
         --------
         >>> Context(cost_fp=1, cost_tp=2, cost_fn=1).always_right
         'all negative'
         """
-        self.require_sense()
         false_alarm, miss = self.false_alarm_cost, self.miss_cost
         if false_alarm < 0 or (false_alarm == 0 and miss > 0):
             return "all positive"
         return "all negative" if miss <= 0 else None
 
-    def require_sense(self) -> None:
-        """Raise InputError if errors of both kinds are rewarded."""
+    def _require_sense(self) -> None:
+        """Raise InputError if errors of both kinds are rewarded: then the best classifier is a bad one."""
         if self.false_alarm_cost < 0 and self.miss_cost < 0:
             raise InputError(
                 "context",

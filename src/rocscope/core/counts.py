@@ -1,62 +1,172 @@
-"""ThresholdCounts: the sufficient statistic of one model's ranking."""
+"""Counts of one model at its thresholds: ThresholdCounts of every distinct score, CumulativeCounts of what is known."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from operator import mul
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Ties
-from rocscope._base.exact_sums import UNIT, Sums, is_moderate, running, scale_of
+from rocscope._base.arrays import Array
+from rocscope._base.exact_sums import UNIT, Sums, dot, is_moderate, running, scale_of
 from rocscope._base.radix import count_at_least, without_signed_zeros
 from rocscope._base.registry import reach
-from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import Levels, Ranking, collapse
+from rocscope.core.levels import Levels, Pairs, Ranking, collapse
 from rocscope.core.point import OperatingPoint
 from rocscope.core.ranking import rank
-from rocscope.core.result import number
-from rocscope.errors import ScoreError, ShapeError, WeightError
-
-_INT64_MAX = 2**63 - 1
-_LEAST_PRODUCT = 1e-200
+from rocscope.core.result import Result, number
+from rocscope.errors import OneClassError, ScoreError, ShapeError, WeightError
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of a positive and a negative: how many are ranked right, tied, and in all.
+class CumulativeCounts(Result):
+    """True and false positives at some thresholds, and the totals: what exact counts and counts in ranges share.
 
-    Where rows are weighted, products of their weights; in units of a power of two, where that is beyond a float.
+    Curves are made of it. What needs more asks for it, and gets InexactCountsError where it is not known: every level
+    (`require_levels`), the vertices of the ROC hull (`on_hull`), or the pairs that are ranked right (`pairs`).
 
-    Examples
-    --------
-    >>> pairs = Pairs(concordant=5, tied=1, total=6)
-    >>> pairs.auc(), pairs.auc("lower"), pairs.fraction()
-    (0.9166666666666666, 0.8333333333333334, Fraction(11, 12))
+    Attributes
+    ----------
+    threshold : array of k scores, strictly decreasing
+    cumulative : pair of arrays of k + 1
+        True and false positives from (0, 0) on.
+    holds_levels : bool
+        Whether every distinct score has its threshold.
+    holds_hull : bool
+        Whether every vertex of the exact ROC hull is at a threshold.
+    attained : ThresholdCounts
+        The thresholds as if they were all levels: every point is one of the exact curve.
+    best_case : ThresholdCounts
+        Counts above whose hull the exact curve never exceeds.
     """
 
-    concordant: float
-    tied: float
-    total: float
+    threshold: Array
+    cumulative: tuple[Array, Array]
+    holds_levels: bool
+    holds_hull: bool
+    attained: "ThresholdCounts"
+    best_case: "ThresholdCounts"
+    _totals: tuple[float, float]
 
-    def _right(self, ties: Ties) -> tuple[float, float]:
-        credit = {"lower": 0, "half": 1, "upper": 2}
-        check.check_choice("ties", ties, ("half", "lower", "upper"))
-        return 2 * self.concordant + credit[ties] * self.tied, 2 * self.total
+    def __len__(self) -> int:
+        return self.threshold.size
 
-    def auc(self, ties: Ties = "half") -> float:
-        """Share of pairs ranked right, a tied pair counting 1/2, 0 (`lower`) or 1 (`upper`)."""
-        right, total = self._right(ties)
-        return right / total
+    @property
+    def tp(self) -> Array:
+        """Positives at or above each threshold."""
+        return self.cumulative[0][1:]
 
-    def fraction(self, ties: Ties = "half") -> Fraction:
-        """The same as an exact fraction of the counts."""
-        right, total = self._right(ties)
-        return Fraction(right) / Fraction(total)
+    @property
+    def fp(self) -> Array:
+        """Negatives at or above each threshold."""
+        return self.cumulative[1][1:]
+
+    @cached_property
+    def remaining(self) -> tuple[Array, Array]:
+        """False and true negatives from (n_pos, n_neg) on: one point more than there are thresholds."""
+        tp, fp = self.cumulative
+        return self.n_pos - tp, self.n_neg - fp
+
+    @property
+    def fn(self) -> Array:
+        """Positives below each threshold."""
+        return self.remaining[0][1:]
+
+    @property
+    def tn(self) -> Array:
+        """Negatives below each threshold."""
+        return self.remaining[1][1:]
+
+    def whole(self, index: Array) -> Sums:
+        """Return true and false positives at increasing points of `cumulative`, as whole numbers of `unit`.
+
+        Nothing is rounded, so of two points it is certain which is better.
+        """
+        tp, fp = self.cumulative
+        return tp[index].tolist(), fp[index].tolist()
+
+    @cached_property
+    def whole_totals(self) -> tuple[int, int]:
+        """Positives and negatives as whole numbers of `unit`."""
+        (n_pos,), (n_neg,) = self.whole(np.array([len(self)]))
+        return n_pos, n_neg
+
+    @cached_property
+    def climbs(self) -> tuple[Array, Array]:
+        """Counts of points that increase where `cumulative` does."""
+        return self.cumulative
+
+    @property
+    def unit(self) -> int:
+        """How many units of `whole` count as 1."""
+        return 1
+
+    @property
+    def n_pos(self) -> float:
+        """Number of positives (sum of their weights)."""
+        return self._totals[0]
+
+    @property
+    def n_neg(self) -> float:
+        """Number of negatives (sum of their weights)."""
+        return self._totals[1]
+
+    @property
+    def n(self) -> float:
+        """Number of rows (sum of all weights)."""
+        return self.n_pos + self.n_neg
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives in the sample."""
+        return self.n_pos / self.n
+
+    def require_both_classes(self, what: str) -> None:
+        """Raise OneClassError unless there are positives and negatives."""
+        if not (self.n_pos and self.n_neg):
+            missing = "negatives" if self.n_pos else "positives"
+            raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
+
+    def require_levels(self, what: str) -> "ThresholdCounts":
+        """Return the counts of every distinct score, or raise InexactCountsError."""
+        raise NotImplementedError
+
+    def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":
+        """Return points among which all vertices of the ROC hull are, or raise InexactCountsError."""
+        raise NotImplementedError
+
+    def pairs(self) -> Pairs:
+        """Count the pairs of a positive and a negative that are ranked right, and those that are tied."""
+        raise NotImplementedError
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """Return the operating point that predicts positive iff ``score >= threshold``.
+
+        The comparison is exact: a threshold is not rounded to the type of the scores.
+
+        Raises
+        ------
+        InexactCountsError
+            If the threshold lies within a range; the message names the nearest ones that are known.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> ThresholdCounts([0.9, 0.6, 0.4], [1, 1, 1], [0, 0, 1]).at(0.5)
+        OperatingPoint(tp=2, fp=0, fn=1, tn=1, threshold=0.5)
+        """
+        if not check.is_number(threshold):
+            raise ScoreError("threshold", expected="a number", got=repr(threshold))
+        if isinstance(threshold, np.generic):  # whose comparisons would round
+            threshold = cast(float, threshold.item())
+        return OperatingPoint(*self._cells(threshold), threshold)
+
+    def _cells(self, threshold: float) -> tuple[float, float, float, float]:
+        """Return true and false positives, false and true negatives at a threshold."""
+        raise NotImplementedError
+
+
+_LEAST_PRODUCT = 1e-200
 
 
 class ThresholdCounts(CumulativeCounts):
@@ -147,6 +257,7 @@ class ThresholdCounts(CumulativeCounts):
         there = pos_label is None and sample_weight is None and check.ranks_there(y_score)
         if there and (ranked := reach("device").rank(y_true, y_score)) is not None:
             return cls.from_ranking(ranked)
+        check.check_same_index(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         positive = check.check_labels(y_true, pos_label)
         scores = check.check_scores(y_score, positive.size)
         return cls.from_checked(positive, scores, check.check_weights(sample_weight, positive.size))
@@ -158,7 +269,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @classmethod
     def from_point(cls, point: OperatingPoint) -> "ThresholdCounts":
-        """Return the two levels, 1 and 0, of a crisp classifier of which only the confusion matrix is known.
+        """Return the two levels, 1 and 0, of a crisp classifier with only a confusion matrix known.
 
         Examples
         --------
@@ -271,7 +382,7 @@ class ThresholdCounts(CumulativeCounts):
     @property
     def is_exact(self) -> bool:
         """Whether counts are whole numbers that 64 bits hold, so that geometry is decided in integers."""
-        return isinstance(self.n, int) and self.n_pos * self.n_neg <= _INT64_MAX
+        return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
 
     def require_probabilities(self, what: str) -> None:
         """Raise ScoreError unless all scores lie from 0 to 1."""
@@ -313,7 +424,7 @@ class ThresholdCounts(CumulativeCounts):
         if self._ranking.weighted:
             return self._weighted_pairs()
         total = self.n_pos * self.n_neg
-        if isinstance(self._ranking, Levels) or total > _INT64_MAX:
+        if isinstance(self._ranking, Levels) or total >= 2**63:
             levels = self._ranking.levels()
             above = levels.cumulative()[0][:-1]
             concordant = dot(levels.neg, above, total)
@@ -369,13 +480,6 @@ def _check_counts(values: Any, name: str, n: int) -> Array:
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise WeightError(name, expected="finite counts of at least 0", got=repr(counts[:5].tolist()))
     return counts
-
-
-def dot(a: Array, b: Array, most: float) -> float:
-    """Return the sum of products of counts, at most `most`; in Python's integers where 64 bits might not hold it."""
-    if a.dtype.kind == "i":
-        return sum(map(mul, a.tolist(), b.tolist())) if most > _INT64_MAX else a.dot(b).item()
-    return (a * b).sum().item()  # unlike a dot product of floats, the same on every machine
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> np.dtype[Any]:

@@ -3,13 +3,15 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rocscope import kernels
-from rocscope._base.arrays import Array
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array, Ties
 from rocscope._base.exact_sums import Sums, add_up, rounded, running, whole_sums
 from rocscope._base.radix import decode, encode
 from rocscope._base.threads import in_threads
@@ -29,6 +31,39 @@ class Block:
     tp: Array
     fp: Array
     steps: Array | None = None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a positive and a negative: how many are ranked right, tied, and in all.
+
+    Where rows are weighted, products of their weights; in units of a power of two, where that is beyond a float.
+
+    Examples
+    --------
+    >>> pairs = Pairs(concordant=5, tied=1, total=6)
+    >>> pairs.auc(), pairs.auc("lower"), pairs.fraction()
+    (0.9166666666666666, 0.8333333333333334, Fraction(11, 12))
+    """
+
+    concordant: float
+    tied: float
+    total: float
+
+    def _right(self, ties: Ties) -> tuple[float, float]:
+        credit = {"lower": 0, "half": 1, "upper": 2}
+        check.check_choice("ties", ties, ("half", "lower", "upper"))
+        return 2 * self.concordant + credit[ties] * self.tied, 2 * self.total
+
+    def auc(self, ties: Ties = "half") -> float:
+        """Share of pairs ranked right, a tied pair counting 1/2, 0 (`lower`) or 1 (`upper`)."""
+        right, total = self._right(ties)
+        return right / total
+
+    def fraction(self, ties: Ties = "half") -> Fraction:
+        """The same as an exact fraction of the counts."""
+        right, total = self._right(ties)
+        return Fraction(right) / Fraction(total)
 
 
 class Ranking:
@@ -61,7 +96,7 @@ class Ranking:
         return vars(self)[_PAIRS]
 
     def counted_ranges(self) -> list[Iterator[Block]]:
-        """Return `ranges`; whoever goes through all of them leaves to `count_pairs` nothing to do."""
+        """Return `ranges`; anyone who goes through all of them leaves to `count_pairs` nothing to do."""
         ranges = self.ranges()
         found: list[Any] = [None] * len(ranges)
 

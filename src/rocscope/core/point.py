@@ -112,7 +112,7 @@ class OperatingPoint(Result):
         return float(metrics.weighted_accuracy(self.tp, self.fp, self.fn, self.tn, **weights))
 
     def at_prevalence(self, target_prevalence: float, n: float = 1) -> "OperatingPoint":
-        """Return the expected counts among `n` cases of which the share `target_prevalence` is positive.
+        """Return the expected counts among `n` cases if the share `target_prevalence` is positive.
 
         The rates within each class stay; precision, npv, lift and accuracy change.
 

@@ -41,6 +41,8 @@ class Predictions(Rows):
         metrics and costs are of these, where no threshold is asked for.
     columns : mapping from name to array of n numbers, optional
         What else is known of the rows, such as the amount that is at stake: what a `Context` may name as a cost.
+    weighting : EstimatedWeights, optional
+        How `sample_weight` was estimated; `rocscope.outcomes` fills it in, and intervals and tests allow for it.
     source : Provenance, optional
         Where the rows came from; `rocscope.read` fills it in. A selection keeps that of the rows it was taken from.
 
@@ -82,8 +84,18 @@ class Predictions(Rows):
         row: Any = None,
         decisions: Any = None,
         columns: Any = None,
+        weighting: Any = None,
         source: Provenance | None = None,
     ) -> None:
+        own_columns = {"fold": fold, "segment": segment, "groups": groups, "repeat": repeat, "row": row}
+        check.check_same_index(
+            y_true=y_true,
+            scores=scores,
+            sample_weight=sample_weight,
+            decisions=decisions,
+            columns=columns,
+            **own_columns,
+        )
         self.y_true = check.read_only(check.check_labels(y_true, pos_label))
         n = self.y_true.size
         models = _score_columns(scores)
@@ -104,7 +116,7 @@ class Predictions(Rows):
             self._model(str(name)): check.read_only(_decided(labels, y_true, pos_label, f"decisions[{name!r}]"))
             for name, labels in own.items()
         }
-        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, groups=groups, row=row)
+        self._keep(n, sample_weight, source, weighting, **own_columns)
 
     @property
     def models(self) -> list[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -144,7 +156,7 @@ class Predictions(Rows):
     def counts(self, model: str | None = None, *, by: str | None = None) -> Any:
         """Rank the scores of a model, which may be left out when there is only one, and return its counts.
 
-        Each call ranks anew. With `by`, of each segment, fold or repeat: a `rocscope.evaluation.SegmentedCounts`.
+        Each call ranks anew. With `by`, of each segment, fold or repeat: a `rocscope.segments.SegmentedCounts`.
 
         Raises
         ------
@@ -152,7 +164,7 @@ class Predictions(Rows):
             If there is no such model, or several and none was named.
         """
         if by is not None:
-            return reach("groups").count_by(self, self._model(model), by)
+            return reach("segments").count_by(self, self._model(model), by)
         return ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
@@ -210,6 +222,15 @@ class Predictions(Rows):
         return facts
 
 
+def with_groups(predictions: Predictions, groups: Any) -> Predictions:
+    """Return predictions whose groups are these; the same ones for None, and without groups for False."""
+    if groups is None:
+        return predictions
+    columns: dict[str, Any] = predictions.row_columns() | {"groups": None if groups is False else groups}
+    given = {"decisions": predictions.decisions, "columns": predictions.columns}
+    return Predictions(predictions.y_true, predictions.scores, **given, **columns)
+
+
 def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> NDArray[np.bool_]:
     """Return where labels are the positive one; they are held against those of the rows, so that none is a third."""
     actual = check.check_column(y_true, "y_true")
@@ -222,12 +243,7 @@ def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> NDArray[np.
 
 def _score_columns(scores: Any) -> dict[str, Any]:
     """Return scores by model name from an array, a mapping or any data frame."""
-    if check.is_frame(scores):
-        import narwhals as nw
-
-        frame = nw.from_native(scores, eager_only=True)
-        return {str(name): frame[name].to_numpy() for name in frame.columns}
-    given = check.by_name(scores, ("score",))
+    given = check.frame_columns(scores) if check.is_frame(scores) else check.by_name(scores, ("score",))
     named = {str(name): column for name, column in given.items()}
     if len(named) < len(given):
         raise InputError("scores", expected="a different name for each model", got="names that are equal as text")

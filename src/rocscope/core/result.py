@@ -122,7 +122,7 @@ class Band(Result):
     ----------
     x, low, high : arrays of one length
     level : float
-        Confidence level, such as 0.95; 1 where the ends hold surely.
+        Confidence level, such as 0.95; 1 where the ends are guaranteed.
     method : str
         How it was made, as the legend and the report name it.
     simultaneous : bool

@@ -66,7 +66,7 @@ def in_parts(amount: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Stakes:
-    """What is at stake in each row.
+    """The amount at stake in each row.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Stakes:
 
     @classmethod
     def of(cls, rows: Predictions, context: Context) -> "Stakes":
-        """Return what is at stake in rows.
+        """Return the amount at stake in rows.
 
         Raises
         ------
@@ -167,7 +167,7 @@ def gains_in_batch(
     weight: Array | None,
     of_classes: tuple[float, float] | None = None,
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Return where acting gains, and what is at stake, in a unit in which all batches of rows can be added.
+    """Return where acting gains, and the amount at stake, in a unit in which all batches of rows can be added.
 
     It is a power of two below which whole amounts of money do not lie, so that none is taken for a number of rows;
     and what rows of both classes count at a target prevalence is brought below 1.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.grouping import Named, parts
+from rocscope._base.grouping import Parts, parts
 from rocscope.core.result import Result
 from rocscope.errors import ColumnError, InputError, ShapeError, warn
 from rocscope.errors import brief as brief
@@ -84,6 +84,8 @@ class Rows(Result):
     sample_weight, fold, repeat, segment, groups, row : array of n entries, or None
         Rows that belong together, such as those of one patient, are of one of the `groups`. `row` is the case that an
         entry is of, such as its place in the data: equal for all entries of one case.
+    weighting : EstimatedWeights or None
+        How the weights were estimated, if they were.
     source : Provenance or None
     """
 
@@ -93,11 +95,15 @@ class Rows(Result):
     segment: Array | None
     groups: Array | None
     row: Array | None
+    weighting: Any
     source: Provenance | None
     models: Any
 
-    def _keep(self, n: int, sample_weight: Any, source: Provenance | None, **columns: Any) -> None:
+    def _keep(
+        self, n: int, sample_weight: Any, source: Provenance | None, weighting: Any = None, **columns: Any
+    ) -> None:
         """Check the columns and keep them."""
+        self.weighting = weighting
         weight = check.check_weights(sample_weight, n)
         self.sample_weight = None if weight is None else check.read_only(weight)
         for name, column in columns.items():
@@ -109,7 +115,8 @@ class Rows(Result):
     def row_columns(self, rows: Any = slice(None)) -> dict[str, Any]:
         """Return some rows of each column, and the source."""
         columns = {name: take(getattr(self, name), rows) for name in ("sample_weight", *_COLUMNS)}
-        return columns | {"source": self.source}
+        weighting = None if self.weighting is None else self.weighting.take(rows)
+        return columns | {"weighting": weighting, "source": self.source}
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -152,7 +159,7 @@ class Rows(Result):
         """True where a group has several rows: they are not independent."""
         return self.groups is not None and self.n_groups != self.groups.size
 
-    def by_segment(self) -> Named[Self]:
+    def by_segment(self) -> Parts[Self]:
         """Return a mapping from segment to its rows, made when asked for.
 
         Raises
@@ -162,15 +169,15 @@ class Rows(Result):
         """
         return self._by("segment")
 
-    def by_fold(self) -> Named[Self]:
+    def by_fold(self) -> Parts[Self]:
         """Return the rows of each fold; folds of different repeats have different numbers. Raises as `by_segment`."""
         return self._by("fold")
 
-    def by_repeat(self) -> Named[Self]:
+    def by_repeat(self) -> Parts[Self]:
         """Return the rows of each repeat of an evaluation, in which a case occurs once. Raises as `by_segment`."""
         return self._by("repeat")
 
-    def _by(self, name: str) -> Named[Self]:
+    def _by(self, name: str) -> Parts[Self]:
         return parts(name, getattr(self, name), lambda rows: self._take(rows, self.models))
 
 

@@ -153,7 +153,7 @@ def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
 
 
 def sums_from(weights: Array, starts: Array) -> Array:
-    """Sum weights from each start up to the next, in two parts of their digits, of which the upper is not rounded."""
+    """Sum weights from each start up to the next, in two parts of their digits, with the upper part not rounded."""
     least = 2.0 ** min(np.frexp(weights.sum())[1] + 1, 1023) if weights.dtype.kind == "f" else 0
     upper = (weights + least) - least
     return np.add.reduceat(upper, starts) + np.add.reduceat(weights - upper, starts)

@@ -1,5 +1,5 @@
 """Curves: each a pair of functions of the counts."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

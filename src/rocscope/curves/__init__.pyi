@@ -2,12 +2,12 @@ from .cost_curves import brier_curve as brier_curve
 from .cost_curves import cost_curve as cost_curve
 from .cost_curves import net_benefit as net_benefit
 from .curve import Curve as Curve
-from .lift_curves import gain as gain
-from .lift_curves import lift as lift
-from .lift_curves import lift_chart as lift_chart
+from .curve import Curves as Curves
 from .profit_curve import profit as profit
 from .rate_curves import det as det
+from .rate_curves import gain as gain
+from .rate_curves import lift as lift
+from .rate_curves import lift_chart as lift_chart
 from .rate_curves import precision_recall as precision_recall
 from .roc_curve import auc as auc
 from .roc_curve import roc as roc
-from .several import Curves as Curves

@@ -12,8 +12,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
-from rocscope.curves.curve import Curve, cumulative, scalar
-from rocscope.curves.several import of_one_or_several
+from rocscope.curves.curve import Curve, cumulative, of_one_or_several, scalar
 from rocscope.errors import InputError
 from rocscope.geometry import pool
 from rocscope.sample import counts_of
@@ -86,16 +85,16 @@ class CostCurve(Curve):
 def cost_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> Any:
-    """Cost curve: expected cost of the best threshold for every mix of classes and costs.
+    """Compute the cost curve: expected cost of the best threshold for every prevalence and ratio of costs.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
-        In any form; see `rocscope.sample`.
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
 
     Returns
     -------
-    CostCurve, or Curves of several models of which none is named
+    CostCurve, or Curves if there are several models and `model` is not given
 
     Raises
     ------
@@ -168,12 +167,17 @@ class BrierCurve(Curve):
 def brier_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> BrierCurve:
-    """Brier curve: expected loss of trusting the probabilities, for every cost proportion; its area is the Brier score.
+    """Compute the Brier curve: expected loss of acting on the probabilities, for every ratio of costs.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+
+    Returns
+    -------
+    BrierCurve
+        Its area is the Brier score.
 
     Raises
     ------
@@ -307,12 +311,12 @@ def net_benefit(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Any:
-    """Decision curve: net benefit of treating cases whose predicted risk is at least a threshold probability.
+    """Compute the decision curve: net benefit of treating cases at or above each threshold probability.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
-        In any form; see `rocscope.sample`.
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     threshold : float or array, optional
         One threshold probability between 0 and 1, or several, increasing; by default 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
@@ -325,7 +329,7 @@ def net_benefit(
 
     Returns
     -------
-    NetBenefitCurve, or Curves of several models of which none is named
+    NetBenefitCurve, or Curves if there are several models and `model` is not given
 
     Raises
     ------
@@ -337,7 +341,7 @@ def net_benefit(
     Notes
     -----
     NB(x) = π·tpr − (1 − π)·fpr·x/(1 − x), in true positives a case: at the sample's prevalence tp/n − fp/n·x/(1 − x).
-    Who acts from the risk x on says that a missed positive costs (1 − x)/x times a needless treatment. Computed at
+    Acting from risk x on means that a missed positive costs (1 − x)/x times a needless treatment. Computed at
     the scores as they are: a model that is not calibrated is judged for it.
 
     References

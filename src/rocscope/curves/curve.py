@@ -1,8 +1,6 @@
-"""Curve: points in order of decreasing threshold, and what their axes mean.
+"""Curve: points in order of decreasing threshold and what their axes mean; and the curves of several models."""
 
-A curve as a small picture in HTML, with axes and what chance gives, for a notebook.
-"""
-
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 from html import escape
@@ -14,10 +12,12 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.radix import after_infinity
 from rocscope._base.registry import reach
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
+from rocscope.core.predictions import Predictions
 from rocscope.core.result import Band, Result, frame_of, jsonable, number
 from rocscope.errors import OneClassError
 from rocscope.ranges.binned import BinnedCounts
+from rocscope.sample import counts_of, samples_of
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 260, 200, 58, 20, 34
 _MOST = 200
@@ -268,7 +268,7 @@ class CountCurve(Curve):
         return super().area()
 
     def envelope(self, *, most: int | None = None) -> Band | None:
-        """Return between which values the curve surely lies where bins leave it open; None where it is exact.
+        """Return between which values the curve is guaranteed to lie where bins leave it open; None where it is exact.
 
         Parameters
         ----------
@@ -314,3 +314,68 @@ def interpolate(x: Array, y: Array, at: Any) -> Any:
 def scalar(array: Array) -> Any:
     """Return the number in an array without dimensions; any other array as it is."""
     return array.item() if array.ndim == 0 else array
+
+
+class Curves(Mapping[str, Curve], Result):
+    """The curves of several models, each under the name of its model.
+
+    Examples
+    --------
+    >>> from rocscope import Predictions, cost_curve
+    >>> curves = cost_curve(Predictions([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 2, 3, 1]}))
+    >>> curves
+    Curves(a=CostCurve(area=0.125, n_pos=2, n_neg=2), b=CostCurve(area=0, n_pos=2, n_neg=2))
+    >>> curves["a"].at(0.5)
+    0.25
+    """
+
+    def __init__(self, curves: Mapping[str, Curve]) -> None:
+        self._curves = dict(curves)
+
+    def __getitem__(self, model: str) -> Any:
+        return self._curves[model]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._curves)
+
+    def __len__(self) -> int:
+        return len(self._curves)
+
+    def plot(self, ax: Any = None, **line: Any) -> Any:
+        """Draw all curves with matplotlib in one figure, each named in the legend; return its Axes."""
+        for model, curve in self._curves.items():
+            ax = curve.plot(ax, label=model, **line)
+        return ax
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the points of all curves as one data frame, with the column "model"."""
+        columns = {model: curve.columns() for model, curve in self._curves.items()}
+        names = next(iter(columns.values()))
+        joined = {name: np.concatenate([each[name] for each in columns.values()]) for name in names}
+        model = np.repeat(list(columns), [each["threshold"].size for each in columns.values()])
+        return frame_of({"model": model} | joined, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all curves, safe for JSON."""
+        return jsonable(self._curves)
+
+    def __repr__(self) -> str:
+        return f"Curves({', '.join(f'{model}={curve!r}' for model, curve in self._curves.items())})"
+
+
+def of_one_or_several(
+    make: Callable[[str | None, ThresholdCounts], Curve],
+    y_true: Any,
+    y_score: Any,
+    *,
+    model: str | None,
+    pos_label: Any,
+    sample_weight: Any,
+) -> Any:
+    """Return the curve of one model, or `Curves` of data with several models if `model` is not given."""
+    named = model is not None or y_score is not None or sample_weight is not None
+    names = y_true.models if isinstance(y_true, Predictions) else y_true if isinstance(y_true, Mapping) else ()
+    if named or len(names) < 2:
+        return make(model, counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
+    counts = samples_of(y_true, pos_label=pos_label).counts()
+    return Curves({name: make(name, each) for name, each in counts.items()})

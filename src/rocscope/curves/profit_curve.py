@@ -1,4 +1,4 @@
-"""Profit curve: what a campaign brings, against the share of customers contacted."""
+"""Campaign: what contacting customers costs and brings; and its profit against the share of customers contacted."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -10,16 +10,98 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.core.context import decimal
+from rocscope.core.context import Context, decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
-from rocscope.curves.campaign import Campaign
-from rocscope.curves.curve import CountCurve, Curve, cumulative
-from rocscope.curves.several import of_one_or_several
+from rocscope.curves.curve import CountCurve, Curve, cumulative, of_one_or_several
 from rocscope.errors import InputError
-from rocscope.geometry import Blend, Bound, Line, Touch, all_choices, blending, touching
+from rocscope.geometry import Bound, ConvexCombination, Line, Touch, all_choices, touching, touching_within
 from rocscope.geometry.hull import score_of
+
+
+@dataclass(frozen=True)
+class Campaign(Result):
+    """A mailing, call or offer to some of a population, each contact at a cost and each response of a benefit.
+
+    Parameters
+    ----------
+    population : float
+        Number of customers that could be contacted.
+    unit_cost : float
+        Cost of one contact.
+    unit_benefit : float or str
+        What one response brings, before the cost of its contact; the name of the column of the rows that holds it,
+        where that differs from customer to customer.
+    fixed_cost : float
+        Cost of holding the campaign at all.
+    response_rate : float, optional
+        Share of the population that would respond; the sample's own when left out.
+    capacity : float, optional
+        Largest number of contacts that can be made.
+
+    Raises
+    ------
+    InputError
+        If the population is not above 0, a cost or benefit is negative, or the rate is not between 0 and 1.
+
+    References
+    ----------
+    Hernández-Orallo 2004, mail campaign design.
+
+    Examples
+    --------
+    >>> campaign = Campaign(population=1e6, unit_cost=1, unit_benefit=45, fixed_cost=20_000)
+    >>> campaign.profit(size=100_000, responders=3_000)
+    15000
+    """
+
+    population: float
+    unit_cost: float
+    unit_benefit: float | str
+    fixed_cost: float = 0
+    response_rate: float | None = None
+    capacity: float | None = None
+
+    def __post_init__(self) -> None:
+        given = {
+            "population": check.check_number(self.population, "population", "a number of customers above 0", above=0)
+        }
+        for name in ("unit_cost", "unit_benefit", "fixed_cost"):
+            if name == "unit_benefit" and isinstance(self.unit_benefit, str) and self.unit_benefit:
+                continue
+            given[name] = check.check_number(getattr(self, name), name, "an amount of at least 0", least=0)
+        if self.response_rate is not None:
+            given["response_rate"] = check.check_share(self.response_rate, "response_rate")
+        if self.capacity is not None:
+            most = "a number of contacts of at least 0"
+            given["capacity"] = check.check_number(self.capacity, "capacity", most, least=0)
+        check.settle(self, **given)
+
+    @property
+    def context(self) -> Context:
+        """The costs as a context: the threshold of highest profit is the one of lowest cost in it."""
+        return Context.from_profit(
+            unit_benefit=self.unit_benefit, unit_cost=self.unit_cost, target_prevalence=self.response_rate
+        )
+
+    def require_one_benefit(self) -> float:
+        """Return what one response brings, or raise InputError where that differs from customer to customer."""
+        if isinstance(self.unit_benefit, str):
+            hint = "rocscope.plan_campaign takes rows with that column"
+            raise InputError("campaign", expected="one unit_benefit for all", got=repr(self), hint=hint)
+        return self.unit_benefit
+
+    @property
+    def break_even_rate(self) -> float:
+        """Response rate from which a contact pays for itself."""
+        benefit = self.require_one_benefit()
+        return self.unit_cost / benefit if benefit else float("inf")
+
+    def profit(self, size: Any, responders: Any) -> Any:
+        """Return the profit of `size` contacts, `responders` of whom respond; numbers or arrays."""
+        return self.require_one_benefit() * responders - self.unit_cost * size - self.fixed_cost
+
 
 _DECILES = 10
 
@@ -115,7 +197,7 @@ class ProfitCurve(CountCurve):
 
         Notes
         -----
-        Compared in exact arithmetic. A capacity that ends within a tie, or between two thresholds, is filled by lot:
+        Compared in exact arithmetic. A capacity that ends within a tie, or between two thresholds, is filled at random:
         see `rule`.
         """
         return self._make_row(self.depth, self.rule.rates[0], Fraction(0), self.rule.second.point.threshold)
@@ -133,15 +215,15 @@ class ProfitCurve(CountCurve):
         return self._exact_rate * tpr + (1 - self._exact_rate) * fpr
 
     @cached_property
-    def rule(self) -> Blend:
-        """The threshold of highest profit, or the two between which a capacity is filled by lot."""
+    def rule(self) -> ConvexCombination:
+        """The threshold of highest profit, or the two between which a capacity is filled at random."""
         choices, campaign = [all_choices(self.title, self.counts)], self.campaign
         if campaign.capacity is not None:
             share = decimal(campaign.capacity) / decimal(campaign.population)
             limit = Bound(self._exact_rate, 1 - self._exact_rate, share)
-            return blending(choices, campaign.context, [limit])
+            return touching_within(choices, campaign.context, [limit])
         best = touching(choices, campaign.context)
-        return Blend(best, best)
+        return ConvexCombination(best, best)
 
     def end(self, touch: Touch) -> OperatingPoint:
         """Return the counts of the customers from a threshold of the rule on."""
@@ -150,7 +232,7 @@ class ProfitCurve(CountCurve):
     @property
     def point(self) -> OperatingPoint:
         """The counts that the best rule has, or is expected to have, in the sample."""
-        if not self.rule.by_lot:
+        if not self.rule.randomized:
             return self.rule.second.point
         (tpr, fpr), counts = self.rule.rates, self.counts
         tp, fp = float(tpr * Fraction(counts.n_pos)), float(fpr * Fraction(counts.n_neg))
@@ -275,17 +357,18 @@ def profit(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Any:
-    """Profit curve of a campaign: what contacting the best-scored share of customers brings.
+    """Compute the profit curve of a campaign: profit against the share of customers contacted.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
-        In any form; see `rocscope.sample`. Where there are no scores apart: ``profit(data, campaign)``.
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Where
+        there are no scores apart: ``profit(data, campaign)``.
     campaign : Campaign
 
     Returns
     -------
-    ProfitCurve, or Curves of several models of which none is named
+    ProfitCurve, or Curves if there are several models and `model` is not given
 
     Raises
     ------

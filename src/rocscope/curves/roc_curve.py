@@ -12,8 +12,8 @@ from rocscope._base.registry import reach
 from rocscope._base.threads import in_threads
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
-from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import CountCurve, interpolate
+from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, RocscopeError, heard
 from rocscope.geometry import Line, best_point, pool
 from rocscope.ranges.binned import direction
@@ -36,6 +36,21 @@ class RocCurve(CountCurve):
         parts = (fp, self.counts.n_neg), (tp, self.counts.n_pos)
         x, y = in_threads(lambda part: part[0] / part[1], parts, None if tp.size >= kernels.SMALL else 1)
         return x, y
+
+    @property
+    def fpr(self) -> Array:
+        """False-positive rate at each threshold: `x`."""
+        return self.x
+
+    @property
+    def tpr(self) -> Array:
+        """True-positive rate at each threshold: `y`."""
+        return self.y
+
+    @property
+    def thresholds(self) -> Array:
+        """Thresholds, decreasing from infinity: `threshold`."""
+        return self.threshold
 
     @cached_property
     def auc(self) -> float:
@@ -177,12 +192,16 @@ def _area_between(x: Array, y: Array, low: float, high: float) -> float:
 def roc(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> RocCurve:
-    """ROC curve: true-positive rate against false-positive rate, at every threshold.
+    """Compute the ROC curve: true-positive rate against false-positive rate, at every threshold.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+
+    Returns
+    -------
+    RocCurve
 
     Raises
     ------
@@ -213,12 +232,12 @@ def auc(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Area under the ROC curve: how often a random positive has a higher score than a random negative.
+    """Compute the area under the ROC curve: the probability that a random positive scores above a random negative.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     ties : {"half", "lower", "upper"}
         What a tied pair counts: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any
         breaking of ties could give.

@@ -10,16 +10,14 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.context import CELLS, Context, decimal
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.row_costs import PARTS, class_weights, column_of, in_parts
-from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
-from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
+from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve
 from rocscope.errors import InputError
-from rocscope.geometry import Blend, Bound, Line, Touch, all_choices, blending, touching
+from rocscope.geometry import Bound, ConvexCombination, Line, Touch, all_choices, touching, touching_within
 
 
 class RowProfitCurve(ProfitCurve):
@@ -28,10 +26,10 @@ class RowProfitCurve(ProfitCurve):
     Attributes
     ----------
     counts : ThresholdCounts
-        At each score what the responses bring, in ten thousandths, and the customers, in place of the two classes: so
-        the hull of it is that of profit over depth.
+        Instead of the two classes: the revenue of the responses at each score, in ten thousandths, and the number of
+        customers. Its hull is the hull of profit against depth.
     sample : ThresholdCounts
-        Those who respond, and others.
+        Customers who responded and customers who did not.
     campaign : Campaign
     """
 
@@ -88,14 +86,14 @@ class RowProfitCurve(ProfitCurve):
         return fpr
 
     @cached_property
-    def rule(self) -> Blend:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def rule(self) -> ConvexCombination:  # pyright: ignore[reportIncompatibleVariableOverride]
         choices, campaign = [all_choices(self.title, self.counts)], self.campaign
         context = Context(cost_fp=float(decimal(campaign.unit_cost) * PARTS))
         if campaign.capacity is None:
             best = touching(choices, context)
-            return Blend(best, best)
+            return ConvexCombination(best, best)
         share = decimal(campaign.capacity) / decimal(campaign.population)
-        return blending(choices, context, [Bound(Fraction(0), Fraction(1), share)])
+        return touching_within(choices, context, [Bound(Fraction(0), Fraction(1), share)])
 
     def end(self, touch: Touch) -> OperatingPoint:
         return self.sample.at(touch.point.threshold)
@@ -105,7 +103,7 @@ class RowProfitCurve(ProfitCurve):
         first, second = (self.end(touch) for touch in (self.rule.first, self.rule.second))
         share = float(self.rule.share)
         tp, fp, fn, tn = (getattr(first, cell) * (1 - share) + getattr(second, cell) * share for cell in CELLS)
-        return OperatingPoint(tp, fp, fn, tn, second.threshold) if self.rule.by_lot else second
+        return OperatingPoint(tp, fp, fn, tn, second.threshold) if self.rule.randomized else second
 
     def best(self) -> CampaignRow:
         row = super().best()

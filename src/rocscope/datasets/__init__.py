@@ -6,30 +6,16 @@ files.
 """
 
 import difflib
-from collections.abc import Callable
-from functools import partial
 
-from rocscope.datasets import car, monks, nursery, shuttle, tic_tac_toe, titanic, wdbc
 from rocscope.datasets.dataset import Dataset
+from rocscope.datasets.tables import TABLE
 from rocscope.errors import InputError
 
 __all__ = ["Dataset", "load", "names"]
 
-_MAKERS: dict[str, Callable[[], Dataset]] = {
-    "car": car.make,
-    "monks-1": partial(monks.make, 1),
-    "monks-2": partial(monks.make, 2),
-    "monks-3": partial(monks.make, 3),
-    "nursery": nursery.make,
-    "shuttle-landing-control": shuttle.make,
-    "tic_tac_toe": tic_tac_toe.make,
-    "titanic": titanic.make,
-    "wdbc": wdbc.make,
-}
-
 
 def names() -> list[str]:
-    """Names of the data sets that :func:`load` knows.
+    """List the names of the data sets.
 
     Returns
     -------
@@ -42,11 +28,11 @@ def names() -> list[str]:
     ['car', 'monks-1', 'monks-2', 'monks-3', 'nursery', 'shuttle-landing-control',
      'tic_tac_toe', 'titanic', 'wdbc']
     """
-    return list(_MAKERS)
+    return list(TABLE)
 
 
 def load(name: str) -> Dataset:
-    """One data set by its name.
+    """Load a data set by name.
 
     Parameters
     ----------
@@ -70,15 +56,19 @@ def load(name: str) -> Dataset:
     >>> load("monks-2").X["e"][:5]
     array([2, 4, 1, 1, 2])
     """
-    if name not in _MAKERS:
-        close = difflib.get_close_matches(str(name), _MAKERS, n=1, cutoff=0.4)
+    if name not in TABLE:
+        close = difflib.get_close_matches(str(name), TABLE, n=1, cutoff=0.4)
         raise InputError(
             "name",
-            expected=f"one of {', '.join(_MAKERS)}",
+            expected=f"one of {', '.join(TABLE)}",
             got=repr(name),
             hint=f"did you mean {close[0]!r}?" if close else "",
         )
-    dataset = _MAKERS[name]()
+    facts = TABLE[name]
+    columns, label = facts.make()
+    dataset = Dataset(
+        name=name, X=columns, y=label, positive=facts.positive, description=facts.description, source=facts.source
+    )
     for column in (*dataset.X.values(), dataset.y):
         column.setflags(write=False)
     return dataset

@@ -1,5 +1,5 @@
+from .allocation.allocating import allocate as allocate
 from .allocation.allocation import Allocation as Allocation
-from .allocation.allocation import allocate as allocate
 from .campaign import plan_campaign as plan_campaign
 from .choosing import choose as choose
 from .constraints import Constraint as Constraint
@@ -12,11 +12,13 @@ from .monitoring.monitor import Alarm as Alarm
 from .monitoring.monitor import Monitor as Monitor
 from .monitoring.monitor import monitor as monitor
 from .partial_labels import partial_lift_chart as partial_lift_chart
+from .plans.loading import load_plan as load_plan
+from .plans.plan import Plan as Plan
 from .prior_shift import correct_probabilities as correct_probabilities
 from .prior_shift import estimate_prevalence as estimate_prevalence
 from .prior_shift import reweight as reweight
+from .randomized.randomized_rule import mixture as mixture
 from .randomized.review import Review as Review
-from .randomized.rules import mixture as mixture
 from .row_costs import act_by_row as act_by_row
 from .row_costs import compare_row_rule as compare_row_rule
 from .row_costs import in_money as in_money

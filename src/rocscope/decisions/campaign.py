@@ -1,32 +1,42 @@
 """Campaigns compared: which model to mail by, how deep, and in which campaign."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
 from rocscope._base.formatting import about
 from rocscope._base.progress import Progress
+from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
-from rocscope.curves.campaign import Campaign
-from rocscope.curves.profit_curve import CampaignRow, ProfitCurve
+from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve
 from rocscope.curves.row_profit import RowProfitCurve
 from rocscope.decisions.criteria import criterion_of
-from rocscope.decisions.generalization.candidates import Option, Options
+from rocscope.decisions.generalization.candidates import Candidate, Candidates
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
-from rocscope.decisions.generalization.expected_cost import Grounds, PricedGrounds
-from rocscope.decisions.generalization.row_cost_model import Bill
+from rocscope.decisions.generalization.row_cost_model import RowCostModel
+from rocscope.decisions.generalization.sampling_model import SamplingModel, model_of_rows
 from rocscope.decisions.generalization.threshold_choice import Rule
-from rocscope.decisions.randomized.rules import Mixture
+from rocscope.decisions.models import size_of
+from rocscope.decisions.plans import campaign_file
+from rocscope.decisions.plans.plan import Plan
+from rocscope.decisions.randomized.drawing import hashes_of
+from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.slope_ranges import HullVertex
+from rocscope.decisions.verification.campaigns import verify_campaign
+from rocscope.decisions.verification.claims import Verification
 from rocscope.errors import InputError
-from rocscope.sample import Models, Sample, Samples, samples_of
+from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
+
+_TENTHS = 10
 
 
 @dataclass(frozen=True)
@@ -42,26 +52,40 @@ class Offer(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CampaignPlan(Result):
+class CampaignPlan(Plan):
     """What each model brings in each campaign, and which pair is best.
 
     Made by `rocscope.plan_campaign`.
 
     Attributes
     ----------
-    curves : dict from (model, campaign) to ProfitCurve
     offers : tuple of Offer
-        The best depth of each, in the same order.
-    samples : Samples
-        The data of the models.
+        The best depth of each model in each campaign.
+    campaigns : dict from name to Campaign
+    rule : RandomizedRule
+        Whom the best offer contacts: the customers of one threshold, or a part of those between two.
+    depth : Fraction
+        Exact share of the population that it contacts.
     level : float
         Confidence level of `profit`.
+    steps : tuple of CampaignRow
+        The best offer at each tenth of the population.
+    curves : dict from (model, campaign) to ProfitCurve
+        Empty, as `samples` is None, where the plan was read from a file.
+    samples : Samples or None
+        The data of the models.
     """
 
-    curves: dict[tuple[str, str], ProfitCurve]
+    file_format = campaign_file.FORMAT
+
     offers: tuple[Offer, ...]
-    samples: Samples
+    campaigns: dict[str, Campaign]
+    rule: RandomizedRule
+    depth: Fraction
     level: float = 0.95
+    steps: tuple[CampaignRow, ...] = ()
+    curves: dict[tuple[str, str], ProfitCurve] = field(default_factory=dict)
+    samples: Samples | None = None
 
     @cached_property
     def profit(self) -> ChosenEstimate:
@@ -84,37 +108,42 @@ class CampaignPlan(Result):
 
         Notes
         -----
-        See `Decision.interval`. A capacity is filled by lot among the next best scores, as `select` does it.
+        See `Decision.interval`. A capacity is filled at random among the next best scores, as `select` does it.
         """
-        grounds = self._by_row if isinstance(self.curve, RowProfitCurve) else self._by_count
-        cost = grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
+        self._require_data()
+        model = self._by_row if isinstance(self.curve, RowProfitCurve) else self._by_count
+        cost = model.estimate(level=level, replicates=replicates, random_state=random_state, progress=progress)
         return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low, apparent=-cost.apparent)
 
     @property
-    def _by_count(self) -> Grounds:
-        several = len({name for _, name in self.curves}) > 1
-        options = tuple(
-            _option(f"{model} in {name}" if several else model, model, curve)
+    def _by_count(self) -> SamplingModel:
+        assert self.samples is not None
+        several = len(self.campaigns) > 1
+        candidates = tuple(
+            _candidate(f"{model} in {name}" if several else model, model, curve)
             for (model, name), curve in self.curves.items()
         )
-        return Grounds(self.samples, Options(options, idle=0.0))
+        return SamplingModel(self.samples, Candidates(candidates, idle=0.0))
 
     @property
-    def _by_row(self) -> PricedGrounds:
-        """What tells how sure the best offer is, where each response brings something else."""
-        model, campaign = self.best.model, self.curve.campaign
+    def _by_row(self) -> SamplingModel:
+        """The sampling model of the best offer, where the benefit of a response differs from row to row."""
+        assert self.samples is not None
+        model, campaign = self.best.model, self.campaign
         rows = self.samples.rows or self.samples[model].require_rows("models")
         priced, rule = PricedRows(rows, campaign.context), self.rule
         first, second = (priced.acts(model, end.point.threshold) for end in (rule.first, rule.second))
         acts = first + rule.weight * (second.astype(float) - first)
-        bill = Bill(priced, campaign.population, campaign.fixed_cost, only_added=True)
+        row_costs = RowCostModel(priced, campaign.population, campaign.fixed_cost, only_added=True)
         alone = campaign.capacity is None and len(self.curves) == len(rows.models)
-        return PricedGrounds(bill, acts, "" if alone else "capacity and campaign are taken as given, not as chosen")
+        return model_of_rows(
+            row_costs, acts, "" if alone else "capacity and campaign are taken as given, not as chosen"
+        )
 
     @property
     def best(self) -> Offer:
         """The offer of highest profit; of several, that of fewest contacts, then the first."""
-        return max(self.offers, key=lambda offer: (offer.best.profit, -offer.best.size))
+        return _best(self.offers)
 
     @property
     def worthwhile(self) -> bool:
@@ -122,52 +151,77 @@ class CampaignPlan(Result):
         return self.best.best.profit > 0
 
     @property
+    def campaign(self) -> Campaign:
+        """The campaign of the best offer."""
+        return self.campaigns[self.best.campaign]
+
+    def _require_data(self) -> None:
+        if self.samples is None:
+            hint = "plan anew from the data with rocscope.plan_campaign"
+            raise InputError("plan", expected="one with its data", got="one that was read from a file", hint=hint)
+
+    @property
     def curve(self) -> ProfitCurve:
         """The profit curve of the best offer."""
+        self._require_data()
         return self.curves[self.best.model, self.best.campaign]
 
     @property
-    def rule(self) -> Mixture:
-        """Whom the best offer contacts: the customers of one threshold, or between two of them by lot."""
-        rule = self.curve.rule
-        first, second = (HullVertex(self.best.model, self.curve.end(end)) for end in (rule.first, rule.second))
-        return Mixture(first, second, rule.share)
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(offer.model for offer in self.offers))
 
-    def select(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Array:
-        """Return the identifiers of the customers to contact, best first: exactly as many as planned.
+    @property
+    def columns(self) -> tuple[str, ...]:
+        found = (each.unit_benefit for each in self.campaigns.values() if isinstance(each.unit_benefit, str))
+        return tuple(dict.fromkeys(found))
 
-        Parameters
-        ----------
-        scores : array of n scores, or mapping from model name to array, Predictions, data frame
-            Of all customers, or of a part of them, from which its share is taken.
-        ids : array of n identifiers, optional
-            By default the numbers of the rows. The same identifiers are drawn whatever their order.
-        random_state : int, Generator, RandomState or None
-            Another one draws other lots.
+    def verify(self, data: Models) -> Verification:
+        """Check every claim of the plan against data, as `Decision.verify` does.
+
+        Every threshold is counted anew. The best profit is that of the upper hull of profit over depth, which no
+        randomised rule is above.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> plan_campaign(counts, Campaign(10_000, 1, 10, 500)).verify(counts).proves
+        True
+        """
+        return verify_campaign(self, data)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (self.rule.models or (self.best.model,)) if self.worthwhile else ()
+
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return the rows of the customers to contact, best first: exactly as many as planned.
 
         Notes
         -----
         The planned share of the customers that are passed, rounded down, and never more than the capacity; none where
         no campaign is worthwhile. Where the list has more or fewer customers at a threshold than the sample made
-        expect, the next best scores fill the number, and lots choose among equal ones.
-
-        Examples
-        --------
-        >>> from rocscope import ThresholdCounts
-        >>> campaign = Campaign(population=6, unit_cost=1, unit_benefit=10, capacity=1)
-        >>> plan = plan_campaign(ThresholdCounts([3, 2], [1, 1], [1, 3]), campaign)
-        >>> plan.select([3, 2, 3, 2, 2, 2], ["a", "b", "c", "d", "e", "f"])
-        array(['c'], dtype='<U1')
+        expect, the next best scores fill the number, and hashes of identifiers choose among equal ones.
         """
-        chosen = self.rule.select(self._contacts, scores, ids, random_state=random_state)
-        return chosen if ids is None else np.asarray(ids)[chosen]
+        size = size_of(scores)
+        number = self._contacts(size)
+        if not number:
+            hashes_of(ids, size)  # which refuses identifiers that repeat
+            return np.arange(0)
+        return self.rule.select(number, scores, ids, random_state=random_state)
+
+    def said(self, chosen: int, cases: int) -> str:
+        if not self.worthwhile:
+            return f"Contact nobody of {cases:,} customers: no campaign is worth its cost"
+        planned = f"{about(self.best.best.size)} of {about(self.campaign.population)} were planned"
+        return f"Contact {chosen:,} of {cases:,} customers ({float(self.depth):.2%} by {self.best.model}; {planned})"
 
     def _contacts(self, customers: int) -> int:
         """Return how many of some customers are contacted."""
         if not self.worthwhile:
             return 0
-        most = self.curve.campaign.capacity
-        planned = int(self.curve.depth * customers)
+        most = self.campaign.capacity
+        planned = int(self.depth * customers)
         return planned if most is None else min(planned, int(most))
 
     @property
@@ -176,10 +230,9 @@ class CampaignPlan(Result):
         offer, row = self.best, self.best.best
         if not self.worthwhile:
             return f"No campaign: the best would bring {about(row.profit)}."
-        several = len({campaign for _, campaign in self.curves}) > 1
-        name = f" in campaign {offer.campaign}" if several else ""
+        name = f" in campaign {offer.campaign}" if len(self.campaigns) > 1 else ""
         brings = f"{name}: {about(row.responders)} responders, profit {about(row.profit)}."
-        if self.curve.rule.by_lot:
+        if self.rule.randomized:
             return f"Contact {about(row.size)} customers ({row.depth:.2%}), {self._by_lot}{brings}"
         if row.threshold == -math.inf:
             return f"Contact all {about(row.size)} customers, whom no model need choose{brings}"
@@ -188,42 +241,67 @@ class CampaignPlan(Result):
 
     @property
     def _by_lot(self) -> str:
-        """Who is contacted in any case, and who by lot."""
-        row, model, rule = self.best.best, self.best.model, self.curve.rule
-        sure, reach = (self.curve.size(end) for end in (rule.first, rule.second))
+        """The cases that are always contacted, and those chosen at random."""
+        row, model, rule = self.best.best, self.best.model, self.rule
+        sure, reach = (self._size(end.point) for end in rule.ends)
         lower = "others" if row.threshold == -math.inf else f"next, down to {row.threshold:.6g}"
-        drawn = f"{about(row.size - sure)} by lot of the {about(reach - sure)}"
+        drawn = f"{about(row.size - sure)} drawn at random from the {about(reach - sure)}"
         if not sure:
             return f"{drawn} that {model} scores {row.threshold:.6g} or more"
-        above = f"that {model} scores {rule.first.point.threshold:.6g} or more"
+        above = f"that {model} scores {rule.first.threshold:.6g} or more"
         return f"the {about(sure)} {above} and {drawn} {lower}"
 
-    def to_dict(self, steps: int = 10) -> dict[str, Any]:
+    def _size(self, point: OperatingPoint) -> float:
+        """Return how many customers of the population a threshold takes."""
+        rate = None if isinstance(self.campaign.unit_benefit, str) else self.campaign.response_rate
+        return self.campaign.population * (point if rate is None else point.at_prevalence(rate)).depth
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
+        """Read a plan that `save` wrote; see `rocscope.load_plan`."""
+        fields = campaign_file.FORMAT.read(path)
+        offers = [each.make("", Offer, **campaign_file.offer_arguments(each)) for each in fields.objects("offers")]
+        plan = fields.make("", cls, tuple(offers), **campaign_file.arguments(fields))
+        fields.require_same(fields.make("", plan.stored))
+        return plan
+
+    def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
         """Return all offers and the table of the best one in so many steps, safe for JSON."""
-        facts = {name: getattr(self, name) for name in ("verdict", "worthwhile", "best", "offers")}
-        campaigns = {name: curve.campaign for (_, name), curve in self.curves.items()}
-        return jsonable(facts | {"campaigns": campaigns, "table": self.curve.table(steps)})
+        names = ("verdict", "worthwhile", "best", "offers", "campaigns")
+        table = self.steps if steps == _TENTHS else self.curve.table(steps)
+        return jsonable({name: getattr(self, name) for name in names} | {"table": table})
+
+    def stored(self) -> dict[str, Any]:
+        return self.to_dict() | jsonable({"rule": self.rule, "depth": str(self.depth), "level": self.level})
 
     def __repr__(self) -> str:
         return f"CampaignPlan({self.verdict})"
 
 
-def _option(label: str, model: str, curve: ProfitCurve) -> Option:
+def _candidate(label: str, model: str, curve: ProfitCurve) -> Candidate:
     campaign = curve.campaign
     limit = None if campaign.capacity is None else min(campaign.capacity / campaign.population, 1.0)
     costs = campaign.context.costs
     rule = Rule(criterion_of("min_cost"), campaign.context, costs["fp"] + costs["fn"], limit=limit)
-    return Option(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
+    return Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
 
 
-def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign], *, level: float = 0.95) -> CampaignPlan:
+def plan_campaign(
+    models: Models | Labels,
+    y_score: Scores | Campaign | Mapping[str, Campaign] | None = None,
+    campaigns: Campaign | Mapping[str, Campaign] | None = None,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    level: float = 0.95,
+) -> CampaignPlan:
     """Plan campaigns: the best depth and profit of each model in each campaign.
 
     Parameters
     ----------
-    models : data of one or several models
-        In any form; see `rocscope.sample`.
-        Rows, in Predictions with its column, where a campaign names one as its unit_benefit.
+    models, y_score, pos_label, sample_weight : data of one or several models
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Rows, in
+        Predictions with its column, where a campaign names one as its unit_benefit.
     campaigns : Campaign, or mapping from a name to one
     level : float
         Confidence level of `CampaignPlan.profit`.
@@ -231,7 +309,8 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign], 
     Returns
     -------
     CampaignPlan
-        Within a capacity, the optimum over all rules of one model, be they by lot; `CampaignPlan.select` draws it.
+        Within a capacity, the optimum over all rules of one model, including randomised ones; `CampaignPlan.select`
+        draws it.
 
     Raises
     ------
@@ -249,6 +328,7 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign], 
     >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
     CampaignPlan(Contact the 1,000 customers (10.00%) that score scores 3 or more: 300 responders, profit 1,500.)
     """
+    models, campaigns = with_context(models, y_score, campaigns, pos_label=pos_label, sample_weight=sample_weight)
     named = {str(name): each for name, each in check.by_name(campaigns, ("campaign",)).items()}
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
         raise InputError("campaigns", expected="a Campaign or a mapping of them by name", got=repr(campaigns))
@@ -257,7 +337,17 @@ def plan_campaign(models: Models, campaigns: Campaign | Mapping[str, Campaign], 
     curves = {
         (model, name): _curve(sample, campaign) for model, sample in samples.items() for name, campaign in named.items()
     }
-    return CampaignPlan(curves, tuple(_offer(*pair, curve) for pair, curve in curves.items()), samples, level)
+    offers = tuple(_offer(*pair, curve) for pair, curve in curves.items())
+    best = _best(offers)
+    curve = curves[best.model, best.campaign]
+    first, second = (HullVertex(best.model, curve.end(end)) for end in curve.rule.ends)
+    rule = RandomizedRule.between(first, second, curve.rule.share)
+    return CampaignPlan(offers, named, rule, curve.depth, level, tuple(curve.table(_TENTHS)), curves, samples)
+
+
+def _best(offers: Sequence[Offer]) -> Offer:
+    """Return the offer of highest profit; of several, that of fewest contacts, then the first."""
+    return max(offers, key=lambda offer: (offer.best.profit, -offer.best.size))
 
 
 def _curve(sample: Sample, campaign: Campaign) -> ProfitCurve:

@@ -1,44 +1,54 @@
-"""choose: which model, and where to cut, in a context, by a criterion, under constraints.
+"""Choose a model and threshold for a context, by a criterion, under constraints; and write the notes of the choice."""
 
-What there is to say of a choice: what ties with it, and what it owes to no score.
-"""
+from __future__ import annotations  # so that help() shows the short names of types
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from rocscope._base import validation as check
 from rocscope.core.context import Context, decimal
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.curves.campaign import Campaign
+from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.admissible import Admissible, admissible
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.criteria import Criterion, Function, criterion_of
 from rocscope.decisions.decision import Decision
-from rocscope.decisions.generalization.expected_cost import AsGiven, Grounds, PricedGrounds
-from rocscope.decisions.generalization.row_cost_model import Bill
-from rocscope.decisions.generalization.sampling_model import as_given, grounds_of, limit_of
-from rocscope.decisions.model_hull import Hull, hull
-from rocscope.decisions.randomized.review import Review, Reviewing, expected, mixture_of, third_action
-from rocscope.decisions.randomized.rules import Mixture
+from rocscope.decisions.generalization.row_cost_model import RowCostModel
+from rocscope.decisions.generalization.sampling_model import (
+    SamplingModel,
+    as_given,
+    limit_of,
+    model_of_hull,
+    model_of_rows,
+)
+from rocscope.decisions.model_hull import Hull, hull_of
+from rocscope.decisions.randomized.randomized_rule import RandomizedRule
+from rocscope.decisions.randomized.review import Review, Reviewing, third_action
 from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.slope_ranges import Zones
 from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
-from rocscope.geometry import Blend, Touch, blending, touching
-from rocscope.sample import Models, rows_of
+from rocscope.geometry import ConvexCombination, Touch, touching, touching_within
+from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_context
 
 DEFAULT_THRESHOLD = 0.5
 _ROUNDED = 1e-12
 
 
 def choose(
-    models: Models | Hull,
+    models: Models | Hull | Labels,
+    y_score: Scores | Context | Campaign | UncertainContext | None = None,
     context: Context | Campaign | UncertainContext | None = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
     criterion: str | Function | None = None,
     subject_to: str | Constraint | Sequence[str | Constraint] = (),
     population: float | None = None,
@@ -49,11 +59,14 @@ def choose(
 
     Parameters
     ----------
-    models : Hull, or data of one or several models
-        In any form; see `rocscope.sample`.
+    models, y_score, pos_label, sample_weight : Hull, or data of one or several models
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Labels
+        with scores, ``choose(y, p, context)``, or anything else alone, ``choose(predictions, context)``.
     context : Context, Campaign or UncertainContext, optional
         Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy. Costs that
-        differ from row to row are columns of Predictions, named in the context.
+        differ from row to row are columns of Predictions, named in the context. The capacity of a Campaign is a
+        constraint among its population, filled by a randomised rule where nothing else is asked for; nobody is acted on
+        unless that brings more than its fixed cost.
     criterion : str or function, optional
         What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
         ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"``,
@@ -64,10 +77,15 @@ def choose(
     population : float, optional
         Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
     randomized : bool
-        Whether some cases may be decided by lot, those of a tie or between two thresholds or models, where a constraint
-        leaves no threshold as good. Without it, `Decision.lot_cost` says what that would cost.
+        If True, allow randomised decisions (within a tie, or between two thresholds or models) if they are better than
+        every threshold. Otherwise `Decision.lot_cost` is the cost that they would have.
     review : Review, optional
         A third action between acting and leaving, at lowest cost without constraints; both thresholds are of one model.
+
+    Returns
+    -------
+    Decision
+        The chosen model, threshold and operating point, with expected cost, alternatives and notes.
 
     Raises
     ------
@@ -86,12 +104,13 @@ def choose(
     Criteria that are linear in the counts, expected cost among them, are compared in exact arithmetic: no admissible
     threshold of any model is better. Others are compared in float64, where a relative difference of 10⁻¹³ is a tie.
     Of BinnedCounts that leave levels open the ends of bins are compared, and `Decision.best_cost_interval` says between
-    which values the cost of the best of all thresholds surely lies.
+    which values the cost of the best of all thresholds is guaranteed to
+    lie.
 
     Of equally good choices the one with fewest positive predictions is taken, then the model given first.
 
-    By lot, it is the optimum over all randomised rules, in exact arithmetic too; a threshold that is as good is taken
-    first.
+    With `randomized=True` the result is the optimum over all randomised rules, in exact arithmetic too; a threshold
+    that is as good is taken first.
 
     Where costs make one action right whatever the scores, a note says so.
 
@@ -100,8 +119,8 @@ def choose(
     of rows, and neither lots nor reviews are looked for.
 
     Without constraints the cost is that of the hulls; a criterion that is not linear, or a constraint, looks at every
-    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases, of which
-    `Decision.interval` says what they will cost.
+    threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases; use
+    `Decision.interval` to estimate their cost.
 
     References
     ----------
@@ -122,16 +141,19 @@ def choose(
     >>> choose(tied, subject_to="cases <= 2", randomized=True).point
     OperatingPoint(tp=1.5, fp=0.5, fn=2.5, tn=3.5, threshold=2)
     """
-    across = models if isinstance(models, Hull) else hull(models)
+    given, context = with_context(models, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
+    campaign = context if isinstance(context, Campaign) else None
+    if campaign is not None:
+        context, population = campaign.context, _population(campaign, population)
+        randomized = randomized or (campaign.capacity is not None and criterion is None and not subject_to)
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
-    certain, notes = _certain(context, across)
-    priced = None
-    if certain.columns:
-        priced = _priced(models, certain, {"randomized": randomized, "review": review is not None})
-        notes = priced.notes
+    data = given if isinstance(given, Hull) else samples_of(given)
+    priced = _priced(data, context, {"randomized": randomized, "review": review is not None})
+    across = data if isinstance(data, Hull) else hull_of(data)
+    certain, notes = (priced.context, priced.notes) if priced else _certain(context, across)
     rule = criterion_of(("accuracy" if context is None else "min_cost") if criterion is None else criterion)
-    constraints = constraints_of(subject_to)
+    constraints = (*constraints_of(subject_to, certain), *_capacity(campaign))
     if any(each.level is not None for each in constraints):
         _require_independent(across)
     task = _Task(across, certain, rule, constraints, population, priced, randomized)
@@ -139,7 +161,32 @@ def choose(
         if not isinstance(review, Review):
             raise InputError("review", expected="a Review", got=check.shown(review))
         return task.decision(task.with_review(review, criterion in (None, "min_cost") and not randomized), notes)
-    return task.decision(task.by_lot() if randomized else task.choose(), (*notes, *task.left_open()))
+    found = task.decision(task.randomize() if randomized else task.choose(), (*notes, *task.left_open()))
+    return found if campaign is None else _worthwhile(found, campaign, task)
+
+
+def _population(campaign: Campaign, population: float | None) -> float | None:
+    if population not in (None, campaign.population):
+        got = f"{population:g} beside a Campaign of {campaign.population:g}"
+        raise InputError("population", expected="none beside a Campaign, which names its own", got=got)
+    limited = campaign.capacity is not None or campaign.fixed_cost
+    return campaign.population if limited else population
+
+
+def _capacity(campaign: Campaign | None) -> tuple[Constraint, ...]:
+    """Return the capacity of a campaign as a constraint."""
+    limited = campaign is not None and campaign.capacity is not None
+    return (Constraint.capacity(campaign.capacity),) if limited else ()  # pyright: ignore[reportOptionalMemberAccess, reportArgumentType]
+
+
+def _worthwhile(found: Decision, campaign: Campaign, task: _Task) -> Decision:
+    """Return a decision that brings more than the fixed cost of its campaign; else that to act on nobody."""
+    saved = (found.treat_none_cost - found.expected_cost) * campaign.population
+    if not campaign.fixed_cost or saved > campaign.fixed_cost:
+        return found
+    note = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
+    nobody = replace(task, constraints=(*task.constraints, Constraint.capacity(0)), randomized=False)
+    return nobody.decision(nobody.choose(), (note,))
 
 
 def _require_independent(across: Hull) -> None:
@@ -150,7 +197,7 @@ def _require_independent(across: Hull) -> None:
 
 
 def _certain(context: Context | Campaign | UncertainContext | None, across: Hull) -> tuple[Context, tuple[str, ...]]:
-    """Return the context to decide in, and what there is to say of it."""
+    """Return the context to decide in, and notes about it."""
     if not isinstance(context, UncertainContext):
         return Context.given(context), ()
     mean = context.mean
@@ -158,16 +205,20 @@ def _certain(context: Context | Campaign | UncertainContext | None, across: Hull
     return mean, (f"decided at the mean of {context!r}; to know the context first would save {saved:.4g} per case",)
 
 
-def _priced(models: Models | Hull, context: Context, asked: dict[str, bool]) -> PricedRows:
-    """Return the rows that a context with costs of their own needs."""
+def _priced(
+    data: Samples | Hull, context: Context | Campaign | UncertainContext | None, asked: dict[str, bool]
+) -> PricedRows | None:
+    """Return the rows with costs of their own, where the context names columns."""
+    if isinstance(context, UncertainContext) or not (context := Context.given(context)).columns:
+        return None
     for name in (name for name, is_asked in asked.items() if is_asked):
         raise InputError(name, expected="costs that are the same in every row", got=repr(context))
-    try:
-        return PricedRows(rows_of(models), context)
-    except InputError as error:
+    rows = None if isinstance(data, Hull) else data.shared_rows
+    if rows is None:
         expected = "costs that are the same in every row, or rows (Predictions) with the columns that it names"
         hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
-        raise InputError("context", expected=expected, got=repr(context), hint=hint) from error
+        raise InputError("context", expected=expected, got=repr(context), hint=hint)
+    return PricedRows(rows, context)
 
 
 @dataclass(frozen=True)
@@ -181,7 +232,7 @@ class _Choice:
     negated: bool = False
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    lot: Mixture | None = None
+    lot: RandomizedRule | None = None
     review: Reviewing | None = None
     cost: Fraction | None = None
 
@@ -222,40 +273,40 @@ class _Task:
         found = [third_action(each, self.context, review, prevalence, limit) for each in every]
         best = min(found, key=lambda third: third.cost)
         if best.acting.rates == best.looking.rates:
-            return replace(self.choose(), notes=(f"no case is worth a review at a cost of {review.cost:g}",))
-        acting, looking = mixture_of(best.acting), mixture_of(best.looking)
-        point = expected(best.acting)
+            worth = f"no case is worth a review at a cost of {review.cost:g}"
+            return replace(self.choose(), notes=("there is no capacity for reviews" if limit == 0 else worth,))
+        acting, looking = RandomizedRule.of(best.acting), RandomizedRule.of(best.looking)
         return _Choice(
             model=looking.second.model,
-            point=point,
+            point=acting.point,
             slopes=None,
             value=math.nan,
-            lot=acting if acting.by_lot else None,
-            review=Reviewing(review, expected(best.looking), looking, limit),
+            lot=acting if acting.randomized else None,
+            review=Reviewing(review, looking, limit),
             cost=best.cost,
         )
 
-    def by_lot(self) -> _Choice:
-        """Return the best of all rules that may draw lots; the best threshold, where that is as good."""
+    def randomize(self) -> _Choice:
+        """Return the best of all randomised rules; the best threshold, where that is as good."""
         try:
-            blend = self._blend()
+            best = self._best_rule()
         except InfeasibleError:
             self._admissible()  # which says how close any threshold comes
             raise
-        if not blend.by_lot:
+        if not best.randomized:
             return self.choose()
-        lot = mixture_of(blend, self._filled(blend))
-        point = expected(blend)
-        return _Choice(lot.second.model, point, None, self._value(point), lot.second.negated, lot=lot)
+        rule = RandomizedRule.of(best, self._filled(best))
+        end, point = rule.second, rule.point
+        return _Choice(end.model, point, None, self._value(point), end.negated, lot=rule)
 
-    def _blend(self) -> Blend:
+    def _best_rule(self) -> ConvexCombination:
         if not self.criterion.equivalent:
             expected = "a criterion that is linear in the counts, such as min_cost, accuracy or youden"
             raise InputError("randomized", expected=expected, got=self.criterion.name)
         context = self.criterion.equivalent(self.context)
         prevalence, cases = self._mix
         bounds = [constraint.straight(prevalence, cases) for constraint in self.constraints]
-        return blending(self.hull.every_choice, context, bounds, self.hull.whole_totals(context))
+        return touching_within(self.hull.every_choice, context, bounds, self.hull.whole_totals(context))
 
     @property
     def _mix(self) -> tuple[Fraction, Fraction]:
@@ -265,37 +316,55 @@ class _Task:
         prevalence = n_pos / (n_pos + n_neg) if target is None else decimal(target)
         return prevalence, n_pos + n_neg if self.population is None else decimal(self.population)
 
-    def _filled(self, blend: Blend) -> Fraction | None:
+    def _filled(self, best: ConvexCombination) -> Fraction | None:
         """Return the share of cases that constraints allow, where a lot takes all of it."""
         prevalence, cases = self._mix
-        tpr, fpr = blend.rates
+        tpr, fpr = best.rates
         depth = prevalence * tpr + (1 - prevalence) * fpr
         limits = {"cases": depth * cases, "depth": depth}
         filled = (limits.get(each.quantity) == decimal(each.bound) for each in self.constraints)
         return depth if any(filled) else None
 
-    def _grounds(self, choice: _Choice) -> Grounds | AsGiven | PricedGrounds:
-        """Return what tells how sure the choice is."""
+    def _sampling_model(self, choice: _Choice) -> SamplingModel:
+        """Return what the value of the choice on new cases is estimated from."""
         if self.priced:
-            by_cost = self.criterion.name == "min_cost" and not self.constraints
-            why = "" if by_cost else "constraints and criteria other than cost are taken as given, not as chosen"
-            return PricedGrounds(Bill(self.priced), self.priced.acts(choice.model, choice.point.threshold), why)
+            acts = self.priced.acts(choice.model, choice.point.threshold)
+            if self.criterion.name == "min_cost" and not self.constraints:
+                return model_of_rows(RowCostModel(self.priced), acts)
+            why = "constraints and criteria other than cost are taken as given, not as chosen"
+            given = model_of_rows(RowCostModel(self.priced), acts, why)
+            if self.criterion.name == "min_cost":
+                return given
+            return replace(self._resampled(None, self.constraints), row_costs=given.row_costs, fixed=given.fixed)
         limit, constraints = (None, self.constraints)
         if self.randomized:
             limit, constraints = limit_of(constraints, self._mix[1])
-        if choice.review or (choice.lot and limit is None):
+        of_two = choice.lot is not None and choice.lot.first.model != choice.lot.second.model
+        if choice.review or of_two or (choice.lot and limit is None):
             return as_given(self.context, choice.point, choice.review)
-        return grounds_of(self.hull, self.criterion, self.context, constraints, self.population, limit)
+        return self._resampled(limit, constraints)
+
+    def _resampled(self, limit: float | None, constraints: tuple[Constraint, ...]) -> SamplingModel:
+        return model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
 
     def lot_cost(self, cost: float) -> float | None:
-        """Return what the best rule by lot would cost, where that is less than the cost of the best threshold."""
+        """Return what the best randomised rule would cost, where that is less than the cost of the best threshold."""
         if not self.constraints:
             return None
         try:
-            least = float(self.context.exact_cost(expected(self._blend())))
+            point = RandomizedRule.of(self._best_rule()).point
         except InputError:  # bounds that are no straight lines
             return None
+        if not self._defined(point):
+            return None
+        least = float(self.context.exact_cost(point))
         return least if least < cost - _ROUNDED * abs(cost) else None
+
+    def _defined(self, point: OperatingPoint) -> bool:
+        """Return whether all that is bounded has a value, as precision has none where nobody is predicted positive."""
+        cells = tuple(np.array([getattr(point, name)], np.float64) for name in ("tp", "fp", "fn", "tn"))
+        values = (each.value(cells, self.context.target_prevalence, None) for each in self.constraints)  # pyright: ignore[reportArgumentType]
+        return not any(np.isnan(value).any() for value in values)
 
     def _admissible(self) -> Admissible:
         try:
@@ -328,7 +397,7 @@ class _Task:
         return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)
 
     def left_open(self) -> tuple[str, ...]:
-        """Return what there is to say where only the ends of ranges of the score could be compared."""
+        """Return notes where only the ends of ranges of the score could be compared."""
         if self.hull.holds_levels:
             return ()
         if not self.hull.is_exact:
@@ -388,7 +457,7 @@ class _Task:
             lot=choice.lot,
             review=choice.review,
             lot_cost=None if choice.lot or self.priced or own <= least else self.lot_cost(own),
-            grounds=self._grounds(choice),
+            sampling_model=self._sampling_model(choice),
         )
 
 

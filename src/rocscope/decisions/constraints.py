@@ -1,56 +1,47 @@
 """Constraints: which thresholds may be chosen at all."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.core.context import decimal
+from rocscope.core.context import Context, decimal
 from rocscope.errors import InputError, WeightError
+from rocscope.figures.conditions import Condition
+from rocscope.figures.figure import Figure
+from rocscope.figures.registry import figure_named, in_context
 from rocscope.geometry import Bound
 from rocscope.inference.proportions import of_share, share_of
-from rocscope.metrics import METRICS, ours
 
 FourCells = tuple[Array, Array, Array, Array]
-Sign = Literal[">=", "<=", ">", "<"]
 
-_CELLS = ("tp", "fp", "fn", "tn")
 _RATES = ("tpr", "fnr", "fpr", "tnr")
-_QUANTITIES = ["cases", *_CELLS, *METRICS]
-_FORM = re.compile(
-    r"\s*([A-Za-z][\w -]*?)\s*(>=|<=|≥|≤|>|<)\s*([-+]?[\d_]*\.?\d+(?:[eE][-+]?\d+)?)\s*(%?)"
-    r"(?:\s+at\s+(\d*\.?\d+)\s*(%?))?\s*"
-)
-_SIGNS = {"≥": ">=", "≤": "<="}
+_EXPECTED = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
 _EVEN = 0.5
-_SLACK = 1e-12
-"""Relative; forgives the rounding of a rate that is at the bound exactly."""
-
-
 _WITHOUT = "leave randomized out, or the constraint"
 
 
-@dataclass(frozen=True)
-class Constraint:
+@dataclass(frozen=True, repr=False)
+class Constraint(Condition):
     """A bound on a rate or on a number of cases.
 
     Parameters
     ----------
     quantity : str
-        Any metric of `rocscope.metrics`, also by another name, such as sensitivity or PPV; ``"cases"``, the number
-        predicted positive; or a cell, ``"tp"`` to ``"tn"``.
+        Any figure of one threshold, also by another name, such as sensitivity or PPV; ``"cases"``, the number
+        predicted positive; one of the four counts, ``"tp"`` to ``"tn"``; or ``"cost"`` or ``"net_benefit"`` per case in
+        the context of the choice.
         Numbers are those expected in the population, or in the sample where no population is named.
     relation : {">=", "<=", ">", "<"}
     bound : float
     level : float, optional
-        How sure it is to be that the true rate, not only that of the sample, keeps the bound; for tpr, fnr, fpr and
-        tnr, with >= or <=.
+        The confidence level with which the true rate, not only that of the sample, keeps the bound; for tpr, fnr, fpr
+        and tnr, with >= or <=.
 
     Raises
     ------
@@ -62,7 +53,7 @@ class Constraint:
     With a level α the confidence limit of the rate keeps the bound: the exact one-sided limit of Clopper and Pearson.
     It holds for the threshold that is chosen, whichever that is, with no further correction. Along the thresholds the
     rate only falls, and so does its limit, so that a threshold of too low a rate is admitted only if the first of those
-    is, of which one limit is too high with probability 1 − α at most. Where there are m models, each has 1 − (1 − α)/m.
+    is, and one limit is too high with probability 1 − α at most. Where there are m models, each has 1 − (1 − α)/m.
 
     References
     ----------
@@ -76,18 +67,23 @@ class Constraint:
     (Constraint('cases <= 800'), Constraint('cases <= 800'))
     """
 
-    quantity: str
-    relation: Sign
-    bound: float
-    level: float | None = None
+    context: Context | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        check.settle(self, quantity=ours(self.quantity))
-        check.check_choice("constraint", self.quantity, _QUANTITIES)
+        if self.model is not None:
+            got, hint = repr(str(self)), "it holds for the model that is chosen"
+            raise InputError("constraint", expected="a bound that names no model", got=got, hint=hint)
+        check.settle(self, quantity=self.figure.name)
         check.check_choice("constraint", self.relation, (">=", "<=", ">", "<"))
         check.settle(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
         if self.level is not None:
             self._require_limit(self.level)
+
+    @property
+    def figure(self) -> Figure:
+        """The figure that is bounded; of costs, in the context of the choice."""
+        figure = figure_named(self.quantity, "constraint", expected=_EXPECTED, suits=_suits)
+        return figure if self.context is None else in_context(figure, self.context)
 
     def _require_limit(self, level: float) -> None:
         if self.quantity not in _RATES or self.relation in (">", "<"):
@@ -102,13 +98,10 @@ class Constraint:
         """Return the constraint that a text such as ``"tpr >= .9"`` or ``"cases <= 800"`` means."""
         if isinstance(text, Constraint):
             return text
-        match = _FORM.fullmatch(text) if isinstance(text, str) else None
-        if not match:
-            raise InputError("constraint", expected="a text such as 'tpr >= 0.9'", got=repr(text))
-        quantity, relation, *numbers = match.groups()
-        bound, level = (_number(*numbers[i : i + 2]) for i in (0, 2))
-        assert bound is not None
-        return cls(quantity, _SIGNS.get(relation, relation), bound, level)  # pyright: ignore[reportArgumentType]
+        found, *more = cls.read(text, "constraint")
+        if more:
+            raise InputError("constraint", expected="one condition", got=repr(text), hint="pass each by itself")
+        return found
 
     @classmethod
     def capacity(cls, cases: float) -> "Constraint":
@@ -134,14 +127,12 @@ class Constraint:
         """
         if self.level is not None:
             return self._limit(cells, 1 - (1 - self.level) / at_once)
-        if self.quantity in _RATES:
-            return METRICS[self.quantity](*cells)
-        mixed = at_mix(cells, target_prevalence)
-        if self.quantity in METRICS:
-            return METRICS[self.quantity](*mixed)
-        count = mixed[0] + mixed[1] if self.quantity == "cases" else mixed[_CELLS.index(self.quantity)]
-        total = sum(cell[..., :1] for cell in cells)
-        return count if population is None else count * (population / total)
+        figure = self.figure
+        assert figure.cells is not None
+        value = figure.cells(*(cells if self.quantity in _RATES else at_mix(cells, target_prevalence)))
+        if figure.unit != "cases" or population is None:
+            return value
+        return value * (population / sum(cell[..., :1] for cell in cells))
 
     def _limit(self, cells: FourCells, level: float) -> Array:
         """Return the one-sided confidence limit that has to keep the bound; of nobody and everybody, the rate."""
@@ -169,83 +160,38 @@ class Constraint:
             kept = np.where(counted > 0, chance <= (1 - self.level) / at_once, share <= 0)
             return np.where(_sure(cells), counted >= share * n, kept)
 
-    def holds(self, value: Array) -> Array:
-        """Return where the bound is kept; never where the quantity is not defined."""
-        slack = _SLACK * max(1.0, abs(self.bound))
-        if self.relation == ">=":
-            return value >= self.bound - slack
-        if self.relation == "<=":
-            return value <= self.bound + slack
-        return value > self.bound + slack if self.relation == ">" else value < self.bound - slack
-
     def straight(self, prevalence: Fraction, cases: Fraction) -> Bound:
         """Return the same bound on the rates, as a straight line, at a prevalence and in so many cases.
 
         Raises
         ------
         InputError
-            If its border is curved or does not belong to it, so that no rule by lot need be best.
+            If its border is curved or does not belong to it, so that no randomised rule need be best.
+
+        Notes
+        -----
+        Where the figure is a quotient of two lines in tpr and fpr, top/bottom, it is at least b where
+        b·bottom − top ≤ 0; with precision, tp/(tp + fp), that is b·fp − (1 − b)·tp ≤ 0.
         """
-        lines = _lines(prevalence, cases)
-        if self.quantity not in lines or self.relation in (">", "<") or self.level is not None:
-            raise InputError(
-                "randomized", expected=f"bounds with >= or <= on {', '.join(lines)}", got=str(self), hint=_WITHOUT
-            )
+        lines = self.figure.at_mix(prevalence)
+        if lines is None or self.relation in (">", "<") or self.level is not None:
+            reason = "a level" if self.level is not None else "its border" if lines else "a curved border"
+            expected = "bounds with >= or <= on figures that are linear in the counts"
+            raise InputError("randomized", expected=expected, got=f"{self} ({reason})", hint=_WITHOUT)
+        bound = decimal(self.bound) / (cases if self.figure.unit == "cases" else 1)
         sign = 1 if self.relation == "<=" else -1
-        up, right, level = (sign * Fraction(each) for each in lines[self.quantity])
-        return Bound(up, right, sign * decimal(self.bound) - level)
+        up, right, rest = (sign * (Fraction(top) - bound * bottom) for top, bottom in zip(*lines, strict=True))
+        return Bound(up, right, -rest)
 
-    def closest(self, value: Array) -> int | None:
-        """Return the position at which a quantity comes closest to its bound, or None where it is never defined."""
-        if np.isnan(value).all():
-            return None
-        return int(np.nanargmax(value) if ">" in self.relation else np.nanargmin(value))
 
-    def is_closer(self, value: float, other: float) -> bool:
-        """Return whether the first of two values is closer to satisfying the bound."""
-        return value > other if ">" in self.relation else value < other
-
-    def __str__(self) -> str:
-        bound = int(self.bound) if self.bound == int(self.bound) else self.bound
-        return f"{self.quantity} {self.relation} {bound!r}" + self.surely
-
-    @property
-    def surely(self) -> str:
-        """How sure it is to be, in words."""
-        return "" if self.level is None else f" at {100 * self.level:.10g} %"
-
-    def __repr__(self) -> str:
-        return f"Constraint({str(self)!r})"
+def _suits(figure: Figure) -> bool:
+    return figure.needs == "cells" or figure.name in ("cost", "net_benefit")
 
 
 def _sure(cells: FourCells) -> Array:
-    """Return where nobody or everybody is positive, of which the rates are known."""
+    """Return where nobody or everybody is positive, with known rates."""
     tp, fp, fn, tn = cells
     return (tp + fp == 0) | (fn + tn == 0)
-
-
-def _number(number: str | None, percent: str) -> float | None:
-    """Return what a text says, be it in percent; None where it says nothing."""
-    if number is None:
-        return None
-    exact = decimal(float(number)) / (100 if percent else 1)
-    return int(exact) if exact.denominator == 1 else float(exact)
-
-
-def _lines(share: Fraction, cases: Fraction) -> dict[str, tuple[Any, Any, Any]]:
-    """Return of each quantity that is linear in the rates what tpr and fpr weigh in it, and the rest."""
-    other = 1 - share
-    lines: dict[str, tuple[Any, Any, Any]] = {
-        "cases": (share, other, 0), "tp": (share, 0, 0), "fp": (0, other, 0), "fn": (-share, 0, share),
-        "tn": (0, -other, other),
-    }  # fmt: skip
-    in_cases = {name: tuple(cases * each for each in line) for name, line in lines.items()}
-    half = Fraction(1, 2)
-    return in_cases | {
-        "tpr": (1, 0, 0), "fpr": (0, 1, 0), "fnr": (-1, 0, 1), "tnr": (0, -1, 1), "depth": lines["cases"],
-        "accuracy": (share, -other, other), "error": (-share, other, share), "youden": (1, -1, 0),
-        "balanced_accuracy": (half, -half, half),
-    }  # pyright: ignore[reportReturnType]  # fmt: skip
 
 
 def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
@@ -259,10 +205,11 @@ def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
     return positive * tp, negative * fp, positive * fn, negative * tn
 
 
-def constraints_of(subject_to: Any) -> tuple[Constraint, ...]:
-    """Return constraints given as texts or as objects; one alone will do."""
+def constraints_of(subject_to: Any, context: Context | None = None) -> tuple[Constraint, ...]:
+    """Return constraints given as texts or as objects, on costs in a context; one alone will do."""
     given: Sequence[Any] = [subject_to] if isinstance(subject_to, str | Constraint) else subject_to
     if not isinstance(given, list | tuple) or not all(isinstance(each, str | Constraint) for each in given):
         expected = "constraints such as 'tpr >= 0.9'"
         raise InputError("subject_to", expected=expected, got=check.shown(subject_to))
-    return tuple(Constraint.parse(each) for each in given)
+    read = ([each] if isinstance(each, Constraint) else Constraint.read(each, "constraint") for each in given)
+    return tuple(replace(constraint, context=context) for each in read for constraint in each)

@@ -4,25 +4,25 @@ import math
 import os
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._base.atomic_write import write_file
 from rocscope._base.progress import Progress
 from rocscope.core.context import Context
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
-from rocscope.core.result import Result, html_table, jsonable
+from rocscope.core.result import html_table, jsonable
 from rocscope.decisions import decision_file
+from rocscope.decisions.generalization.candidates import CostOrCriterion
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
-from rocscope.decisions.generalization.expected_cost import AsGiven, Grounds, PricedGrounds
-from rocscope.decisions.generalization.sampling_model import as_given
+from rocscope.decisions.generalization.sampling_model import SamplingModel, as_given
 from rocscope.decisions.models import predict, scores_of, size_of
+from rocscope.decisions.plans.plan import Plan
+from rocscope.decisions.randomized.drawing import hashes_of
+from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.randomized.review import Reviewing
-from rocscope.decisions.randomized.rules import Mixture
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.claims import Verification, verify
 from rocscope.errors import InputError
@@ -32,7 +32,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False)
-class Decision(Result):
+class Decision(Plan):
     """The model and threshold that were chosen in a context.
 
     Made by `rocscope.choose`, or read from a file by `Decision.load`.
@@ -67,17 +67,17 @@ class Decision(Result):
     notes : tuple of str
         What the user should know: a trivial decision, for one.
     best_cost_interval : (low, high) or None
-        Between which values the expected cost of the best of all thresholds surely lies, where rows were counted in
-        ranges of the score and only the ends of these were compared; None where every threshold was.
-    lot : Mixture or None
-        Between which two thresholds cases are decided by lot; then `model` and `threshold` are those of the one with
+        Between which values the expected cost of the best of all thresholds is guaranteed to lie, where rows were
+        counted in ranges of the score and only the ends of these were compared; None where every threshold was.
+    lot : RandomizedRule or None
+        Between which two thresholds cases are decided at random; then `model` and `threshold` are those of the one with
         more positive predictions, and `point` holds expected counts.
     lot_cost : float or None
-        Expected cost per case of the best rule that may draw lots, where constraints make that lower.
+        Expected cost per case of the best randomised rule, where constraints make that lower.
     review : Reviewing or None
         Which cases are looked at more closely; then `point` holds those that are acted on.
-    grounds : None, or what `interval` needs
-        The data that it was chosen on, which are neither saved nor copied with it.
+    sampling_model : SamplingModel or None
+        The data that it was chosen on, which `interval` needs; neither saved nor copied with it.
 
     Examples
     --------
@@ -91,6 +91,8 @@ class Decision(Result):
     >>> decision.prevalence_interval, decision.rule
     ((0.0, 0.2105263157894737), 'score >= threshold')
     """
+
+    file_format = decision_file.FORMAT
 
     model: str
     point: OperatingPoint
@@ -110,16 +112,22 @@ class Decision(Result):
     tied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     best_cost_interval: Interval | None = None
-    lot: Mixture | None = None
+    lot: RandomizedRule | None = None
     lot_cost: float | None = None
     review: Reviewing | None = None
-    grounds: Grounds | AsGiven | PricedGrounds | None = field(default=None, compare=False)
+    sampling_model: SamplingModel | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"grounds": None}
+        return vars(self) | {"sampling_model": None}
 
     def interval(
-        self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
+        self,
+        level: float = 0.95,
+        *,
+        of: CostOrCriterion = "cost",
+        replicates: int = 2000,
+        random_state: Any = 0,
+        progress: Progress = None,
     ) -> ChosenEstimate:
         """Return the expected cost per case on new cases, with an interval that allows for the choice.
 
@@ -127,8 +135,10 @@ class Decision(Result):
         ----------
         level : float
             Confidence level.
+        of : "cost" or "criterion"
+            What is estimated: the expected cost, or the criterion that the choice maximises.
         replicates : int
-            Samples drawn again, in which the choice is made anew.
+            Bootstrap samples; the choice is repeated in each.
         random_state, progress : see `rocscope.bootstrap`
 
         Raises
@@ -136,11 +146,12 @@ class Decision(Result):
         InputError
             If the decision was read from a file or copied: its data are not at hand.
         WeightError
-            If counts are sums of weights, which do not tell how many rows there are.
+            If counts are sums of weights, which do not show how many rows there are.
 
         Notes
         -----
-        How it is made, and how often it holds, is told in `ChosenEstimate`.
+        `ChosenEstimate` describes the method and the measured coverage. `plan_campaign(…).profit`,
+        `rocscope.evaluation.optimism` and `rocscope.inference.compare_costs` use the same estimate.
 
         Examples
         --------
@@ -149,11 +160,13 @@ class Decision(Result):
         >>> decision.expected_cost, decision.interval().acting > 0.99
         (0.32, True)
         """
-        if self.grounds is None:
+        if self.sampling_model is None:
             hint = "choose anew from the rows, and ask that decision"
             got = "one that was read or copied"
             raise InputError("interval", expected="a decision with the data it was chosen on", got=got, hint=hint)
-        return self.grounds.interval(level=level, replicates=replicates, random_state=random_state, progress=progress)
+        return self.sampling_model.estimate(
+            level=level, quantity=of, replicates=replicates, random_state=random_state, progress=progress
+        )
 
     @property
     def threshold(self) -> float:
@@ -173,13 +186,13 @@ class Decision(Result):
 
     @property
     def trivial(self) -> str:
-        """What is said where it needs no model: everybody or nobody is positive, whatever the scores."""
+        """The rule in words if it needs no model: everybody or nobody is positive, whatever the scores."""
         words = {"always": "everybody positive, whatever the scores", "never": "nobody positive, whatever the scores"}
         return words.get(self.rule, "")
 
     @property
     def regret(self) -> float:
-        """Expected cost per case beyond that of the best of all thresholds of all models; below 0 only with reviews."""
+        """Expected cost per case above that of the best of all thresholds of all models; below 0 only with reviews."""
         return self.expected_cost - self.hull_cost
 
     @property
@@ -269,7 +282,7 @@ class Decision(Result):
         Notes
         -----
         Where a lot fills a number of cases that constraints allow, all cases that are passed are drawn together, and
-        exactly that share of them is taken, never more; see `Mixture.predict`.
+        exactly that share of them is taken, never more; see `RandomizedRule.predict`.
 
         Examples
         --------
@@ -279,7 +292,7 @@ class Decision(Result):
         array([ True, False, False])
         """
         if self.review is not None:
-            return self.review.predict(self.lot or self._alone, scores, ids, random_state)
+            return self.review.predict(self._acting, scores, ids, random_state)
         if self.lot is not None:
             return self.lot.predict(scores, ids, random_state=random_state)
         if self.trivial:
@@ -288,15 +301,54 @@ class Decision(Result):
         return predict(column, self.threshold, self.negated)
 
     @property
-    def _alone(self) -> Mixture:
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.model, *self.needs)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.context.columns
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        looked = () if self.review is None else self.review.rule.models
+        return () if self.trivial else tuple(dict.fromkeys((*self._acting.models, *looked)))
+
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
+        said = self.predict(scores, ids, random_state=random_state)
+        taken = np.flatnonzero(said if self.review is None else said == "act")
+        if self.trivial:
+            hashes_of(ids, said.size)  # which refuses identifiers that repeat
+            return taken
+        return self._acting.ordered(taken, scores, ids, random_state=random_state)
+
+    def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:
+        if self.review is None:
+            return super().reviewed(scores, ids)
+        looked = np.flatnonzero(self.predict(scores, ids, random_state=random_state) == "review")
+        return self.review.rule.ordered(looked, scores, ids, random_state=random_state)
+
+    def said(self, chosen: int, cases: int) -> str:
+        why = self.trivial or (self._acting.shares if self.review or self.lot else self._rule_of_score)
+        return f"{super().said(chosen, cases)}: {why}"
+
+    @property
+    def _rule_of_score(self) -> str:
+        return f"{self.model} {'<' if self.negated else '>='} {self.threshold:.6g}"
+
+    @property
+    def _acting(self) -> RandomizedRule:
+        return self.lot or self._alone
+
+    @property
+    def _alone(self) -> RandomizedRule:
         vertex = HullVertex(self.model, self.point, negated=self.negated)
-        return Mixture(vertex, vertex, Fraction(1))
+        return RandomizedRule.between(vertex, vertex, Fraction(1))
 
     def verify(self, data: Models) -> Verification:
-        """Hold what it says of itself against data, the rows it was chosen on or counts of them.
+        """Hold what it claims against data, the rows it was chosen on or counts of them.
 
-        All the models among which it was chosen are to be there, in any form; see `rocscope.sample`. Where costs
-        differ from row to row these are rows, with their columns.
+        All the models among which it was chosen are to be there, as accepted by other functions; see `rocscope.sample`.
+        Where costs differ from row to row these are rows, with their columns.
 
         Notes
         -----
@@ -310,14 +362,6 @@ class Decision(Result):
         Verification(7 rows, 4 thresholds, 20 claims hold)
         """
         return verify(self, data)
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write the decision as JSON; an existing file is replaced, unless `force` is False."""
-        return write_file(path, self.to_json(), force=force)
-
-    def to_json(self) -> str:
-        """Return the text of the file that `save` writes."""
-        return decision_file.FORMAT.text(self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":
@@ -368,7 +412,7 @@ class Decision(Result):
             return (repr(self.lot),)
         if self.lot_cost is None:
             return ()
-        return (f"by lot {self.expected_cost - self.lot_cost:.6g} less per case (randomized=True)",)
+        return (f"{self.expected_cost - self.lot_cost:.6g} less per case with randomized=True",)
 
     def _repr_html_(self) -> str:
         regrets = [(f"cost beyond {name.replace('_', ' ')}", f"{cost:.6g}") for name, cost in self.regrets.items()]
@@ -389,5 +433,5 @@ def at_threshold(
         slope_interval=None,
         tied=(),
         notes=notes,
-        grounds=as_given(decision.context, point, None, "the threshold is"),
+        sampling_model=as_given(decision.context, point, None, "the threshold is"),
     )

@@ -9,8 +9,8 @@ from rocscope._base import validation as check
 from rocscope._base.json_format import Fields, Format, is_number
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
+from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.randomized.review import Review, Reviewing
-from rocscope.decisions.randomized.rules import Mixture
 from rocscope.decisions.slope_ranges import HullVertex
 
 FORMAT = Format("rocscope.decision", 3, "a decision", "make the decision anew with rocscope.choose and save it")
@@ -49,7 +49,7 @@ def arguments(fields: Fields) -> dict[str, Any]:
     }
 
 
-def _lot(fields: Fields, point: OperatingPoint, owner: tuple[str, bool]) -> Mixture | None:
+def _lot(fields: Fields, point: OperatingPoint, owner: tuple[str, bool]) -> RandomizedRule | None:
     if fields.content.get("lot", ...) is None:
         return None
     return _mixture(fields, "lot", point, owner)
@@ -62,17 +62,17 @@ def _review(fields: Fields, owner: tuple[str, bool]) -> Reviewing | None:
     review = within.make("review", Review, **within.take("review", dict, "a cost and a capacity"))
     threshold = within.inner("point", "the counts of a point").optional_number("threshold")
     point = _point(within, "point", -math.inf if threshold is None else threshold)
-    share = None if review.capacity is None else _fraction(within, "exact")
-    return Reviewing(review, point, _mixture(within, "rule", point, owner), share)
+    share = None if review.capacity is None else read_fraction(within, "exact")
+    return Reviewing(review, _mixture(within, "rule", point, owner), share)
 
 
-def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str, bool]) -> Mixture:
+def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str, bool]) -> RandomizedRule:
     within = fields.inner(name, "two thresholds and what the second weighs")
-    first, second = (_vertex(within.inner(end, "a threshold of a model")) for end in ("first", "second"))
+    first, second = (read_vertex(within.inner(end, "a threshold of a model")) for end in ("first", "second"))
     exact = within.inner("exact", "fractions")
-    weight = _fraction(exact, "weight")
-    at_most = None if exact.content.get("at_most", ...) is None else _fraction(exact, "at_most")
-    mixture = Mixture(first, second, weight, at_most)
+    weight = read_fraction(exact, "weight")
+    at_most = None if exact.content.get("at_most", ...) is None else read_fraction(exact, "at_most")
+    mixture = RandomizedRule.between(first, second, weight, at_most)
     if (second.model, second.negated, second.threshold) != (*owner, point.threshold):
         own = check.shown(f"{owner[0]} at {point.threshold}")
         within.refuse("second", f"the model and threshold of the decision, {own}")
@@ -81,7 +81,8 @@ def _mixture(fields: Fields, name: str, point: OperatingPoint, owner: tuple[str,
     return mixture
 
 
-def _vertex(fields: Fields) -> HullVertex:
+def read_vertex(fields: Fields) -> HullVertex:
+    """Return a threshold of a model with its counts."""
     cells = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn")}
     threshold = fields.optional_number("threshold")
     if threshold is None:
@@ -92,10 +93,13 @@ def _vertex(fields: Fields) -> HullVertex:
     return HullVertex(fields.text("model"), point, negated=fields.take("negated", bool, "true or false"))
 
 
-def _fraction(fields: Fields, name: str) -> Fraction:
+def read_fraction(fields: Fields, name: str, *, zero: bool = False) -> Fraction:
+    """Return a share that is stored as the text of a fraction."""
     text = fields.text(name)
-    share = Fraction(text) if _FRACTION.fullmatch(text) else Fraction(0)
-    return share if 0 < share <= 1 else fields.refuse(name, "a fraction above 0 and at most 1, such as '3/4'")
+    share = Fraction(text) if _FRACTION.fullmatch(text) else Fraction(-1)
+    known = 0 <= share <= 1 and (zero or share > 0)
+    least = "from 0 to 1" if zero else "above 0 and at most 1"
+    return share if known else fields.refuse(name, f"a fraction {least}, such as '3/4'")
 
 
 def _population(fields: Fields) -> float | None:

@@ -107,12 +107,12 @@ def h_measure(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """H-measure: share of the minimum loss of trivial decisions that the scores save, over a distribution of costs.
+    """Compute the H-measure: expected reduction of the minimum loss, over a distribution of costs.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     costs : {"prevalence", "symmetric"} or Beta
         Distribution of a false alarm's share of the cost of both errors. ``"prevalence"`` is Beta(1 + π, 2 − π) for
         the prevalence π of the sample, which expects misses to cost more the rarer positives are (Hand &

@@ -9,18 +9,18 @@ import numpy as np
 
 from rocscope._base.arrays import Array
 from rocscope.core.context import Context
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts
 from rocscope.core.result import jsonable
-from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
+from rocscope.curves.profit_curve import Campaign
+from rocscope.decisions.randomized.randomized_rule import RandomizedRule, mixture_on
 from rocscope.decisions.randomized.review import Review
-from rocscope.decisions.randomized.rules import Mixture, mixture_on
 from rocscope.decisions.regions import RegionMap, region_map
 from rocscope.decisions.slope_ranges import HullVertex, Zones, zones
 from rocscope.decisions.uncertain_context import Envelope, UncertainContext, adaptive_cost
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, negation, pool, touching
-from rocscope.sample import Counted, Models, Samples, samples_of
+from rocscope.sample import Counted, Labels, Models, Samples, Scores, samples_of, with_scores
 
 _SAME_PREVALENCE = 1e-9
 
@@ -105,7 +105,7 @@ class Hull(Curve):
 
     @cached_property
     def outer(self) -> "Hull":
-        """A hull that surely has no point of any model above it: this one, unless bins leave something open."""
+        """A hull that certainly has no point of any model above it: this one, unless bins leave something open."""
         return self if self.is_exact else hull({name: counts.best_case for name, counts in self.counts.items()})
 
     @property
@@ -234,7 +234,7 @@ class Hull(Curve):
         context = Context.given(context)
         return float(context.exact_cost(self.best(context).point))
 
-    def mixture(self, **target: Any) -> Mixture:
+    def mixture(self, **target: Any) -> RandomizedRule:
         """Return the random combination of two neighbouring vertices that meets a target; see `decisions.mixture`.
 
         Parameters
@@ -248,7 +248,7 @@ class Hull(Curve):
         >>> from rocscope import ThresholdCounts
         >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [1, 1, 2])
         >>> hull({"a": counts}).mixture(tpr=0.875)
-        Mixture(0.5 × score≥0.6 of a + 0.5 × everybody, tpr=0.875, fpr=0.75)
+        RandomizedRule(0.5 × score≥0.6 of a + 0.5 × everybody, tpr=0.875, fpr=0.75)
         """
         return mixture_on(self.vertices, **target)
 
@@ -303,16 +303,28 @@ class Hull(Curve):
         )
 
 
-def hull(models: Models, *, negate: bool = False) -> Hull:
-    """Convex hull of the ROC curves of one or several models, with the owner of each vertex.
+def hull(
+    models: Models | Labels,
+    y_score: Scores | None = None,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    negate: bool = False,
+) -> Hull:
+    """Compute the convex hull of the ROC curves of one or several models, with the owner of each vertex.
 
     Parameters
     ----------
-    models : data of one or several models
-        In any form; see `rocscope.sample`. Ranges of the score give the hull of the points that they tell, and
-        `Hull.outer` what may lie beyond.
+    models, y_score, pos_label, sample_weight : data of one or several models
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Ranges of
+        the score give the hull of the points that they tell, and `Hull.outer` what may lie beyond.
     negate : bool
         Whether a model below the diagonal may be used with its decisions reversed; such vertices say so.
+
+    Returns
+    -------
+    Hull
+        Vertices with model, threshold and slopes, best first.
 
     Raises
     ------
@@ -346,7 +358,12 @@ def hull(models: Models, *, negate: bool = False) -> Hull:
     >>> valve.best(Context(cost_fp=100, cost_fn=2000)).model
     'c1'
     """
-    samples = samples_of(models)
+    models = with_scores(models, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return hull_of(samples_of(models), negate=negate)
+
+
+def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
+    """Return the hull of data that are open already."""
     counts = samples.points()
     choices = tuple(choice for name, each in counts.items() for choice in _choices(name, each, negate))
     return Hull(counts, choices, negate=negate, samples=samples)

@@ -9,8 +9,8 @@ from scipy import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.result import Band
-from rocscope.curves.campaign import Campaign
 from rocscope.curves.curve import Curve
+from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, LabelError, WeightError
 
 _REACH = "as far as labels reach"
@@ -27,7 +27,7 @@ class PartialLiftChart(Curve):
     method : str
         ``"as far as labels reach"`` or ``"Horvitz–Thompson"``.
     n : int
-        Number of rows, of which `n_labelled` have a label.
+        Number of rows; `n_labelled` of them have a label.
     reach : float
         Depth to which the chart is known.
     standard_error : array
@@ -127,7 +127,7 @@ class PartialProfitCurve(Curve):
 
 
 def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_label: Any = None) -> PartialLiftChart:
-    """Lift chart where only some rows have a label: positives found against the share of all rows contacted.
+    """Compute a lift chart if only some rows have a label.
 
     Parameters
     ----------
@@ -140,6 +140,10 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
         without a label are used.
     pos_label : label, optional
 
+    Returns
+    -------
+    PartialLiftChart
+
     Raises
     ------
     LabelError
@@ -149,9 +153,9 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
 
     Notes
     -----
-    A row without a label still counts in depth. Without `inclusion` the chart ends before the first score of which a
-    row has no label. With it, the number of positives to a depth is estimated by Σ y/π over labelled rows, whose
-    variance is estimated by Σ y(1 − π)/π², as for rows that are drawn independently of each other.
+    A row without a label still counts in depth. Without `inclusion` the chart ends before the first score with an
+    unlabelled row. With it, the number of positives to a depth is estimated by Σ y/π over labelled rows, whose variance
+    is estimated by Σ y(1 − π)/π², as for rows that are drawn independently of each other.
 
     References
     ----------
@@ -168,6 +172,7 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     >>> partial_lift_chart([1, None, 0, None, 1], [5, 4, 3, 2, 1], inclusion=0.5).y
     array([0., 2., 2., 2., 2., 4.])
     """
+    check.check_same_index(y_true=y_true, y_score=y_score, inclusion=inclusion)
     labels = check.check_column(y_true, "y_true")
     scores = check.check_scores(y_score, labels.size)
     known = ~check.missing(labels)

@@ -9,8 +9,7 @@ from scipy import optimize, special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.decisions.models import predict
 from rocscope.errors import InputError, ScoreError
 from rocscope.inference.estimate import Estimate
@@ -18,14 +17,14 @@ from rocscope.sample import Models, samples_of
 
 
 def reweight(counts: Models, target_prevalence: float, *, model: str | None = None) -> ThresholdCounts:
-    """Counts that the sample would have if the share `target_prevalence` of it was positive.
+    """Reweight counts to a target prevalence.
 
     Every curve, metric and decision of the result holds at that prevalence; their number of cases is the sample's.
 
     Parameters
     ----------
     counts, model : data of one model
-        In any form but labels and scores; see `rocscope.sample`.
+        Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     target_prevalence : float
 
     Returns
@@ -54,7 +53,7 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
 
 
 def correct_probabilities(probability: Any, *, train_prevalence: float, target_prevalence: float) -> Array:
-    """Probabilities corrected for the class mix: from that of over- or under-sampled training data to the target's.
+    """Correct probabilities for a change of prevalence, such as after over- or undersampling.
 
     Parameters
     ----------
@@ -110,7 +109,7 @@ def estimate_prevalence(
     threshold: float = 0.5,
     level: float = 0.95,
 ) -> Estimate:
-    """Share of positives among cases that have scores but no labels.
+    """Estimate the share of positives among unlabelled cases from their scores.
 
     Parameters
     ----------
@@ -127,6 +126,10 @@ def estimate_prevalence(
         Of the confusion-matrix method.
     level : float
         Of the interval.
+
+    Returns
+    -------
+    Estimate
 
     Raises
     ------

@@ -16,7 +16,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.row_costs import Stakes, cost_of, rows_in_money
 from rocscope.core.rows import model_name
-from rocscope.curves.campaign import Campaign
+from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.models import predict
 from rocscope.errors import InputError, ScoreError
 from rocscope.geometry import Choices, Touch, all_choices, touching
@@ -35,7 +35,7 @@ class PricedRows:
 
     @cached_property
     def stakes(self) -> Stakes:
-        """What is at stake in each row."""
+        """The amount at stake in each row."""
         return Stakes.of(self.rows, self.context)
 
     @cached_property
@@ -69,7 +69,7 @@ class PricedRows:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to say of the rows."""
+        """Notes of the rows."""
         gain, positive = self.stakes.gain, self.rows.y_true
         said = {
             "in {} of {} rows acting makes no difference": gain == 0,
@@ -89,7 +89,7 @@ def _in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]
 
 
 def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
-    """Rows in money: positive where acting gains, each with what is at stake in it as its weight.
+    """Convert rows into money: positive if acting gains, weighted by the amount at stake.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     Returns
     -------
     Predictions
-        Of the rows in which acting makes a difference. The weights have a unit of their own, about the mean of what is
-        at stake, so that no interval takes whole amounts for numbers of rows.
+        Of the rows in which acting makes a difference. The weights have a unit of their own, about the mean of the
+        amount at stake, so that no interval takes whole amounts for numbers of rows.
 
     Raises
     ------
@@ -112,10 +112,10 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
 
     Notes
     -----
-    Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. Whoever acts on the rows
-    that a threshold selects loses ``|g|`` in each that is on its wrong side, beyond what is lost anyhow. So every
-    curve, hull, band and test of these rows is one in money, at costs of 1 : 1, the default. At a target prevalence
-    positive and negative labels are given their shares first.
+    Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. Acting on the rows
+    that a threshold selects loses ``|g|`` in each that is on its wrong side, in addition to unavoidable losses. So
+    every curve, hull, band and test of these rows is one in money, at costs of 1 : 1, the default. At a target
+    prevalence positive and negative labels are given their shares first.
 
     Amounts of up to four decimals are added exactly, as the decimals that they are.
 
@@ -134,7 +134,7 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
 def act_by_row(
     probability: Any, context: Context | Campaign, columns: Mapping[str, Any] | None = None
 ) -> NDArray[np.bool_]:
-    """Which cases to act on where each has costs of its own: those of which acting is expected to gain.
+    """Return the cases on which acting has a positive expected gain, with costs that differ by case.
 
     Parameters
     ----------
@@ -143,6 +143,10 @@ def act_by_row(
     context : Context
     columns : mapping from name to array of n numbers, optional
         Those that the context names.
+
+    Returns
+    -------
+    bool array of shape (n,)
 
     Raises
     ------
@@ -155,7 +159,7 @@ def act_by_row(
     Notes
     -----
     Acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). No threshold on the score can do better where the
-    probabilities are right; where they are not, `compare_row_rule` tells what it costs.
+    probabilities are right; where they are not, `compare_row_rule` shows what it costs.
 
     Examples
     --------

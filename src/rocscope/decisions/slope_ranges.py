@@ -1,7 +1,7 @@
 """Zones: the choices that are best for some slope, and the slopes between which each one is.
 
-The choices of one model or of many, all thresholds or those that satisfy constraints: of any set of points in ROC
-space the ones that can ever have the lowest expected cost lie on the part of its hull that rises from left to right.
+Of any set of points in ROC space, only those on the rising part of its hull can have the lowest expected cost. The set
+may be the thresholds of one model or of many, all of them or those that satisfy constraints.
 """
 
 import itertools

@@ -68,7 +68,7 @@ Uncertain = float | tuple[float, float] | Distribution
 
 
 class UncertainContext:
-    """A context of which cost ratio, prevalence or both are known up to a distribution only.
+    """A context whose cost ratio, prevalence or both are known up to a distribution only.
 
     Parameters
     ----------

@@ -9,11 +9,10 @@ from rocscope._base import validation as check
 from rocscope._base.progress import Progress, reporting
 from rocscope.core.context import Context
 from rocscope.core.rows import CountedModels
-from rocscope.engines.question import Question, bar_of
+from rocscope.engines.question import Question, bar_of, memory_limit
 from rocscope.engines.sources.column_names import Scores
 from rocscope.engines.sources.file_formats import FileFormat, FileLayout
 from rocscope.engines.sources.roles import MISSING
-from rocscope.engines.stream.memory import memory_limit
 from rocscope.errors import InputError
 from rocscope.segments.segmented_counts import SegmentedCounts
 
@@ -27,7 +26,7 @@ def _is_relation(source: Any) -> bool:
 
 
 def _is_lazy(source: Any) -> bool:
-    """Say whether rows are kept or made elsewhere, so that counting there is cheaper than fetching them."""
+    """Return whether rows are kept or made elsewhere, so that counting there is cheaper than fetching them."""
     if isinstance(source, str | PathLike | list | tuple):
         return False
     import narwhals as nw
@@ -76,7 +75,7 @@ def read_counts(
     tol: float | None = None,
     context: Context | None = None,
 ) -> CountedModels | SegmentedCounts:
-    """Counts of positives and negatives by distinct score, of each model, from rows that are never held.
+    """Count positives and negatives by distinct score, for each model, without keeping the rows.
 
     Parameters
     ----------
@@ -95,16 +94,16 @@ def read_counts(
         most this much of the AUC open, as `BinnedCounts`. Other sources are counted exactly, whatever it is.
 
     context : Context, optional
-        Costs, of which at least one is the name of a column: rows are counted in money, as
+        Costs; at least one is the name of a column: rows are counted in money, as
         `rocscope.decisions.in_money` describes it. A target prevalence takes a first pass, which adds up the
         classes. A Spark DataFrame takes none.
 
     Returns
     -------
     dict from model to ThresholdCounts
-        Its ``.source`` says where the rows came from and how many were left out.
+        Its ``.source`` states where the rows came from and how many were left out.
     SegmentedCounts, or a dict from model to it where there are several, where `segment` is given
-        A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.evaluation.SegmentedCounts`.
+        A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.segments.SegmentedCounts`.
 
     Raises
     ------

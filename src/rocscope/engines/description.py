@@ -149,7 +149,7 @@ def describe(
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Description:
-    """Rows, columns, missing values, ties and candidate labels of a source.
+    """Describe a source: rows, columns, missing values, ties and candidate labels.
 
     Parameters
     ----------
@@ -158,6 +158,11 @@ def describe(
     scores : str or sequence of str, optional
         Where any column is named, only those that are named are described, and `problems` says what is wrong with
         them.
+
+    Returns
+    -------
+    Description
+        Rows and facts of each column.
 
     Raises
     ------
@@ -291,7 +296,7 @@ _FEW_SEGMENTS, _FEW_ROWS = 12, 20
 
 @dataclass(frozen=True)
 class Guess:
-    """Columns of a sample of two classes, the positive label where labels do not tell it, and the decimal mark."""
+    """Columns of a sample of two classes, the positive label where labels do not determine it, and the decimal mark."""
 
     label: str
     scores: list[str]
@@ -386,7 +391,7 @@ def _is_whole(column: ColumnFacts) -> bool:
 
 
 def tells_positive(label: ColumnFacts) -> bool:
-    """Say whether labels tell which one is positive: {0, 1}, {-1, 1} or {False, True}."""
+    """Return whether labels identify the positive one: {0, 1}, {-1, 1} or {False, True}."""
     texts = {str(value).lower().removesuffix(".0") for value in label.classes or ()}
     return any(texts <= set(two) and two[1] in texts for two in _TELLING)
 

@@ -61,7 +61,7 @@ class DeviceScores(Ranking):
 def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
     """Return labels and scores that are on one device, ranked there.
 
-    None where they are not, or where they cannot be used as they are: what then fails says why, from a copy.
+    None where they are not, or where they cannot be used as they are: what then fails states why, from a copy.
     """
     library = ranks_there(y_score)
     if library is None or ranks_there(y_true) is not library or y_true.shape != y_score.shape:

@@ -1,7 +1,11 @@
-"""Question: what `read_counts` was asked, for whichever engine answers."""
+"""What `read_counts` is asked, and how much memory the answer may use, for whichever engine answers."""
 
+import os
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from rocscope._base.progress import Tell, unreported
@@ -55,3 +59,55 @@ class Question:
 def bar_of(source: Any) -> str:
     """Return what a bar says of reading a source."""
     return f"Reading {fspath(source)}" if isinstance(source, str | PathLike) else "Reading"
+
+
+SHARE = 0.5
+"""Of the free memory, what rows may take where nothing was said."""
+
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_LEAST = 1 << 20
+_UNKNOWN = 4 << 30
+
+
+def memory_limit(memory: int | str | None) -> int:
+    """Return a number of bytes from a number, a text such as "2 GB", or None, which is half of what is free.
+
+    Examples
+    --------
+    >>> memory_limit("1.5 GB") == 3 * 2**29
+    True
+    """
+    if memory is None:
+        return max(int(available() * SHARE), _LEAST)
+    if isinstance(memory, str) and (found := re.fullmatch(r"([\d.]+)\s*([kmgt]?)(?:i?b)?", memory.strip(), re.I)):
+        with suppress(ValueError):
+            memory = int(float(found[1]) * _UNITS[found[2].lower()])
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory <= 0:
+        raise InputError("memory", expected="bytes, or a text such as '2 GB'", got=repr(memory))
+    return memory
+
+
+def available() -> int:
+    """Return the bytes that can be had without swapping, as far as the system tells."""
+    found = [free for free in (_of_machine(), _of_group()) if free is not None]
+    return min(found, default=_UNKNOWN)
+
+
+def _of_machine() -> int | None:
+    facts = Path("/proc/meminfo")
+    if facts.exists() and (line := re.search(r"MemAvailable:\s*(\d+) kB", facts.read_text())):
+        return int(line[1]) * 1024
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _of_group() -> int | None:
+    """Return what a container may still use."""
+    try:
+        most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
+    except OSError:
+        return None
+    return max(int(most) - int(used), 0) if most.isdigit() and used.isdigit() else None

@@ -1,17 +1,20 @@
 """read: predictions from files, streams, data frames and relations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import Provenance, brief
+from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import Scores, models_of, require_columns
 from rocscope.engines.sources.columns import Column, positives
-from rocscope.engines.sources.file_formats import FileFormat, FileLayout
+from rocscope.engines.sources.file_formats import AS_IT_TELLS, FileFormat, FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import (
     MISSING,
@@ -24,10 +27,12 @@ from rocscope.engines.sources.roles import (
     roles_of_scores,
 )
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
-from rocscope.errors import InputError
+from rocscope.errors import InputError, ScoreError
+from rocscope.outcomes.horizons import at_horizon
 
 if TYPE_CHECKING:
     from rocscope.multiclass.predictions import MulticlassPredictions
+
 
 _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "segment", "groups": "groups"}
 
@@ -89,7 +94,7 @@ def read(
     classes: Any = None,
     normalize: bool = False,
 ) -> Any:
-    """Predictions from the columns of a file, a stream, a data frame or a relation.
+    """Read Predictions from the columns of a file, a stream, a data frame or a relation.
 
     Parameters
     ----------
@@ -132,7 +137,7 @@ def read(
     Returns
     -------
     Predictions, or MulticlassPredictions with `proba` or `predicted`
-        In the order of the rows; ``.source`` says where they came from.
+        In the order of the rows; ``.source`` states where they came from.
 
     Raises
     ------
@@ -178,21 +183,7 @@ def read(
             roles += _roles_of_classes(opened, proba, predicted, taken=(label, weight, fold, segment, groups))
         else:
             roles += roles_of_scores(opened, scores) + roles_of_numbers(columns)
-        for role in roles:
-            require_columns(opened, [role.column], role.argument)
-        table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
-    if not table.num_rows:
-        raise no_rows(brief(opened.origin), where)
-    found = {role: role.convert(opened, table) for role in roles}
-    rows = table.num_rows
-    del table
-    found, dropped = _complete(opened, found, drop=missing == "drop")
-    others: dict[str, Any] = {
-        _PREDICTIONS_ARGUMENT[role.argument]: column.decoded()
-        for role, column in found.items()
-        if role.argument in _PREDICTIONS_ARGUMENT
-    }
-    others["source"] = Provenance(opened.origin, rows, dropped, where)
+        found, others = _fetch(opened, roles, where, missing)
     labels = next(role for role in roles if role.argument == "label")
     if several:
         proba_of, predicted_of = _by_model(found)
@@ -204,6 +195,79 @@ def read(
         columns={role.column: column.values for role, column in found.items() if role.argument == "columns"},
         **others,
     )
+
+
+def read_at_horizon(
+    source: Any,
+    *,
+    time: str,
+    event: str,
+    horizon: float,
+    scores: Scores | None = None,
+    competing: Literal["negative", "exclude"] = "negative",
+    weight: str | None = None,
+    segment: str | None = None,
+    groups: str | None = None,
+    where: str | None = None,
+    missing: Literal["error", "drop"] = "error",
+    layout: FileLayout | None = None,
+) -> Predictions:
+    """Read times to event as rows at a horizon, weighted for censoring.
+
+    Parameters
+    ----------
+    source : path, data frame, relation or mapping of columns
+        As `rocscope.read` takes them.
+    time, event : str
+        Columns of the time, and of 0 (censored), 1 (the event) or 2 and above (competing events).
+    horizon, competing : see `rocscope.outcomes.at_horizon`
+    scores, weight, segment, groups, where, missing : see `rocscope.read`
+    layout : FileLayout, optional
+        How a text file is written.
+
+    Returns
+    -------
+    Predictions
+
+    Examples
+    --------
+    >>> patients = {"years": [1, 2, 3, 4, 5], "event": [1, 0, 1, 2, 0], "risk": [0.9, 0.5, 0.6, 0.3, 0.2]}
+    >>> read_at_horizon(patients, time="years", event="event", horizon=4, scores="risk")
+    Predictions(n=5, n_pos=2.33333, n_neg=2.66667, models=['risk'])
+    """
+    check.check_choice("missing", missing, MISSING)
+    with open_source(source, layout or FileLayout()) as opened:
+        given = {"weight": weight, "segment": segment, "groups": groups}
+        roles = roles_of_numbers([time, event]) + roles_of_scores(opened, scores)
+        roles += [Role(argument, column) for argument, column in given.items() if column is not None]
+        found, others = _fetch(opened, roles, where, missing)
+    numbers = {role.column: column.values for role, column in found.items() if role.argument == "columns"}
+    models = {role.model: column.values for role, column in found.items() if role.model is not None}
+    read_from = others.pop("source")
+    preds = at_horizon(numbers[time], numbers[event], models, horizon, competing=competing, **others)
+    preds.source = read_from
+    return preds
+
+
+def _fetch(
+    opened: Source, roles: Sequence[Role], where: str | None, missing: str
+) -> tuple[dict[Role, Column], dict[str, Any]]:
+    """Return the complete rows of the columns of some roles, and what Predictions take beside labels and scores."""
+    for role in roles:
+        require_columns(opened, [role.column], role.argument)
+    table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
+    if not table.num_rows:
+        raise no_rows(brief(opened.origin), where)
+    found = {role: role.convert(opened, table) for role in roles}
+    rows = table.num_rows
+    del table
+    found, dropped = _complete(opened, found, drop=missing == "drop")
+    others: dict[str, Any] = {
+        _PREDICTIONS_ARGUMENT[role.argument]: column.decoded()
+        for role, column in found.items()
+        if role.argument in _PREDICTIONS_ARGUMENT
+    }
+    return found, others | {"source": Provenance(opened.origin, rows, dropped, where)}
 
 
 def _roles_of_classes(
@@ -253,3 +317,49 @@ def _complete(source: Source, found: dict[Role, Column], *, drop: bool) -> tuple
         raise no_complete_rows(brief(source.origin), complete.size)
     kept = {role: column.keep(complete) for role, column in found.items()}
     return kept, complete.size - int(complete.sum())
+
+
+def add_column(
+    source: Any,
+    function: Callable[[Array], Array],
+    *,
+    score: str,
+    name: str,
+    where: str | None = None,
+    layout: FileLayout = AS_IT_TELLS,
+) -> pa.Table:
+    """Return all columns of a source, and a last one computed from the scores.
+
+    Parameters
+    ----------
+    source, where : see `rocscope.read`
+    layout : how the source is written
+    function : from an array of scores to an array of as many values
+    score, name : str
+        The column of scores, and what the new one is called.
+
+    Raises
+    ------
+    ColumnError
+        If the column of scores is not there.
+    InputError
+        If there is a column of the new name already.
+    ScoreError
+        If a score is missing, infinite or no number.
+
+    Examples
+    --------
+    >>> add_column({"m": [1, 2]}, lambda scores: scores / 2, score="m", name="half").to_pydict()
+    {'m': [1, 2], 'half': [0.5, 1.0]}
+    """
+    with open_source(source, layout) as opened:
+        require_columns(opened, [score], "score")
+        if name in opened.columns:
+            raise InputError(f"{brief(opened.origin)} has a column {name!r} already", hint="choose another name")
+        table = opened.fetch(list(dict.fromkeys(opened.columns)), where)
+        subject = f"score {score!r} of {brief(opened.origin)}"
+        scores = columns.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
+    if scores.missing is not None:
+        got = check.count_and_first(scores.missing, "missing or infinite")
+        raise ScoreError(subject, expected="a finite value in every row", got=got)
+    return table.append_column(name, pa.array(function(scores.values)))

@@ -19,9 +19,8 @@ from rocscope.engines.sources.column_names import Scores
 from rocscope.engines.sources.file_formats import FileFormat, FileLayout
 from rocscope.engines.sources.roles import MISSING
 from rocscope.engines.stream.batches import Batch, Reader, Seen
-from rocscope.engines.stream.pipeline import in_order
 from rocscope.engines.stream.row_buffers import Packed
-from rocscope.engines.stream.streaming import by_segment_in_order, models_of_reader, reading
+from rocscope.engines.stream.streaming import by_segment_in_order, in_order, models_of_reader, reading
 from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels
 from rocscope.ranges.sketch import CountsSketch
 
@@ -43,7 +42,7 @@ def read_sketch(
     memory: float = 16e6,
     progress: Progress = None,
 ) -> CountedModels:
-    """Sketch of each model's counts, from rows read once and never held.
+    """Count each model's scores in a sketch of fixed size, in one pass over the rows.
 
     Parameters
     ----------
@@ -57,7 +56,7 @@ def read_sketch(
     Returns
     -------
     dict from model to CountsSketch, or from segment to such a dict where `segment` is given
-        Its ``.source`` says where the rows came from and how many were left out.
+        Its ``.source`` states where the rows came from and how many were left out.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 """Classifiers for scikit-learn whose thresholds, mixtures and class weights are fitted inside folds."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

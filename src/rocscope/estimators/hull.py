@@ -14,7 +14,7 @@ from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.model_hull import Hull, hull
-from rocscope.decisions.randomized.rules import Mixture
+from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InputError
 from rocscope.estimators.wrapping import (
@@ -56,7 +56,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     decision_ : Decision
         The model and threshold, with counts and costs out of fold; where a mixture decides, what it stands beside:
         the choice of highest accuracy.
-    mixture_ : Mixture or None
+    mixture_ : RandomizedRule or None
     hull_ : Hull
         The ROC hull of all models out of fold: which of them is best where.
     predictions_ : Predictions
@@ -77,7 +77,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     at any threshold. The best of many is chosen from the same out-of-fold rows that its cost is stated for, so that
     cost is optimistic, the more so the more models there are.
 
-    A mixture sends each case to one of two models by lot; `predict` then takes identifiers or a random state.
+    A mixture sends each case to one of two models at random; `predict` then takes identifiers or a random state.
 
     References
     ----------
@@ -170,7 +170,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         ----------
         X : rows that the models take
         ids : array of one identifier a row, optional
-            Fixes the lot of each case where lots are drawn, whatever its place; see `Mixture.predict`.
+            Fixes the lot of each case where lots are drawn, whatever its place; see `RandomizedRule.predict`.
         random_state : int, Generator, RandomState or None
             Another one draws other lots.
         """
@@ -205,7 +205,7 @@ class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
         beside = (self.context, self.criterion, constraints_of(self.subject_to))
         if self.mixture is not None and beside != (None, None, ()):
             raise InputError("mixture", expected="no context, criterion or constraint beside it", got="both")
-        self.mixture_: Mixture | None = None if self.mixture is None else self.hull_.mixture(**self.mixture)
+        self.mixture_: RandomizedRule | None = None if self.mixture is None else self.hull_.mixture(**self.mixture)
         self.decision_: Decision = choose(
             self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to
         )

@@ -93,8 +93,8 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
 
     With costs the best of all thresholds is where a few expensive rows say, the more so the further the costs are
     apart. The log-odds of the threshold are therefore taken between those of the search and those where recalibrated
-    scores (Platt's sigmoid, out of fold) reach the probability from which acting pays: r/(r + `shrinkage`) of the way
-    to the search, where the rarer class has r rows. So with many rows the search decides. What it saved:
+    scores (Platt's sigmoid, out of fold) reach the probability from which acting pays. It is r/(r + `shrinkage`) of the
+    way to the search, where the rarer class has r rows. So with many rows the search decides. What it saved:
     docs/guide/estimators.md. Other decisions, accuracy among them, are those of the search.
 
     A number of folds means shuffled, stratified ones. A class with fewer members than folds is tested in some folds

@@ -28,7 +28,7 @@ KINDS = ("laplace", "m", "none")
 
 
 def _smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
-    """Return probabilities of k classes from counts (leaves × k), of which the first row is the root's.
+    """Return probabilities of k classes from counts (leaves × k), the first row is the root's.
 
     See `SmoothedTreeClassifier` for how.
 
@@ -218,8 +218,8 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
     -----
     The two sides of a split, ordered by their share of positives, are the ROC curve (0, 0), (fp₁/N, tp₁/P), (1, 1) of
     the node's own rows; its area is ``(1 + |tp₁/P − fp₁/N|)/2``. Unlike impurity it does not depend on the class mix of
-    the node. Of splits of equal area the one whose smaller side is largest is taken, then the first feature and the
-    lowest cut, so that a tree goes on where no single split helps. Nodes with one class are leaves.
+    the node. Among splits of equal area, take the one with the largest smaller side, then the first feature and the
+    lowest cut. The tree therefore keeps growing where no single split helps. Nodes with one class are leaves.
 
     With more than two classes the area is the mean over all pairs of classes present in the node, each on the rows of
     the pair (Hand & Till's M).
@@ -320,7 +320,7 @@ class SmoothedTreeClassifier(DecisionTreeClassifier):
         Of the m-estimate: how many rows the class mix of all training rows counts for in a leaf.
     criterion, splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
-        See scikit-learn's DecisionTreeClassifier, of which this is one in all else.
+        See scikit-learn's DecisionTreeClassifier, which this is otherwise.
 
     Raises
     ------

@@ -17,13 +17,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.context import Context
-from rocscope.curves.campaign import Campaign
+from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import constraints_of
 from rocscope.decisions.criteria import criterion_of
 from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InputError, LabelError, OneClassError
 from rocscope.evaluation.assembly import assembled
-from rocscope.evaluation.fitting import Experiment, class_name, fit, fit_and_score
+from rocscope.evaluation.fitting import Fitting, class_name, fit, fit_and_score
 from rocscope.evaluation.metadata_routing import fit_arguments
 from rocscope.evaluation.scoring import positive_scores, response_of
 from rocscope.evaluation.task import Task, attributes, sample_of
@@ -71,7 +71,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         arguments = dict(zip(models, routed.fit, strict=True))
         classes = tuple(self.classes_.tolist())
         task = Task(attributes(X, y.size), y, classes, positive, weight, response, decided=False, arguments=arguments)
-        experiment = Experiment(models, task, sample_of(task, groups), self.n_jobs)
+        experiment = Fitting(models, task, sample_of(task, groups), self.n_jobs)
         cv = self.cv
         if isinstance(cv, int | np.integer):
             cv = _folds(y, int(cv)) if groups is None else Folds(int(cv))
@@ -205,7 +205,7 @@ class WrappingClassifier(FoldedClassifier):
 
 
 _OF_SCORES = ("predict_proba", "decision_function")
-_SYMMETRIC = {None, "accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
+_SYMMETRIC = {"accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "kappa", "closest_topleft"}
 
 
 def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
@@ -218,8 +218,9 @@ def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
     """
     if not isinstance(context, Context | Campaign | UncertainContext | None):
         raise InputError("context", expected="a Context, a Campaign or an UncertainContext", got=repr(context))
-    criterion_of(criterion)
-    return not constraints_of(subject_to) and context is None and criterion in _SYMMETRIC
+    by = criterion_of("accuracy" if criterion is None else criterion)
+    symmetric = not callable(criterion) and by.name in _SYMMETRIC
+    return not constraints_of(subject_to) and context is None and symmetric
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
@@ -276,7 +277,7 @@ def _folds(y: Array, k: int) -> Folds:
     Raises
     ------
     InputError
-        If there are not two classes of which a member can be left out.
+        If there are not two classes with a member that can be left out.
     """
     classes, size = np.unique(y, return_counts=True)
     if (size > 1).sum() < 2:

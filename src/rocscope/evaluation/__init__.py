@@ -1,5 +1,5 @@
-"""Honest evaluation: models fitted to some rows and judged on others."""
+"""Evaluation on unseen data: models fitted to some rows and judged on others."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

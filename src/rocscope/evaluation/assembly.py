@@ -24,7 +24,7 @@ def assembled(
     groups: Array | None = None,
     source: Any = None,
 ) -> Judged:
-    """Return the predictions of all splits, sorted by repeat and row, with the columns that say which is which."""
+    """Return the predictions of all splits, sorted by repeat and row, with the columns that state which is which."""
     sizes = [split.test.size for split in splits]
     row = np.concatenate([split.test for split in splits])
     repeat = np.repeat([split.repeat for split in splits], sizes)

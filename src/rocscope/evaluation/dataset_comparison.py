@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 from math import nan
 from operator import itemgetter
 from typing import Any, Literal
@@ -17,13 +16,14 @@ from scipy import stats
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.grouping import Parts
 from rocscope.core.rows import Rows
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.folds.comparison import fold_scores
 from rocscope.evaluation.measures import Metric
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, with_adjusted
-from rocscope.sample import refusal
+from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, compare_each_two
+from rocscope.sample import is_segmented, refusal
 
 ROUNDING = 2.0**-44
 """Of the largest value: what is nearer is equal, as rounding of a difference touches the lowest of 52 bits."""
@@ -61,11 +61,8 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
         If a value is missing or infinite.
     """
     if check.is_frame(results):
-        import narwhals as nw
-
-        frame = nw.from_native(results, eager_only=True)
-        results = {name: frame[name].to_numpy() for name in frame.columns}
-    elif not hasattr(results, "items"):
+        results = check.frame_columns(results)
+    elif not hasattr(results, "items") or _counted_by_segment(results):
         expected = "a mapping from model to values or from data set to Predictions, or a data frame"
         raise refusal("results", expected, results)
     if any(isinstance(value, Rows) for value in results.values()):
@@ -77,6 +74,10 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
         if number < 2:
             raise InputError(what, expected="two or more", got=str(number))
     return ResultTable(table.models, check.read_only(table.values), table.quantity, table.sign)
+
+
+def _counted_by_segment(results: Any) -> bool:
+    return is_segmented(results) and not isinstance(results, Parts)  # of rows by segment each may be a data set
 
 
 def _of_arrays(results: Mapping[Any, Any]) -> ResultTable:
@@ -131,12 +132,12 @@ def compare_datasets(
     level: float = 0.95,
     adjust: PValueAdjust = "holm",
 ) -> Comparisons:
-    """Differences of models over several data sets, second − first, with Wilcoxon's signed-rank test.
+    """Compare models over several data sets: second − first, with Wilcoxon's signed-rank test.
 
     Parameters
     ----------
     results : mapping from model name to array of N values, one a data set; data frame of such columns; or mapping
-        from data set name to predictions with folds, of which the mean over folds is taken
+        from data set name to predictions with folds, whose mean over folds is taken
     metric : see `compare_folds`
     zeros : {"split", "drop", "pratt"}
         Data sets where two models are equal: their ranks go half to each side (Demšar), they are left out (Wilcoxon),
@@ -178,13 +179,16 @@ def compare_datasets(
     hypothesis = Hypothesis(alternative, test, margin, level)
     table = result_table(results, metric)
     columns = dict(zip(table.models, table.values.T, strict=True))
-    pairs = [_pair(a, b, _difference(columns[a], columns[b]), hypothesis, zeros) for a, b in combinations(columns, 2)]
     estimates = {
         name: Estimate(float(np.median(values)), nan, nan, level, "median", values.size)
         for name, values in columns.items()
     }
-    no_covariance = np.full((len(columns),) * 2, nan)
-    return Comparisons(table.quantity, estimates, no_covariance, with_adjusted(pairs, adjust), adjust)
+
+    def compare(i: int, j: int) -> Comparison:
+        (a, first), (b, second) = (list(columns.items())[each] for each in (i, j))
+        return _pair(a, b, _difference(first, second), hypothesis, zeros)
+
+    return compare_each_two(table.quantity, estimates, np.full((len(columns),) * 2, nan), compare, adjust)
 
 
 def _difference(first: Array, second: Array) -> Array:

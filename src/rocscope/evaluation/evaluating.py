@@ -13,7 +13,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.assembly import Judged, assembled, predictions_of
-from rocscope.evaluation.fitting import Evaluation, Experiment, Scored, first_line, named_models, without_failures
+from rocscope.evaluation.fitting import Evaluation, Fitting, Scored, first_line, named_models, without_failures
 from rocscope.evaluation.metadata_routing import unweighted
 from rocscope.evaluation.scoring import Response, own_labels, score
 from rocscope.evaluation.task import Task, task_of
@@ -36,7 +36,7 @@ def evaluate(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Judged:
-    """Predictions of models for rows that they were not fitted to, all models on the same folds.
+    """Fit models on training folds and return their predictions for the held-out rows.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def evaluate(
         Kept in the predictions.
     response : {"auto", "predict_proba", "decision_function", "predict"}
         What the scores are; "auto": probabilities, or else the decision function (for more than two classes the
-        predicted labels). ``predictions.source.responses`` says which.
+        predicted labels). ``predictions.source.responses`` states which.
     n_jobs : int, optional
         Fits side by side, as joblib takes it; the result is the same.
     random_state : int, Generator, RandomState or None
@@ -90,8 +90,8 @@ def evaluate(
     Warns
     -----
     RocscopeWarning
-        If some models fail: they are left out, and ``predictions.source.failures`` says where and why. If a model takes
-        no weights, or has inner folds that part groups.
+        If some models fail: they are left out, and ``predictions.source.failures`` states where and why. If a model
+        takes no weights, or has inner folds that part groups.
 
     Notes
     -----
@@ -118,7 +118,7 @@ def evaluate(
     Evaluation(4-fold cross-validation, stratified, repeats=1, folds=4, failed=[])
     """
     task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = Experiment.of(models, task, groups, n_jobs, progress)
+    experiment = Fitting.of(models, task, groups, n_jobs, progress)
     task = experiment.task
     splits, title = experiment.splits(cv, repeats)
     segment = _segments(segment, splits, task.labels.size)
@@ -158,7 +158,7 @@ def from_estimator(
     groups: Any = None,
     response: Response = "auto",
 ) -> Judged:
-    """Predictions of fitted models for rows that they have not seen.
+    """Return the predictions of fitted models for rows that they were not trained on.
 
     Parameters
     ----------

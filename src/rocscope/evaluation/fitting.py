@@ -117,7 +117,7 @@ class Failed:
 
 
 def named_models(models: Any) -> dict[str, Any]:
-    """Return models by name: that of a mapping or pair, or of their classes, of which equal ones are numbered.
+    """Return models by name: that of a mapping or pair, or of their classes; equal ones are numbered.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Fitting:
     """Models, the rows that they are fitted to and judged on, and how their fits run."""
 
     models: Mapping[str, Any]

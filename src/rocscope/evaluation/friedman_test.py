@@ -136,7 +136,7 @@ class RankComparison(Result):
 def friedman(
     results: Any, *, metric: Metric = "auc", larger_is_better: bool | None = None, level: float = 0.95
 ) -> RankComparison:
-    """Whether several models differ over several data sets, by their ranks, and which of them do.
+    """Test whether several models differ over several data sets, by their ranks, and which of them do.
 
     Parameters
     ----------
@@ -145,6 +145,11 @@ def friedman(
         False for errors, losses and costs; left out, what the named metric of predictions is, and True for arrays.
     level : float
         Of the critical difference and the intervals: 0.95 for a test at 5 %.
+
+    Returns
+    -------
+    RankComparison
+        Mean ranks, the omnibus test and pairwise differences.
 
     Raises
     ------

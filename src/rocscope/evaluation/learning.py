@@ -18,7 +18,7 @@ from rocscope.core.result import Band, Result, frame_of, html_table, jsonable
 from rocscope.core.rows import model_name
 from rocscope.errors import InputError, warn
 from rocscope.evaluation.assembly import judged
-from rocscope.evaluation.fitting import Experiment, Failed, Failure, Scored, raise_first
+from rocscope.evaluation.fitting import Failed, Failure, Fitting, Scored, raise_first
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import task_of
@@ -145,7 +145,7 @@ def learning_curve(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> LearningCurve:
-    """How good models are on new rows, by how many rows they are fitted to.
+    """Estimate performance on unseen rows as a function of the number of training rows.
 
     Parameters
     ----------
@@ -157,6 +157,10 @@ def learning_curve(
     metric, larger_is_better : see `bootstrap_632`
     cv, repeats : see `evaluate`
         Each split is one run; left out, there are 20 repeats of a holdout or bootstrap and one of anything else.
+
+    Returns
+    -------
+    LearningCurve
 
     Raises
     ------
@@ -192,7 +196,7 @@ def learning_curve(
     True
     """
     task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = Experiment.of(models, task, groups, n_jobs, progress)
+    experiment = Fitting.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits, title = experiment.splits(cv, _repeats(cv) if repeats is None else repeats)
     rows = _check_sizes(sizes, steps, min(split.train.size for split in splits), len(task.classes))

@@ -8,39 +8,37 @@ from typing import Any, cast
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope.calibration.scores import brier, log_loss
 from rocscope.core.context import Context
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
-from rocscope.curves.rate_curves import precision_recall
-from rocscope.curves.roc_curve import auc
-from rocscope.decisions.criteria import criterion_of
 from rocscope.errors import InputError, OneClassError
 from rocscope.evaluation.assembly import Judged
-from rocscope.metrics import METRICS
+from rocscope.figures.figure import Figure
+from rocscope.figures.registry import figure_named, known
 from rocscope.multiclass.calibration import multiclass_brier, multiclass_log_loss
 from rocscope.multiclass.class_areas import VARIANTS, multiclass_auc
 from rocscope.multiclass.cost_matrix import CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.multiclass.table_statistics import ALIASES, STATISTICS, averaged
+from rocscope.multiclass.table_statistics import STATISTICS, averaged
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
+"""A figure by name, costs, a function of Predictions, or a scorer of scikit-learn."""
 
-_OF_SCORES: dict[str, Callable[[Predictions], float]] = {
-    "auc": auc,
-    "average_precision": lambda preds: precision_recall(preds).average_precision,
-    "brier": brier,
-    "log_loss": log_loss,
-}
-_OF_DECISIONS = ["youden", "closest_topleft", "f1", "f2", *(name for name in METRICS if name != "prevalence")]
 _OF_CLASSES: dict[str, Callable[[MulticlassPredictions], float]] = {
     "auc": lambda preds: multiclass_auc(preds).hand_till.value,
     **{name: lambda preds, name=name: multiclass_auc(preds).average(name).value for name in VARIANTS},
     "brier": multiclass_brier,
     "log_loss": multiclass_log_loss,
 }
+_AS_SKLEARN = {
+    "roc_auc_ovr": "aunu",
+    "roc_auc_ovr_weighted": "aunp",
+    "roc_auc_ovo": "hand_till",
+    "roc_auc_ovo_weighted": "ovo_weighted",
+}
 _AVERAGES = ("macro", "micro", "weighted")
-_SMALL_IS_GOOD = {"brier", "log_loss", "error"}
+_EXPECTED = "a figure of which a high or a low value is good, such as 'auc' or 'accuracy'"
+_HINT = "or a Context or CostMatrix, or a function of Predictions that returns a number"
 _MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
 
 
@@ -86,10 +84,36 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
     """
     if isinstance(metric, Context | CostMatrix):
         return _cost(metric, several_classes)
+    if hasattr(metric, "_score_func"):
+        return _of_scorer(metric)
     if callable(metric):
         name = getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
         return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
     return _of_classes(metric) if several_classes else _of_two(metric)
+
+
+def _of_scorer(scorer: Any) -> Measure:
+    """Return what a scorer of scikit-learn judges by, `make_scorer(…)` or `get_scorer(…)`: its own function's value.
+
+    The function is given the labels of the rows as 0 and 1 (or as the numbers of the classes), and what the scorer asks
+    for: labels, scores or probabilities.
+    """
+    function, options = scorer._score_func, dict(scorer._kwargs)
+    if options.get("pos_label", 1) not in (0, 1):
+        hint = "rows hold 1 for the positive class and 0 for the other"
+        raise InputError("pos_label of the scorer", expected="0 or 1", got=repr(options["pos_label"]), hint=hint)
+    asked = getattr(scorer, "_response_method", "predict")
+
+    def value(preds: Judged, cut: float) -> float:
+        if isinstance(preds, MulticlassPredictions):
+            said: Any = preds.predicted() if asked == "predict" else preds.probabilities()
+        else:
+            (score,) = preds.scores.values()
+            said = score if asked != "predict" else next(iter(preds.decisions.values()), score >= cut).astype(int)
+        weight = {} if preds.sample_weight is None else {"sample_weight": preds.sample_weight}
+        return float(function(np.asarray(preds.y_true).astype(int), said, **options, **weight))
+
+    return Measure(getattr(function, "__name__", "scorer"), value, scorer._sign)
 
 
 def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
@@ -116,40 +140,46 @@ def decided(preds: Predictions, threshold: float) -> OperatingPoint:
 
 
 def _of_two(name: str) -> Measure:
-    if name in _OF_SCORES:
-        of_scores = _OF_SCORES[name]
-        return Measure(name, lambda preds, _: of_scores(preds), _sign(name), name in _MEANS_OF_ROWS)
-    if name not in _OF_DECISIONS:
-        raise _unknown(name, [*_OF_SCORES, *_OF_DECISIONS])
-    criterion = criterion_of(name)
+    figure = figure_named(name, "metric", expected=_EXPECTED, suits=_suits, hint=_HINT)
+    if figure.needs == "cells":
+        return Measure(figure.name, lambda preds, cut: _of_decisions(figure, decided(preds, cut)), *_kind(figure))
+    return Measure(figure.name, lambda preds, _: figure.value(preds.counts()), *_kind(figure))
 
-    def value(preds: Predictions, threshold: float) -> float:
-        point = decided(preds, threshold)
-        return float(criterion.value(*(np.float64(cell) for cell in (point.tp, point.fp, point.fn, point.tn))))
 
-    return Measure(name, value, criterion.sign, name in _MEANS_OF_ROWS)
+def _suits(figure: Figure) -> bool:
+    return figure.sign != 0 and figure.needs != "costs"
+
+
+def _kind(figure: Figure) -> tuple[int, bool]:
+    return figure.sign, figure.name in _MEANS_OF_ROWS
+
+
+def _of_decisions(figure: Figure, point: OperatingPoint) -> float:
+    assert figure.cells is not None
+    return float(figure.cells(*(np.float64(cell) for cell in (point.tp, point.fp, point.fn, point.tn))))
 
 
 def _of_classes(name: str) -> Measure:
-    if name in _OF_CLASSES:
-        of_probabilities = _OF_CLASSES[name]
-        return Measure(name, lambda preds, _: of_probabilities(preds), _sign(name), name in _MEANS_OF_ROWS)
-    if name in STATISTICS:
-        statistic = STATISTICS[name]
-        return Measure(name, lambda preds, _: statistic(preds.confusion().counts), _sign(name), name in _MEANS_OF_ROWS)
+    name = _AS_SKLEARN.get(str(name).lower(), name)
+    if (ending := str(name).rpartition("_"))[2] in _AVERAGES and known(ending[0]):
+        name = f"{ending[2]}_{ending[0]}"  # as scikit-learn has them: f1_macro
+    figure = known(str(name))
+    own = figure.name if figure and name not in _OF_CLASSES else name
+    if own in _OF_CLASSES:
+        of_probabilities = _OF_CLASSES[own]
+        return Measure(own, lambda preds, _: of_probabilities(preds), _sign(own), own in _MEANS_OF_ROWS)
+    if own in STATISTICS:
+        statistic = STATISTICS[own]
+        return Measure(own, lambda preds, _: statistic(preds.confusion().counts), _sign(own), own in _MEANS_OF_ROWS)
     averaging, _, metric = str(name).partition("_")
-    metric = "f_score" if metric == "f1" else ALIASES.get(metric, metric)
-    if averaging not in _AVERAGES or metric not in METRICS:
+    each = known(metric)
+    if averaging not in _AVERAGES or each is None or each.needs != "cells" or not each.sign:
         averages = [f"{each}_{metric}" for each in _AVERAGES for metric in ("precision", "recall", "f1")]
-        raise _unknown(name, [*_OF_CLASSES, *STATISTICS, *averages])
-    sign = 1 if metric == "f_score" else criterion_of(metric).sign
-    return Measure(name, lambda preds, _: averaged(preds.confusion().counts, metric, cast(Any, averaging)), sign)
+        listed = check.one_of(str(name), [*_OF_CLASSES, *STATISTICS, *averages])
+        raise InputError("metric", expected=listed, got=repr(name), hint=_HINT)
+    return Measure(name, lambda preds, _: averaged(preds.confusion().counts, metric, cast(Any, averaging)), each.sign)
 
 
 def _sign(name: str) -> int:
-    return -1 if name in _SMALL_IS_GOOD else 1
-
-
-def _unknown(name: Any, known: list[str]) -> InputError:
-    hint = "or a Context or CostMatrix, or a function of Predictions that returns a number"
-    return InputError("metric", expected=check.one_of(str(name), known), got=repr(name), hint=hint)
+    figure = known(name)
+    return figure.sign if figure else 1

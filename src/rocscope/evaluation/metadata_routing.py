@@ -16,7 +16,7 @@ def fit_arguments(
     Raises
     ------
     ModelError
-        If metadata routing is on and a part of a model does not say whether it asks for them.
+        If metadata routing is on and a part of a model does not state whether it asks for them.
 
     Warns
     -----
@@ -51,7 +51,7 @@ def _routes() -> bool:
 
 
 def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, Any]:
-    """With scikit-learn's metadata routing it is the model that says which of its parts asks for what."""
+    """With scikit-learn's metadata routing it is the model that states which of its parts asks for what."""
     if _routes():
         return _routed(name, model, given)
     own = {"sample_weight": _weight_name(model), "groups": _groups_name(model)}
@@ -109,7 +109,7 @@ def _asks_for_groups(splitter: Any) -> bool:
 
 
 def _tearing(model: Any, reached: bool) -> Iterator[str]:
-    """Yield the models in a model whose own folds part groups; `reached` says whether groups come to it."""
+    """Yield the models in a model whose own folds part groups; `reached` states whether groups come to it."""
     cv = getattr(model, "cv", "prefit")
     keeps = getattr(model, "keeps_groups", False)
     if cv != "prefit" and not (reached and (keeps or _asks_for_groups(cv))):

@@ -13,7 +13,7 @@ from rocscope._base.progress import Progress
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.assembly import Judged, judged, of_one
-from rocscope.evaluation.fitting import Experiment, Failure, Scored, without_failures
+from rocscope.evaluation.fitting import Failure, Fitting, Scored, without_failures
 from rocscope.evaluation.measures import Measure, Metric, measure_of
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import Task, task_of
@@ -141,7 +141,7 @@ def bootstrap_632(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Bootstrap632:
-    """What models are worth on new rows, by the .632 and .632+ bootstrap, in any metric.
+    """Estimate performance on unseen rows by the .632 and .632+ bootstrap.
 
     Parameters
     ----------
@@ -159,6 +159,11 @@ def bootstrap_632(
     stratified : bool
         Draw within each class.
 
+    Returns
+    -------
+    Bootstrap632
+        Apparent, out-of-bag, .632 and .632+ figures of each model.
+
     Raises
     ------
     InputError, ModelError
@@ -173,7 +178,7 @@ def bootstrap_632(
     - .632+ = .632 + (B′ − A)·0.368·0.632·R/(1 − 0.368·R), where B′ is the better one of B and G (eq. 31 and 32). For
       B between A and G this is (1 − w)·A + w·B with w = 0.632/(1 − 0.368·R).
 
-    All of it stays as it is when every number is subtracted from 1, so a metric of which much is good needs no
+    All of it stays as it is when every number is subtracted from 1, so a metric that is better when higher needs no
     turning into a loss: only which of two numbers is the better depends on it. The AUC without information is 1/2.
 
     B is, for the mean of a loss over rows ("error", "accuracy", "brier", "log_loss"), the mean over rows of each
@@ -202,7 +207,7 @@ def bootstrap_632(
     """
     check.check_whole(replicates, "replicates")
     task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = Experiment.of(models, task, groups, n_jobs, progress)
+    experiment = Fitting.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits, _ = experiment.splits(OutOfBag(stratified), int(replicates))
     everything = np.arange(task.labels.size)

@@ -11,35 +11,38 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
-from rocscope.calibration.closed_forms import ONE_CLASS, ClosedForms, logarithmic, squared
-from rocscope.calibration.decision_cost import MiscalibrationCostCurve
-from rocscope.calibration.evidence import Evidence, evidence
-from rocscope.calibration.outcomes import Shift
+from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
+from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
+from rocscope.calibration.scores import MiscalibrationCostCurve
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import refuse_repeats
-from rocscope.curves.campaign import Campaign
+from rocscope.curves.profit_curve import Campaign
 from rocscope.curves.roc_curve import auc
 from rocscope.decisions.choosing import choose
-from rocscope.errors import InputError, OneClassError, ScoreError, WeightError, heard
+from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError, WeightError, heard
 from rocscope.evaluation.summary_table import (
     MEASURES,
     NEEDS_PROBABILITIES,
     FoldsRow,
     Summary,
     SummaryRow,
+    ThresholdSource,
     methods_paragraph,
 )
 from rocscope.inference.areas.auc import auc_interval
+from rocscope.inference.error_rates import Thresholds
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import normal_quantile, rate_intervals, share_of
-from rocscope.sample import NAMELESS, Models, Sample, Samples, sample_of, samples_of
+from rocscope.sample import Labels, Models, Sample, Samples, Scores, sample_of, samples_of, with_context
+from rocscope.segments.data import counted_by_segment
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 _DRAWS = 99
+_ROUNDING = 1e-13  # left of a standard error of 0, some 1e-17; one row of a billion that differs makes it 1e-9
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
 _NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}
@@ -52,11 +55,21 @@ class Measured(NamedTuple):
     notes: tuple[str, ...]
 
 
-def measure(sample: Sample, threshold: float | None, context: Context, level: float, random_state: int) -> Measured:
-    """Return all measures of a model; what cannot be had has no interval, or no value, and says why.
+class _Threshold(NamedTuple):
+    """Threshold of a model, None for its own decisions; where it is from; and what to keep in mind.
 
-    Without a threshold those of classification are of the model's own decisions.
+    `odds` is how many true positives a false positive outweighs in net benefit, NaN where acting gains nothing.
     """
+
+    value: float | None
+    source: ThresholdSource
+    odds: float
+    notes: tuple[str, ...] = ()
+
+
+def measure(sample: Sample, at: _Threshold, context: Context, level: float, random_state: int) -> Measured:
+    """Return all measures of a model; what cannot be had has no interval, or no value, and states why."""
+    threshold = at.value
     data = sample.counts if sample.rows is None else sample.rows
     known, counts = evidence(data, probabilities=False), sample.counts
     one_class = not (counts.n_pos and counts.n_neg)
@@ -69,9 +82,9 @@ def measure(sample: Sample, threshold: float | None, context: Context, level: fl
         if threshold is None:
             said_so = evidence(_as_scores(sample.require_rows("decisions")), probabilities=False)
             own = ClosedForms(said_so, Shift.of(said_so.outcomes, target), level)
-            found |= _at_threshold(said_so, own, said_so.counts.at(1), context, one_class=one_class)
+            found |= _at_threshold(said_so, own, said_so.counts.at(1), context, at.odds, one_class=one_class)
         elif not isnan(threshold):
-            found |= _at_threshold(known, forms, counts.at(threshold), context, one_class=one_class)
+            found |= _at_threshold(known, forms, counts.at(threshold), context, at.odds, one_class=one_class)
         try:
             counts.require_probabilities("scores")
         except ScoreError:
@@ -122,7 +135,7 @@ def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Contex
 
 
 def _at_threshold(
-    known: Evidence, forms: ClosedForms, point: OperatingPoint, context: Context, *, one_class: bool
+    known: Evidence, forms: ClosedForms, point: OperatingPoint, context: Context, odds: float, *, one_class: bool
 ) -> dict[str, Estimate]:
     predicted = known.outcomes.score >= point.threshold
     found = {name: _rate(name, known, forms, point, predicted) for name in _RATES}
@@ -136,13 +149,15 @@ def _at_threshold(
             found |= {name: forms.without(value, reason) for name, value in values.items()}
     if one_class:
         return found
-    harm, gain = (float(cost) for cost in (context.false_alarm_cost, context.miss_cost))
     costs = {cell: float(cost) for cell, cost in context.costs.items()}
     found["expected_cost"] = _mean(forms, predicted, costs)
-    if gain > 0 and known.counts.threshold[0] <= 1:
-        found["net_benefit"] = _mean(forms, predicted, {"tp": 1.0, "fp": -harm / gain, "fn": 0.0, "tn": 0.0})
+    benefits = {"net_benefit": predicted, "treat_all": np.ones_like(predicted), "treat_none": np.zeros_like(predicted)}
+    if not isnan(odds) and known.counts.threshold[0] <= 1:
+        # Vickers & Elkin 2006: (tp − odds · fp) / n; of everybody π − (1 − π) · odds, of nobody 0
+        worth = {"tp": 1.0, "fp": -odds, "fn": 0.0, "tn": 0.0}
+        found |= {name: _mean(forms, treated, worth) for name, treated in benefits.items()}
     else:
-        found["net_benefit"] = forms.without(nan, "acting on a positive gains nothing")
+        found |= dict.fromkeys(benefits, forms.without(nan, "acting on a positive gains nothing"))
     return found
 
 
@@ -177,7 +192,7 @@ def _mean(forms: ClosedForms, predicted: Any, amounts: dict[str, float]) -> Esti
     of_negative = np.where(predicted, amounts["fp"], amounts["tn"])
     value = float(sample.pos @ of_positive + sample.neg @ of_negative) / sample.n
     error = forms.error(of_positive - value, of_negative - value)
-    if not (error > 0 and isfinite(error)):
+    if not (error > _ROUNDING * max(map(abs, amounts.values())) and isfinite(error)):
         return forms.without(value + 0.0, "nothing varies: everybody, or nobody, is predicted positive")
     reach = normal_quantile(forms.level) * error
     return forms.of(value, value - reach, value + reach, "influence function", error)
@@ -201,29 +216,35 @@ _SHARED = (
 
 
 def summary(
-    predictions: Models,
+    predictions: Models | Labels,
+    y_score: Scores | Context | Campaign | None = None,
     context: Context | Campaign | None = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
     by: By | None = None,
-    thresholds: Literal["cheapest"] | None = None,
+    threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
     level: float = 0.95,
     random_state: Any = 0,
 ) -> Summary:
-    """Everything that a validation reports: discrimination, calibration, overall, classification, utility.
+    """Summarise a validation: discrimination, calibration, overall performance, classification and utility.
 
     Parameters
     ----------
-    predictions : data of one or more models
-        In any form; see `rocscope.sample`; also SegmentedCounts, or a mapping of them by model, of which all rows are
-        summarised together. Parts need rows or groups.
+    predictions, y_score, pos_label, sample_weight : data of one or more models
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`; also
+        SegmentedCounts, or a mapping of them by model; all rows are summarised together. Parts need rows or
+        segments.
     context : Context, optional
         Costs, and the prevalence at which all numbers but the AUC are given; equal costs and the sample's prevalence
         when left out.
     by : {"segment", "fold"}, optional
         A further row for each segment or fold of the Predictions; and with "fold" `over_folds`, their means with
         deviations and intervals, and the seconds that fits and predictions took.
-    thresholds : "cheapest", optional
-        Classification and utility at the threshold of lowest expected cost, also of models that decide themselves.
+    threshold : float, mapping from model name to float, "costs" or "cheapest", optional
+        Of classification and utility. Fixed beforehand: a number, one for each model, or "costs", the probability from
+        which acting is cheaper, t = (cost_fp − cost_tn)/((cost_fp − cost_tn) + (cost_fn − cost_tp)). "cheapest": that
+        of lowest expected cost on these rows. By default a model's own decisions where they are known, else "cheapest".
     level : float
         Confidence level.
     random_state : int, Generator, RandomState or None
@@ -232,27 +253,32 @@ def summary(
     Returns
     -------
     Summary
-        Its `methods` is a paragraph for the methods section, its `tripod` says which items it answers.
+        Its `methods` is a paragraph for the methods section, its `tripod` states which items it answers.
 
     Raises
     ------
     InputError
-        If there is no such column as `by`, or it has more than 1,000 values: what is asked of very many groups,
-        `rocscope.evaluation.SegmentedCounts` answers for all at once.
+        If there is no such column as `by`, or it has more than 1,000 values: what is asked of very many segments,
+        `rocscope.segments.SegmentedCounts` answers for all at once. If one action is always right at these costs, with
+        ``threshold="costs"``; a ScoreError then, if scores are no probabilities.
+    ColumnError
+        If `threshold` is a mapping and lacks a model, or names one that is not there.
 
     Notes
     -----
-    Classification and utility are of a model's own decisions, where predictions hold them; else at the threshold of
-    lowest expected cost on all rows, also for its parts. Intervals take that as given; chosen on the same rows it makes
-    classification and utility optimistic. Of cross-validated predictions all intervals leave out that folds share
-    training rows, and the notes say so; see `rocscope.evaluation.nested_cross_validation`. Net benefit weighs
-    false positives by (cost_fp − cost_tn)/(cost_fn − cost_tp). What cannot be had (one class, scores that are no
-    probabilities, separated classes) is NaN, or a value without an interval, and the method of the estimate says why.
+    Intervals take the threshold as given, for parts too. That is right for one that was fixed beforehand; one chosen on
+    the same rows makes classification and utility optimistic. `SummaryRow.notes` contain its source. Of cross-validated
+    predictions all intervals leave out that folds share training rows, and the notes say so; see
+    `rocscope.evaluation.nested_cross_validation`. Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn −
+    cost_tp), or without a context by the odds t/(1 − t) of a number between 0 and 1 that is given as threshold, as
+    decision curve analysis does; treating all has the net benefit π − (1 − π) t/(1 − t) at prevalence π, treating none
+    0. What cannot be had (one class, scores that are no probabilities, separated classes) is NaN, or a value without an
+    interval, and the method of the estimate states why.
 
     References
     ----------
     Van Calster et al. 2025, STRATOS guidance on performance measures of predictive AI, Lancet Digital Health; Collins
-    et al. 2024, TRIPOD+AI, BMJ 385:e078378.
+    et al. 2024, TRIPOD+AI, BMJ 385:e078378; Vickers & Elkin 2006, decision curve analysis.
 
     Examples
     --------
@@ -262,35 +288,41 @@ def summary(
     >>> from rocscope import Predictions
     >>> found = summary(Predictions(rng.random(400) < score, {"risk": score}))
     >>> found
-    Summary(risk AUC 0.8511, 21 measures)
-    >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"], found.tripod["23a"]
-    (True, True, True)
+    Summary(risk AUC 0.8511, 23 measures)
+    >>> 1 in found["risk"]["slope"], 1 in found["risk"]["observed_over_expected"]
+    (True, True)
+
+    Of 5 cases 2 are positive. From a risk of .2 on, both are found at 2 false alarms, which weigh .25 each: (2 − .5)/5.
+    Treating all has 3 false alarms: (2 − .75)/5.
+
+    >>> few = Predictions([1, 1, 0, 0, 0], {"risk": [0.9, 0.2, 0.4, 0.2, 0.1]})
+    >>> row = summary(few, threshold=0.2)["risk"]
+    >>> [row[name].value for name in ("net_benefit", "treat_all", "treat_none")]
+    [0.3, 0.25, 0.0]
+    >>> row.notes[0]
+    'threshold 0.2, fixed beforehand; net benefit weighs false positives by 0.25'
     """
-    grouped = by_group(predictions)
-    pooled: Any = {model: groups.pooled() for model, groups in grouped.items()}
+    predictions, context = with_context(predictions, y_score, context, pos_label=pos_label, sample_weight=sample_weight)
+    segments = counted_by_segment(predictions)
+    pooled: Any = {model: each.pooled() for model, each in segments.items()}
     refuse_repeats(pooled or predictions, "summary")
     check.check_level(level)
-    if thresholds is not None:
-        check.check_choice("thresholds", thresholds, ("cheapest",))
-    context, seed = Context.given(context), check.seed_of(random_state)
+    costs_given, context, seed = context is not None, Context.given(context), check.seed_of(random_state)
     samples, rows = samples_of(pooled or predictions, name="predictions"), []
-    for model, sample in samples.items():
-        decided = thresholds is None and sample.rows is not None and bool(sample.rows.decisions)
-        threshold, notes = (None, ()) if decided else _threshold(model, sample.counts, context)
-        for part, data in {"all": sample, **_parts(sample, by, grouped.get(model))}.items():
+    for model, at in _thresholds(samples, threshold, context, costs_given=costs_given).items():
+        sample = samples[model]
+        for part, data in {"all": sample, **_parts(sample, by, segments.get(model))}.items():
             with np.errstate(under="ignore"):
-                found = measure(data, threshold, context, level, seed)
-            n, n_pos, said = data.counts.n, data.counts.n_pos, notes + found.notes
+                found = measure(data, at, context, level, seed)
+            n, n_pos, said = data.counts.n, data.counts.n_pos, at.notes + found.notes
             if getattr(getattr(data.rows, "source", None), "folds", 1) > 1:
                 said += (_SHARED,)
             if not isinstance(n, int) and data.rows is None:
                 said += ("weights are taken as numbers of rows: pass Predictions where they are not",)
-            rows.append(
-                SummaryRow(model, part, n, n_pos, nan if threshold is None else threshold, found.estimates, said)
-            )
+            value = nan if at.value is None else at.value
+            rows.append(SummaryRow(model, part, n, n_pos, value, found.estimates, said, at.source))
     facts = [fact.format(auc=rows[0]["auc"].method) for fact in _FACTS]
-    own = thresholds is None and any(sample.rows is not None and sample.rows.decisions for sample in samples.values())
-    said = methods_paragraph(__version__, context, by, level, facts, own=own)
+    said = methods_paragraph(__version__, context, by, level, facts, rows)
     over = tuple(_over_folds(rows, samples, level)) if by == "fold" else ()
     return Summary(tuple(rows), context, by, level, said, over)
 
@@ -302,32 +334,68 @@ def _over_folds(rows: Sequence[SummaryRow], samples: Samples, level: float) -> I
         yield FoldsRow.of(folds, level, seconds.get(model, ()))
 
 
-def by_group(predictions: Any) -> dict[str, SegmentedCounts]:
-    """Return counts by group of each model, where such were given."""
-    given = {NAMELESS: predictions} if isinstance(predictions, SegmentedCounts) else predictions
-    grouped = isinstance(given, Mapping) and given and all(isinstance(each, SegmentedCounts) for each in given.values())
-    return {str(model): each for model, each in given.items()} if grouped else {}
-
-
-def _parts(sample: Sample, by: str | None, grouped: SegmentedCounts | None) -> dict[str, Sample]:
+def _parts(sample: Sample, by: str | None, segments: SegmentedCounts | None) -> dict[str, Sample]:
     if by is None:
         return {}
     check.check_choice("by", by, ("segment", "fold"))
-    found: Mapping[Any, Any]
-    if grouped is not None and by == "segment":
-        found = grouped
+    found: Mapping[Any, Any] | SegmentedCounts
+    if segments is not None and by == "segment":
+        found = segments
     else:
         rows = sample.require_rows(f"by={by!r}")
         found = rows.by_segment() if by == "segment" else rows.by_fold()
     if len(found) > MOST_PARTS:
-        hint = "measures of very many groups: Predictions.counts(by='segment')"
+        hint = "measures of very many segments: Predictions.counts(by='segment')"
         raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} parts", got=f"{len(found):,}", hint=hint)
     return {str(name): sample_of(part) for name, part in found.items()}
 
 
-def _threshold(model: str, counts: ThresholdCounts, context: Context) -> tuple[float, tuple[str, ...]]:
+def _thresholds(
+    samples: Samples, asked: Thresholds | str | None, context: Context, *, costs_given: bool
+) -> dict[str, _Threshold]:
+    """Return the threshold of each model that classification and utility are at."""
+    if asked is None or isinstance(asked, str):
+        if asked is not None:
+            check.check_choice("threshold", asked, ("costs", "cheapest"))
+        return {model: _found_threshold(model, sample, asked, context) for model, sample in samples.items()}
+    by_model = check.by_name(asked, samples)
+    missing, unknown = [*(samples.keys() - by_model)], [*(by_model.keys() - samples)]
+    if missing or unknown:
+        got = f"none for {sorted(missing)}" if missing else f"one for {unknown}"
+        raise ColumnError("threshold", expected=f"one for each of {list(samples)}", got=got)
+    found = {}
+    for model in samples:
+        value = check.check_number(by_model[model], "threshold", "a finite number, or one for each model")
+        odds = _odds(context) if costs_given or not 0 <= value < 1 else value / (1 - value)
+        found[model] = _Threshold(value, "given", odds, (_fixed(f"threshold {value:g}", odds),))
+    return found
+
+
+def _found_threshold(model: str, sample: Sample, asked: str | None, context: Context) -> _Threshold:
+    odds = _odds(context)
+    if asked == "costs":
+        sample.counts.require_probabilities('threshold="costs"')
+        if context.always_right is not None:
+            expected = "costs at which the better action depends on the probability"
+            hint = f"{context.always_right} is always right; give the threshold as a number"
+            raise InputError('threshold="costs"', expected=expected, got=repr(context), hint=hint)
+        value = context.probability_threshold
+        return _Threshold(value, "costs", odds, (_fixed(f"threshold {value:g} from the costs", odds),))
+    if asked is None and sample.rows is not None and sample.rows.decisions:
+        return _Threshold(None, "decisions", odds, ("classification and utility: the model's own decisions",))
     try:
-        decision = choose({model: counts}, context)
+        decision = choose({model: sample.counts}, context)
     except OneClassError as error:
-        return nan, (str(error),)
-    return decision.threshold, tuple(decision.notes)
+        return _Threshold(nan, "cheapest", odds, (str(error),))
+    chosen = f"threshold {decision.threshold:g}, chosen on the same rows: classification and utility are optimistic"
+    return _Threshold(decision.threshold, "cheapest", odds, (chosen, *decision.notes))
+
+
+def _odds(context: Context) -> float:
+    """Return how many true positives a false positive outweighs; NaN where acting on a positive gains nothing."""
+    return float(context.false_alarm_cost) / float(context.miss_cost) if context.miss_cost > 0 else nan
+
+
+def _fixed(threshold: str, odds: float) -> str:
+    weighs = "" if isnan(odds) else f"; net benefit weighs false positives by {odds:g}"
+    return f"{threshold}, fixed beforehand{weighs}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor, isnan, log10, nan
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from rocscope.core.context import Context
 from rocscope.core.result import Result, frame_of, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.folds.fold_curves import mean
+from rocscope.figures.registry import known
 from rocscope.inference.estimate import Estimate
 
 
@@ -27,39 +28,35 @@ class SummaryMeasure(NamedTuple):
     ideal: float | None = None
 
 
-DOMAINS = ("discrimination", "calibration", "overall", "classification", "utility")
+_MEASURES = {
+    "discrimination": "auc",
+    "calibration": "observed_over_expected in_the_large intercept slope ici e50 e90 ece",
+    "overall": "brier scaled_brier brier_miscalibration log_loss",
+    "classification": "tpr tnr precision npv accuracy",
+    "utility": "net_benefit treat_all treat_none expected_cost miscalibration_cost",
+}
+_REFERENCES = {"treat_all": "net benefit, treat all", "treat_none": "net benefit, treat none"}
+DOMAINS = tuple(_MEASURES)
 """The five domains of the STRATOS guidance (Van Calster et al. 2025)."""
 
-MEASURES = {
-    "auc": SummaryMeasure("AUC", "discrimination", 1),
-    "observed_over_expected": SummaryMeasure("O/E", "calibration", 1),
-    "in_the_large": SummaryMeasure("in the large", "calibration", 0),
-    "intercept": SummaryMeasure("intercept", "calibration", 0),
-    "slope": SummaryMeasure("slope", "calibration", 1),
-    "ici": SummaryMeasure("ICI", "calibration", 0),
-    "e50": SummaryMeasure("E50", "calibration", 0),
-    "e90": SummaryMeasure("E90", "calibration", 0),
-    "ece": SummaryMeasure("ECE", "calibration", 0),
-    "brier": SummaryMeasure("Brier", "overall", 0),
-    "scaled_brier": SummaryMeasure("scaled Brier", "overall", 1),
-    "brier_miscalibration": SummaryMeasure("miscalibration", "overall", 0),
-    "log_loss": SummaryMeasure("log loss", "overall", 0),
-    "tpr": SummaryMeasure("TPR", "classification", 1),
-    "tnr": SummaryMeasure("TNR", "classification", 1),
-    "precision": SummaryMeasure("precision", "classification", 1),
-    "npv": SummaryMeasure("NPV", "classification", 1),
-    "accuracy": SummaryMeasure("accuracy", "classification", 1),
-    "net_benefit": SummaryMeasure("net benefit", "utility"),
-    "expected_cost": SummaryMeasure("cost per case", "utility"),
-    "miscalibration_cost": SummaryMeasure("cost of acting on p", "utility", 0),
-}
+
+def _measure(name: str, domain: str) -> SummaryMeasure:
+    figure = known(name)
+    heading, ideal = (_REFERENCES[name], None) if figure is None else (figure.title, figure.ideal)
+    return SummaryMeasure(heading, domain, ideal)
+
+
+MEASURES = {name: _measure(name, domain) for domain, names in _MEASURES.items() for name in names.split()}
 """Every number of a summary, in the order in which it is shown."""
 
 NEEDS_PROBABILITIES = tuple(
     name
     for name, measure in MEASURES.items()
-    if measure.domain in ("calibration", "overall") or name in ("net_benefit", "miscalibration_cost")
+    if measure.domain in ("calibration", "overall") or name in ("net_benefit", *_REFERENCES, "miscalibration_cost")
 )
+
+ThresholdSource = Literal["given", "costs", "cheapest", "decisions"]
+"""Where a threshold is from: given as a number or by the costs, both beforehand; chosen on the rows; the model."""
 
 TRIPOD = {
     "12d": "heterogeneity of performance: how it was handled and quantified",
@@ -78,13 +75,18 @@ REFERENCES = (
 )
 
 
-def answered(by: str | None) -> dict[str, bool]:
-    """Return for each item of TRIPOD+AI whether a summary in such parts answers it."""
-    parts = by is not None
-    return dict.fromkeys(TRIPOD, True) | {"12d": parts, "14": by == "segment", "23b": parts}
-
-
 _NOTHING = 1e-12  # what rounding leaves of 0
+
+
+def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
+    """Return the estimate of a measure, by its name or by another name of that figure."""
+    if name in estimates:
+        return estimates[name]
+    figure = known(str(name))
+    for own, estimate in estimates.items():
+        if figure is not None and known(own) is figure:
+            return estimate
+    raise ColumnError("measure", expected=check.one_of(str(name), list(estimates)), got=repr(name))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,10 +100,11 @@ class SummaryRow(Result):
         The segment or fold; "all" for all rows.
     n, n_pos : float
     threshold : float
-        That classification and utility are at: the best one of the model on all rows, in the context; NaN where they
-        are of the model's own decisions.
+        That classification and utility are at; NaN where they are of the model's own decisions.
     estimates : dict from the name of a measure to Estimate
     notes : tuple of str
+    threshold_source : {"given", "costs", "cheapest", "decisions"}
+        "given" and "costs" were fixed beforehand, "cheapest" was chosen on all rows of the summary.
     """
 
     model: str
@@ -111,11 +114,10 @@ class SummaryRow(Result):
     threshold: float
     estimates: dict[str, Estimate]
     notes: tuple[str, ...] = ()
+    threshold_source: ThresholdSource = "cheapest"
 
     def __getitem__(self, name: str) -> Estimate:
-        if name not in self.estimates:
-            raise ColumnError("measure", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
-        return self.estimates[name]
+        return _estimate_named(self.estimates, name)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self[name].value:.4g}" for name in ("auc", "slope", "ici", "brier"))
@@ -164,9 +166,7 @@ class FoldsRow(Result):
         return cls(rows[0].model, len(rows), estimates, deviations, *times)
 
     def __getitem__(self, name: str) -> Estimate:
-        if name not in self.estimates:
-            raise ColumnError("measure", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
-        return self.estimates[name]
+        return _estimate_named(self.estimates, name)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self[name].value:.4g} ± {self.deviations[name]:.2g}" for name in ("auc", "brier"))
@@ -235,8 +235,20 @@ class Summary(Result, Sequence[SummaryRow]):
 
     @property
     def tripod(self) -> dict[str, bool]:
-        """Items of TRIPOD+AI for a validation, and whether this table answers them."""
-        return answered(self.by)
+        """Items of TRIPOD+AI for a validation, and whether this table answers them.
+
+        Not 12d and 23b, which want differences between clusters quantified. 15: the costs are the reason for the
+        threshold; one that is given as a number, and the decisions of models, are for authors to explain. 21: weights
+        do not give the number of participants. 23a: intervals in segments too.
+        """
+        by_segment = self.by == "segment"
+        return dict.fromkeys(TRIPOD, False) | {
+            "12e": True,
+            "14": by_segment,
+            "15": all(row.threshold_source in ("costs", "cheapest") for row in self.rows),
+            "21": all(isinstance(row.n, int) for row in self.rows),
+            "23a": by_segment and not any(isnan(row["auc"].low) for row in self.rows),
+        }
 
     @property
     def checklist(self) -> str:
@@ -318,7 +330,7 @@ class Summary(Result, Sequence[SummaryRow]):
 
 
 def cell(estimate: Estimate) -> str:
-    """Return value and interval in few characters, with † where it is not reliable; the estimate says why.
+    """Return value and interval in few characters, with † where it is not reliable; the estimate states why.
 
     All three have as many decimals: three, or more where they are small.
     """
@@ -347,23 +359,37 @@ def _decimals(value: float) -> int:
     return 1 - floor(log10(abs(value))) if small else 3
 
 
+def _thresholds_used(rows: Sequence[SummaryRow], costs: str) -> str:
+    """Return at which thresholds classification and net benefit are, and which of them were fixed beforehand."""
+    said = {
+        "decisions": "of the decisions of the models themselves",
+        "given": "at a threshold fixed beforehand",
+        "costs": "at the threshold that the costs imply for a probability, fixed beforehand",
+        "cheapest": "at the threshold of lowest expected cost on the same data, so they are optimistic",
+    }
+    models: dict[str, list[str]] = {}
+    for row in rows:
+        if row.part == "all":
+            value = "" if isnan(row.threshold) else f" {row.threshold:g}"
+            models.setdefault(row.threshold_source, []).append(f"{row.model}{value}")
+    return "; ".join(f"{said[source]} ({', '.join(names)})" for source, names in models.items()) + f"; {costs}"
+
+
 def methods_paragraph(
-    version: str, context: Context, by: str | None, level: float, facts: Sequence[str], *, own: bool = False
+    version: str, context: Context, by: str | None, level: float, facts: Sequence[str], rows: Sequence[SummaryRow]
 ) -> str:
     """Return the words for a methods section."""
     mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
     cost = context.costs
     costs = f"a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
-    parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold found on all rows."
+    parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold of all rows."
     percent = f"{100 * level:g} %"
-    chosen = f"at the threshold of lowest expected cost on the same data, {costs}, so they are optimistic"
-    decided = f"of the decisions of the models themselves where these are known, {costs}; else {chosen}"
     return (
         f"Performance was assessed in five domains (discrimination, calibration, overall, classification, clinical "
         f"utility) with rocscope {version}, at a prevalence of {mix}. Discrimination: area under the ROC curve. "
         f"Calibration: observed over expected events, calibration in the large, joint intercept and slope of logistic "
         f"recalibration, and the integrated calibration index, E50 and E90 from local linear regression (span 2/3, as "
         f"val.prob). Overall: Brier score, scaled Brier score, miscalibration (CORP) and log loss. Classification and "
-        f"net benefit are {decided if own else chosen}. "
+        f"net benefit are {_thresholds_used(rows, costs)}. "
         f"{percent} confidence intervals: {'; '.join(facts)}.{parts} References: {'; '.join(REFERENCES)}."
     )

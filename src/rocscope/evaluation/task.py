@@ -66,7 +66,7 @@ class Task:
     """What all fits share.
 
     `labels` are as the user gave them and `positive` is the place of the positive class among `classes`, or None
-    where each class has a score. `decided` says whether models are asked for labels, too. `arguments` are those
+    where each class has a score. `decided` states whether models are asked for labels, too. `arguments` are those
     of the `fit` of each model beside rows and labels. Where there is no seed, models keep their own random state.
     """
 

@@ -1,20 +1,19 @@
 """Geometry of ROC space and lift chart: the only place that knows where a line of equal cost touches a curve."""
 
-from rocscope.geometry.blending import Blend, Bound, blending, settled
+from rocscope.geometry.bounded import Bound, ConvexCombination, settled, touching_within
 from rocscope.geometry.hull import Choices, all_choices, corners_of, negation, pool, remembered, upper_corners
 from rocscope.geometry.tangent import Line, Touch, best_point, needs_every_threshold, touching
 from rocscope.geometry.thinning import Thinned, distance_to_chord, simplify, thin
 
 __all__ = [
-    "Blend",
     "Bound",
     "Choices",
+    "ConvexCombination",
     "Line",
     "Thinned",
     "Touch",
     "all_choices",
     "best_point",
-    "blending",
     "corners_of",
     "distance_to_chord",
     "needs_every_threshold",
@@ -25,5 +24,6 @@ __all__ = [
     "simplify",
     "thin",
     "touching",
+    "touching_within",
     "upper_corners",
 ]

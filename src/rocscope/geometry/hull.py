@@ -4,7 +4,7 @@ A lift chart is an affine image of ROC space, so both have the same hull. A hull
 between two vertices are pooled into one. That is also what isotonic regression (pooling of adjacent violators) does to
 the labels.
 
-Which way three points turn is decided in whole numbers. Sums of weights are rounded: those of points that are surely
+Which way three points turn is decided in whole numbers. Sums of weights are rounded: those of points that are certainly
 below the hull decide that, and the few others are summed again in `rocscope._base.exact_sums` units.
 
 Choices: thresholds of one model among which the best is looked for.
@@ -27,8 +27,7 @@ from rocscope import kernels
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import Sums, is_moderate, rounded, scale_of
 from rocscope._base.threads import in_threads
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.levels import Block, Levels, Vertices
 from rocscope.core.point import OperatingPoint
 from rocscope.kernels.weights import LEAST, MARGIN
@@ -203,7 +202,7 @@ def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, 
 
 
 def _grown(stack: Array, used: int, size: int) -> Array:
-    """Return a longer stack, of which only what is used takes memory."""
+    """Return a longer stack; only the used part takes memory."""
     longer = np.empty(size, stack.dtype)
     longer[:used] = stack[:used]
     return longer
@@ -218,7 +217,7 @@ def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
 
 
 def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
-    """Leave out what rounded sums say is surely no vertex, and decide on the rest by exact ones."""
+    """Leave out what rounded sums say is certainly no vertex, and decide on the rest by exact ones."""
     ranking = counts.ranking
     if ranking.few:
         tp, fp = counts.cumulative
@@ -314,7 +313,7 @@ def _unsure(tp: Array, fp: Array, climbs: tuple[Array, Array]) -> NDArray[np.int
 def _without_dents(tp: Array, fp: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the points left after dropping those on or below the line between their neighbours, while many go.
 
-    Of sums of weights only those that are surely below, as in `kernels.weights.push_hull`.
+    Of sums of weights only those that are certainly below, as in `kernels.weights.push_hull`.
     """
     while kept.size > _FEW:
         y, x = tp[kept], fp[kept]

@@ -1,4 +1,4 @@
-"""Where a line of equal cost touches, who wins a tie, what is trivial: decided here and nowhere else.
+"""Where a line of equal cost touches, who wins a tie, what is trivial: decided only here.
 
 The rule: lowest expected cost; among equals fewest positive predictions; then the model given first. It holds for any
 context that does not reward errors of both kinds, also where a cost is 0 or one action is right whatever the scores.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rocscope.core.context import Context, HasContext
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.geometry.hull import Choices, all_choices, corners_of, pool
 
@@ -104,7 +104,6 @@ def stakes(
     choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None
 ) -> tuple[Fraction, Fraction]:
     """Return what the true positive rate gains and the false positive rate costs; see `touching`."""
-    context.require_sense()
     n_pos, n_neg = totals or choices[0].counts.whole_totals
     hit, alarm = context.rates_of_exchange(n_pos, n_neg)
     return hit * Fraction(n_pos), alarm * Fraction(n_neg)

@@ -53,8 +53,9 @@ def thin(
 ) -> Thinned:
     """Choose about `most` points, evenly along the ROC curve, and all that can have the lowest cost.
 
-    Those are the vertices of the hull, which whoever has it passes, and, for costs that only reward false alarms, the
-    first with all of them. Whoever wants the blocks of the ranking too passes them, and looks at each on its way.
+    Those are the vertices of the hull, which callers pass if they have them, and, for costs that only reward false
+    alarms, the first with all of them. A caller that needs the blocks of the ranking too passes them, and looks at each
+    on its way.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def thin(
 
     Notes
     -----
-    Along a ROC curve s = fpr + tpr increases strictly and d = tpr − fpr tells how far it is from the diagonal, so
+    Along a ROC curve s = fpr + tpr increases strictly and d = tpr − fpr shows how far it is from the diagonal, so
     points are spread evenly in s and the deviation is half the largest error in d. One pass over the blocks, and one
     more when the deviation is asked for.
 

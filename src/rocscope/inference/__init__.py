@@ -1,5 +1,5 @@
-"""How sure are we: intervals, bands, tests and sample sizes."""
+"""Inference: intervals, bands, tests and sample sizes."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -14,8 +14,8 @@ from .hypothesis import adjust_p_values as adjust_p_values
 from .influence.estimating import estimate_of as estimate_of
 from .proportions import joint_region as joint_region
 from .proportions import rate_intervals as rate_intervals
-from .rank_test import mann_whitney as mann_whitney
+from .rank_tests import compare_curves as compare_curves
+from .rank_tests import mann_whitney as mann_whitney
 from .resampling.bootstrap import bootstrap as bootstrap
-from .resampling.permutation import compare_curves as compare_curves
 from .score_drift import drift as drift
 from .smoothing import smooth_roc as smooth_roc

@@ -10,8 +10,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.result import Band
 from rocscope.core.rows import model_name
 from rocscope.curves.curve import Curve, cumulative
@@ -51,7 +50,7 @@ def band(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Band:
-    """Confidence band around a curve, or around a metric over thresholds or depths.
+    """Compute a confidence band around a curve, or around a metric over thresholds or depths.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def band(
     grid : array, optional
         Where on the x axis; 201 points along the curve by default.
     recount : function, optional
-        Makes the curve of other counts, for a curve that cannot tell how it was made.
+        Makes the curve of other counts, for a curve without a record of how it was made.
     data, groups, weights : data of one model, array, str, optional
         The rows to draw from, where they are of groups or weighted, for a curve knows counts only; see
         `rocscope.bootstrap`.

@@ -10,20 +10,24 @@ from rocscope._base import validation as check
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError
-from rocscope.inference.areas.area_tests import METHODS, compare_areas
+from rocscope.figures.influence import Smooth
+from rocscope.figures.registry import statistic_named
+from rocscope.inference.areas.differences import METHODS, compare_areas
 from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of_rows
 from rocscope.inference.estimate import Comparisons
 from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test
 from rocscope.inference.influence.estimating import compare_statistics
-from rocscope.inference.influence.linear import Smooth
 from rocscope.inference.influence.units import OverFolds, WeightKind
-from rocscope.inference.resampling.differences import differences
-from rocscope.sample import Models, Samples, samples_of
+from rocscope.inference.resampling.bootstrap import differences
+from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_scores
 
 
 def compare(
-    predictions: Models,
+    predictions: Models | Labels,
+    y_score: Scores | None = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
     paired: bool | None = None,
     alternative: Alternative = "two-sided",
     test: Test = "difference",
@@ -34,16 +38,17 @@ def compare(
     folds: OverFolds | None = None,
     weights: WeightKind = "auto",
     method: str = "auto",
-    statistic: Callable[[ThresholdCounts], Any] | None = None,
+    statistic: str | Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
 ) -> Comparisons:
-    """Differences of the AUC, or of any statistic, between models: second − first, with intervals and tests.
+    """Compare the AUC, or another statistic, of models: differences (second − first) with intervals and tests.
 
     Parameters
     ----------
-    predictions : Predictions, or data of each model by name
-        In any form; see `rocscope.sample`. Predictions hold models of the same rows: the comparison is paired. A
-        mapping holds a sample a model: it is unpaired, unless `paired` says that the rows are the same.
+    predictions, y_score, pos_label, sample_weight : data of two or more models
+        Labels and a mapping from model to scores, Predictions, or a mapping from model to data as accepted by other
+        functions; see `rocscope.sample`. The first two hold models of the same rows: the comparison is paired. Data by
+        model are separate samples: it is unpaired, unless `paired` says that the rows are the same.
     paired : bool, optional
         For a mapping of Predictions of the same rows in the same order.
     alternative : {"two-sided", "greater", "less"}
@@ -63,13 +68,18 @@ def compare(
         as independent.
     folds, weights : see `auc_interval`
     method : {"auto", "delong"}
-        "auto" holds its level where data are thin; "delong" is the test of that name, as pROC has it. With a statistic
+        "auto" holds its level in small samples; "delong" is the test of that name, as pROC has it. With a statistic
         that is bootstrapped, the bootstrap's method ("auto" is "percentile").
-    statistic : one of `rocscope.inference.statistics`, or a function of one ThresholdCounts, optional
-        What to compare in place of the AUC, such as ``statistics.partial_area(max_fpr=0.1)``, in closed form; any other
-        function by the bootstrap.
+    statistic : name of a figure, one of `rocscope.inference.statistics`, or a function of ThresholdCounts, optional
+        What to compare in place of the AUC, such as ``"brier"`` or ``statistics.partial_area(max_fpr=0.1)``, in closed
+        form where there is one; any other by the bootstrap.
     **bootstrap
         Options of `rocscope.bootstrap`: replicates, stratified, random_state, threads, progress.
+
+    Returns
+    -------
+    Comparisons
+        One Comparison for each pair of models; ``[0]`` and ``["a", "b"]`` select one.
 
     Raises
     ------
@@ -86,14 +96,14 @@ def compare(
 
     Notes
     -----
-    "auto": Welch's t for the differences of placements; where few rows tell how much ranks vary its interval is drawn
-    towards one that is put together from both areas' own intervals with the correlation of DeLong's covariance
-    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.difference`. Two models that rank
+    "auto": Welch's t for the differences of placements; where few rows determine how much ranks vary its interval is
+    drawn towards one that is put together from both areas' own intervals with the correlation of DeLong's covariance
+    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.differences`. Two models that rank
     all rows alike differ by exactly 0. The statistic is the normal one of the same p-value.
 
     "delong": z = (D − D₀)/√(V₁ + V₂ − 2C); unpaired t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom,
-    (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are cut at −1 and 1. With a statistic, se is the standard deviation
-    of the replicates of D, and the interval is that of their quantiles.
+    (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are clipped to −1 and 1. With a statistic, se is the standard
+    deviation of the replicates of D, and the interval is that of their quantiles.
 
     Three or more models of the same rows are also tested all at once: see `Comparisons.omnibus`.
 
@@ -116,7 +126,11 @@ def compare(
     """
     hypothesis = Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, OF_ESTIMATES)
-    arms, groups = _arms(predictions, paired, groups)
+    data = with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    arms, groups = _arms(data, paired, groups)
+    if isinstance(statistic, str):
+        figure, named = statistic_named(statistic)
+        statistic = None if figure.name == "auc" else named
     if isinstance(statistic, Smooth):
         return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds, weights=weights)
     if statistic is not None:

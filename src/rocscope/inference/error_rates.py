@@ -33,7 +33,7 @@ def mcnemar(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> Comparison:
-    """McNemar's test: is the second of two classifiers right more often than the first, on the same rows?
+    """Test whether the second of two classifiers is correct more often than the first on the same rows (McNemar).
 
     Parameters
     ----------
@@ -160,12 +160,17 @@ def compare_errors(
     margin: float = 0.0,
     level: float = 0.95,
 ) -> Comparison:
-    """Difference of two error rates on independent test sets, second − first.
+    """Compare two error rates on independent test sets: second − first.
 
     Parameters
     ----------
     first, second : OperatingPoint
     alternative, test, margin, level : see `compare`
+
+    Returns
+    -------
+    Comparison
+        Difference with interval and test.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Estimate and Comparison: a number with how sure we are of it, and a difference of two with its test."""
+"""Estimate and Comparison: a number with its uncertainty, and a difference of two with its test."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,7 +55,7 @@ class Estimate(Result):
 
     @property
     def reliable(self) -> bool:
-        """Whether the interval holds what its level promises, as far as simulations tell; `reason` says why not."""
+        """Whether the interval holds what its level promises, as far as simulations tell; `reason` states why not."""
         return not self.reason
 
     def __contains__(self, value: float) -> bool:
@@ -174,7 +174,7 @@ class Omnibus(Result):
 
     @property
     def reliable(self) -> bool:
-        """Whether the test holds its level, as far as simulations tell; `reason` says why not."""
+        """Whether the test holds its level, as far as simulations tell; `reason` states why not."""
         return not self.reason
 
     def __repr__(self) -> str:

@@ -3,8 +3,9 @@
 p-values that allow for the number of comparisons made.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import inf, isinf, nan
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from scipy import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.errors import InputError
-from rocscope.inference.estimate import Comparison, Estimate
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Omnibus
 
 PValueAdjust = Literal["holm", "bh", "none"]
 Adjust = Literal["holm", "bh", "max-t", "none"]
@@ -23,11 +24,11 @@ Adjust = Literal["holm", "bh", "max-t", "none"]
 ADJUSTMENTS = ("holm", "bh", "none")
 OF_ESTIMATES = ("holm", "bh", "max-t", "none")
 
-_DRAWS = 100_000
+_DRAWS = 100_000  # an adjusted p-value of .05 then has a standard error of .0007
 
 
 def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.float64]:
-    """p-values adjusted for several comparisons.
+    """Adjust p-values for multiple comparisons.
 
     Parameters
     ----------
@@ -72,21 +73,24 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     return adjusted
 
 
-def with_adjusted(pairs: Sequence[Comparison], method: PValueAdjust) -> list[Comparison]:
-    """Return the comparisons with adjusted p-values."""
-    return _adjusted(pairs, adjust_p_values([pair.p_value for pair in pairs], method)) if pairs else []
-
-
-def with_adjusted_together(pairs: Sequence[Comparison], method: Adjust, covariance: Array) -> list[Comparison]:
-    """Return the comparisons of all pairs of m estimates with adjusted p-values, by the estimates' covariance."""
-    if method != "max-t" or not pairs:
-        return with_adjusted(pairs, method if method != "max-t" else "none")
-    one_sided = pairs[0].alternative != "two-sided" or pairs[0].test != "difference"
-    return _adjusted(pairs, max_t(np.array([pair.p_value for pair in pairs]), covariance, one_sided))
-
-
-def _adjusted(pairs: Sequence[Comparison], adjusted: Array) -> list[Comparison]:
-    return [replace(pair, adjusted_p_value=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
+def compare_each_two(
+    quantity: str,
+    estimates: Mapping[str, Estimate],
+    covariance: Array,
+    compare: Callable[[int, int], Comparison],
+    adjust: Adjust,
+    omnibus: Omnibus | None = None,
+) -> Comparisons:
+    """Compare each two of m estimates, by their places, with p-values adjusted for all pairs."""
+    pairs = [compare(i, j) for i, j in combinations(range(len(estimates)), 2)]
+    p = np.array([pair.p_value for pair in pairs])
+    if adjust == "max-t" and pairs:
+        one_sided = pairs[0].alternative != "two-sided" or pairs[0].test != "difference"
+        adjusted = max_t(p, covariance, one_sided)
+    else:
+        adjusted = adjust_p_values(p, "none" if adjust == "max-t" else adjust) if pairs else p
+    pairs = [replace(pair, adjusted_p_value=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
+    return Comparisons(quantity, estimates, covariance, pairs, adjust, omnibus)
 
 
 def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
@@ -223,7 +227,7 @@ class Hypothesis:
     def wald(
         self, value: float, standard_error: float, n: float, method: str, *, df: float = inf, bound: float = inf
     ) -> Estimate:
-        """Return value ± quantile·se, cut at ±`bound`."""
+        """Return value ± quantile·se, clipped to ±`bound`."""
         share = (1 + self.level) / 2
         reach = float(special.ndtri(share) if isinf(df) else special.stdtrit(df, share)) * standard_error
         low, high = max(value - reach, -bound), min(value + reach, bound)

@@ -28,7 +28,7 @@ def normal_quantile(level: float) -> float:
 
 
 def wald(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return value ± z·se, cut at 0 and 1."""
+    """Return value ± z·se, clipped to 0 and 1."""
     reach = normal_quantile(level) * standard_error
     return max(value - reach, 0.0), min(value + reach, 1.0)
 
@@ -134,7 +134,7 @@ def proportion_interval(
         Successes and trials; with no trials the interval is 0 to 1.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         The score interval; the exact one, which covers at least as often as stated; the equal-tailed one from the
-        prior Beta(½, ½), which reaches to 0 or 1 where all trials agree; p ± z·√(p(1−p)/n), cut at 0 and 1.
+        prior Beta(½, ½), which reaches to 0 or 1 where all trials agree; p ± z·√(p(1−p)/n), clipped to 0 and 1.
     level : float
 
     Returns
@@ -171,7 +171,7 @@ def rate_intervals(
     level: float = 0.95,
     target_prevalence: float | None = None,
 ) -> dict[str, Estimate]:
-    """Intervals of every rate of an operating point that is a share of cases.
+    """Compute confidence intervals of all rates of an operating point.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ class JointRegion(Result):
 
 
 def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearson", level: float = 0.95) -> JointRegion:
-    """Confidence region of both rates at one threshold, a rectangle.
+    """Compute a rectangular confidence region of both rates at one threshold.
 
     Parameters
     ----------
@@ -309,6 +309,11 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
         Of the sides; see `proportion_interval`. The exact one makes the region at least as sure as stated.
     level : float
         Confidence level of the whole region.
+
+    Returns
+    -------
+    JointRegion
+        Limits of the true- and false-positive rate.
 
     Raises
     ------

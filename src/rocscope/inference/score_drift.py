@@ -1,4 +1,4 @@
-"""drift: how far the scores of two samples lie apart, of rows counted in ranges too, with bounds that hold surely."""
+"""drift: how far the scores of two samples lie apart, of rows counted in ranges too, with guaranteed bounds."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +14,7 @@ from rocscope.core.result import Result, html_table
 from rocscope.errors import ScoreError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.bounds import rounded
-from rocscope.sample import Models, samples_of
+from rocscope.sample import BySegment, Models, samples_of
 
 _FITS = 2**31
 
@@ -71,13 +71,14 @@ def drift(first: Any, second: Any) -> Any:
     Parameters
     ----------
     first, second : data of one model
-        In any form but labels and scores; see `rocscope.sample`. Such as counts of last month and of today, of scores
-        of one type. Of two `SegmentedCounts` every group is compared at once.
+        Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`. Such as counts of last
+        month and of today, of scores of one type. Of two `SegmentedCounts` every segment is compared at once; one alone
+        is taken for all its rows.
 
     Returns
     -------
     Drift
-        Of exact counts the bounds of a quantity are equal, but for the rounding of its last bit. Of groups a
+        Of exact counts the bounds of a quantity are equal, but for the rounding of its last bit. Of segments a
         `SegmentDrift`, with an array of each quantity.
 
     Raises
@@ -99,8 +100,8 @@ def drift(first: Any, second: Any) -> Any:
     >>> drift(monday, tuesday)
     Drift(ks 0.1, ks_pos 0.4, ks_neg 0.4, auc_difference -0.38)
     """
-    if hasattr(first, "sorted_rows") or hasattr(second, "sorted_rows"):
-        return reach("groups").drift_by_group(first, second)
+    if isinstance(first, BySegment) and isinstance(second, BySegment):
+        return reach("segments").drift_by_segment(first, second)
     one, other = (samples_of(data, name=name).one(None).bins for name, data in (("first", first), ("second", second)))
     if one.low.dtype != other.low.dtype:
         raise ScoreError("samples", expected="scores of one type", got=f"{one.low.dtype} and {other.low.dtype}")

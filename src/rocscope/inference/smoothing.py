@@ -21,7 +21,7 @@ from rocscope.inference.proportions import normal_quantile
 from rocscope.inference.resampling.bootstrap import bootstrap
 from rocscope.sample import counts_of
 
-_MOST_CATEGORIES = 100
+_MOST_CATEGORIES = 100  # into which scores are pooled: the likelihood of ordered categories has a parameter for each
 _MOST_STEPS = 200
 _TOLERANCE = 1e-10
 
@@ -301,12 +301,12 @@ def smooth_roc(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> SmoothRoc:
-    """Smoothed ROC curve.
+    """Fit a smooth ROC curve.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     method : {"binormal", "kernel"}
         Two normal distributions behind the ranks; or a Gaussian kernel around each score, in each class.
     fit : {"ml", "ls"}
@@ -314,6 +314,10 @@ def smooth_roc(
         which takes dependent points for independent ones but always finds a line.
     bandwidth : (positives, negatives), optional
         Standard deviations of the kernels; by default 0.9·min(s, IQR/1.34)·n^(−1/5) of each class.
+
+    Returns
+    -------
+    SmoothRoc
 
     Raises
     ------

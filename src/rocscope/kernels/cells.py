@@ -74,9 +74,9 @@ def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos,
 def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_neg, light, grown):
     """Join the cells of each widest cell that holds at most the mass `light`, in place; returns how many are left.
 
-    A cell that has rows of its own takes in those inside it up to the mass `grown`, so that rows which come evenly do
-    not split it. `sum_pos` and `sum_neg` are running sums from 0 on. Goes down the halves of cells that are too heavy,
-    first to the smallest cell around all that is left.
+    A cell with rows of its own keeps the rows inside it up to the mass `grown`, so that evenly spread rows do not split
+    it. `sum_pos` and `sum_neg` are running sums that start at 0. Cells that are too heavy are halved repeatedly,
+    beginning with the smallest cell that contains all remaining rows.
     """
     waiting = np.empty((_DEEPEST, 3), np.int64)
     begins = np.empty(_DEEPEST, np.uint64)

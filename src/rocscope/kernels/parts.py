@@ -11,7 +11,7 @@ TWO_DIGITS = 1 << 19
 
 @Kernel
 def widen(bits, kind, ends):
-    """Widen the lowest and the highest ordered bits of scores of which the highest bit is 0, and those of others."""
+    """Widen the lowest and the highest ordered bits of scores whose highest bit is 0, and those of others."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     for i in range(bits.size):
         code = ordered(np.uint64(bits[i]), top, kind)
@@ -24,7 +24,7 @@ def widen(bits, kind, ends):
 def find_buckets(bits, kind, ends, shift, bucket):
     """Write the bucket of each score, whose ordered bits agree in all but the `shift` lowest.
 
-    Buckets go from the first end of scores of which the highest bit is 0 to the second, then so for others; what is
+    Buckets go from the first end of scores whose highest bit is 0 to the second, then so for others; what is
     beyond an end is in the bucket there.
     """
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)

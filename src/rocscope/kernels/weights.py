@@ -118,7 +118,8 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
 
 @Kernel
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_pos, scale_neg):
-    """Do what `ranks.push_hull` does, but drop only what is surely below the hull, whatever the sums were rounded by.
+    """Do what `ranks.push_hull` does, but drop only what is certainly below the hull, whatever the sums were rounded
+    by.
 
     What is left are its vertices and perhaps more. Times the scales the totals are about 1.
     """

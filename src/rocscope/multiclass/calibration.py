@@ -22,7 +22,7 @@ Kind = Literal["classwise", "top-label"]
 def multiclass_brier(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> float:
-    """Brier score of several classes: mean over rows of the squared differences, summed over classes (0 is best).
+    """Compute the multi-class Brier score: mean over rows of the summed squared differences (0 is best).
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def multiclass_brier(
 def multiclass_log_loss(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> float:
-    """Log loss of several classes: mean negative logarithm of the probability given to what happened (0 is best).
+    """Compute the multi-class log loss: mean negative logarithm of the probability of the true class (0 is best).
 
     Parameters
     ----------
@@ -90,12 +90,16 @@ def multiclass_decompose(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> Decomposition:
-    """Mean score of several classes as miscalibration − discrimination + uncertainty, each class against the rest.
+    """Decompose a mean multi-class score into miscalibration − discrimination + uncertainty.
 
     Parameters
     ----------
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     rule : {"brier", "log_loss"}
+
+    Returns
+    -------
+    Decomposition
 
     Notes
     -----
@@ -146,7 +150,7 @@ def multiclass_calibration_error(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Expected calibration error of several classes, of the predicted class or of each class against the rest.
+    """Compute the expected calibration error of the predicted class, or of each class against the rest.
 
     Parameters
     ----------
@@ -156,6 +160,10 @@ def multiclass_calibration_error(
         of that of each against the rest.
     bins : int
         Of equal width.
+
+    Returns
+    -------
+    float
 
     References
     ----------
@@ -199,7 +207,7 @@ def multiclass_calibration_curves(
     sample_weight: Any = None,
     **options: Any,
 ) -> dict[Any, CalibrationCurve]:
-    """Calibration curves of each class against the rest, and of the predicted class under "top label".
+    """Compute calibration curves of each class against the rest, and of the predicted class ("top label").
 
     Parameters
     ----------

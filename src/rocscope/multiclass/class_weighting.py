@@ -22,9 +22,17 @@ from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.cost_matrix import REJECTED, CostMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
-from rocscope.multiclass.weight_likelihood import fit_recalibration, recalibrate
-from rocscope.multiclass.weight_objective import NAMES, Name, Objective
-from rocscope.multiclass.weight_search import Problem, best_of_starts, greedy, some_rows
+from rocscope.multiclass.weight_search import (
+    NAMES,
+    Name,
+    Objective,
+    Problem,
+    best_of_starts,
+    fit_recalibration,
+    greedy,
+    recalibrate,
+    some_rows,
+)
 
 FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
 
@@ -208,7 +216,7 @@ def class_weights(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> ClassWeights:
-    """Weights of the classes for which predicting argmax of w·p does best.
+    """Choose class weights w for which predicting argmax of w·p optimises an objective.
 
     Parameters
     ----------
@@ -228,6 +236,11 @@ def class_weights(
     classes, sample_weight : see `MulticlassPredictions`
     random_state : int, Generator, RandomState or None
         Of the random starts.
+
+    Returns
+    -------
+    ClassWeights
+        The weights; its `predict` takes probabilities.
 
     Raises
     ------

@@ -3,7 +3,6 @@
 Is B better than A: models of the same rows compared in an AUC of more than two classes.
 """
 
-from itertools import combinations
 from math import sqrt
 from typing import Any
 
@@ -21,16 +20,23 @@ from rocscope.inference.hypothesis import (
     Hypothesis,
     PValueAdjust,
     Test,
-    with_adjusted,
-    with_adjusted_together,
+    compare_each_two,
 )
-from rocscope.inference.influence.units import is_frequency
+from rocscope.inference.influence.units import is_selection
 from rocscope.inference.proportions import mover_difference, normal_quantile, of_share
-from rocscope.multiclass.class_areas import Variant, auc_estimate, coefficients, multiclass_auc, variant_weights
-from rocscope.multiclass.confusion_intervals import resampled
+from rocscope.multiclass.class_areas import (
+    ClassColumns,
+    Variant,
+    auc_estimate,
+    coefficients,
+    covariance_of_components,
+    multiclass_auc,
+    row_components,
+    variant_weights,
+)
 from rocscope.multiclass.cost_matrix import CostMatrix
-from rocscope.multiclass.pairwise import ClassColumns, covariance_of_components, row_components
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
+from rocscope.multiclass.table_statistics import resampled
 
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
@@ -45,7 +51,7 @@ def compare_multiclass_auc(
     level: float = 0.95,
     adjust: Adjust = "holm",
 ) -> Comparisons:
-    """Differences of an AUC of more than two classes between models of the same rows, with intervals and tests.
+    """Compare a multi-class AUC of models on the same rows, with intervals and tests.
 
     Parameters
     ----------
@@ -54,6 +60,11 @@ def compare_multiclass_auc(
     variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted"}
         Which average; see `MulticlassAuc`.
     alternative, test, margin, level, adjust : see `rocscope.compare`
+
+    Returns
+    -------
+    Comparisons
+        One Comparison for each pair of models.
 
     Raises
     ------
@@ -93,19 +104,20 @@ def compare_multiclass_auc(
         model: auc_estimate(variant, value, float(covariance[i, i]), support, level)
         for i, (model, value) in enumerate(zip(models, values, strict=True))
     }
-    pairs: list[Comparison] = []
-    for i, j in combinations(range(len(models)), 2):
+    name = f"DeLong of {variant}, paired"
+
+    def compare(i: int, j: int) -> Comparison:
         variances = covariance[i, i] + covariance[j, j]
         variance = variances - 2 * covariance[i, j]
-        name = f"DeLong of {variant}, paired"
         if variance > _ROUNDING * variances:
             difference = hypothesis.wald(values[j] - values[i], sqrt(variance), predictions.n, name, bound=1)
         else:
             warn(f"{models[j]!r} − {models[i]!r}: the variance of the difference is 0 or undefined")
             both = estimates[models[i]], estimates[models[j]]
             difference = mover_difference(*both, "intervals of both (MOVER)", both[0].n)
-        pairs.append(hypothesis.compare(models[i], models[j], difference, method=name))
-    return Comparisons(variant, estimates, covariance, with_adjusted_together(pairs, adjust, covariance), adjust)
+        return hypothesis.compare(models[i], models[j], difference, method=name)
+
+    return compare_each_two(variant, estimates, covariance, compare, adjust)
 
 
 def compare_multiclass_costs(
@@ -120,7 +132,7 @@ def compare_multiclass_costs(
     replicates: int = 2000,
     random_state: Any = 0,
 ) -> Comparisons:
-    """Differences of the cost per case between models of the same rows, with paired bootstrap intervals.
+    """Compare the cost per case of models on the same rows, with paired bootstrap intervals.
 
     Parameters
     ----------
@@ -136,6 +148,11 @@ def compare_multiclass_costs(
     replicates : int
     random_state : int, Generator, RandomState or None
         Of the bootstrap.
+
+    Returns
+    -------
+    Comparisons
+        One Comparison for each pair of models.
 
     Raises
     ------
@@ -175,12 +192,13 @@ def compare_multiclass_costs(
         return _never_certain(_mean(column, predictions.sample_weight, **options), possible)
 
     estimates = {name: mean(paid[:, i], spread) for i, name in enumerate(names)}
-    pairs: list[Comparison] = []
-    for i, j in combinations(range(len(names)), 2):
+
+    def compare(i: int, j: int) -> Comparison:
         difference = mean(paid[:, j] - paid[:, i], 2 * spread)
-        pairs.append(hypothesis.compare(names[i], names[j], difference, method=f"paired {difference.method}"))
+        return hypothesis.compare(names[i], names[j], difference, method=f"paired {difference.method}")
+
     covariance = _covariance_of_means(paid, predictions.sample_weight)
-    return Comparisons("cost per case", estimates, covariance, with_adjusted(pairs, adjust), adjust)
+    return compare_each_two("cost per case", estimates, covariance, compare, adjust)
 
 
 def _paid(
@@ -209,14 +227,14 @@ def _covariance_of_means(paid: Array, weight: Array | None) -> Array:
     weight = np.ones(len(paid), np.int64) if weight is None else weight
     total = weight.sum()
     centred = paid - weight @ paid / total
-    power = weight if is_frequency(weight, "auto") else weight**2
+    power = weight if is_selection(weight) else weight**2
     return (centred.T * power) @ centred / total**2
 
 
 def _mean(values: Array, weight: Array | None, **options: Any) -> Estimate:
     """Return the weighted mean of a column with its bootstrap interval, kind by kind."""
     weight = np.ones(values.size, np.int64) if weight is None else weight
-    whole = is_frequency(weight, "auto")
+    whole = is_selection(weight)
     kinds, place = np.unique(
         np.column_stack([values, np.ones(values.size) if whole else weight]), axis=0, return_inverse=True
     )

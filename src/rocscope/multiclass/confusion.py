@@ -13,9 +13,17 @@ from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import LabelError, ShapeError, WeightError
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass import table_statistics as tables
-from rocscope.multiclass.averages import Average, average
-from rocscope.multiclass.classes import RowsAre, check_classes, class_index, label_column, position, rows_actual
-from rocscope.multiclass.confusion_intervals import table_interval
+from rocscope.multiclass.classes import (
+    Average,
+    RowsAre,
+    average,
+    check_classes,
+    class_index,
+    label_column,
+    position,
+    rows_actual,
+)
+from rocscope.multiclass.table_statistics import table_interval
 
 _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")
 
@@ -112,6 +120,7 @@ class ConfusionMatrix(Result):
                [0, 1, 0],
                [0, 1, 0]])
         """
+        check.check_same_index(y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
         actual = label_column(y_true, "y_true")
         predicted = label_column(y_pred, "y_pred", actual.size)
         if classes is None:

@@ -116,8 +116,8 @@ class CostMatrix(Result):
         ----------
         matrix : ConfusionMatrix
         target_prior : mapping from class to share, optional
-            Class mix where the classifier will be used; that of the counts when left out. NaN if it asks for a
-            class of which there are no cases.
+            Class mix where the classifier will be used; that of the counts when left out. NaN if it asks for a class
+            without cases.
         """
         self.require_classes(matrix.classes)
         if target_prior is None:
@@ -213,6 +213,11 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
     proba : n × k array
     train_prior, target_prior : arrays of k shares
         Class mix of the training sample, and where the classifier will be used.
+
+    Returns
+    -------
+    float array of shape (n, k)
+        Probabilities at the target shares; each row sums to 1.
 
     Notes
     -----
@@ -361,7 +366,7 @@ class RejectCurve(Curve):
 
 
 def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model: str | None = None) -> RejectCurve:
-    """Cost per case and share of undecided cases against the cost of leaving a case undecided.
+    """Compute cost per case and share of rejected cases against the cost of rejecting a case.
 
     Parameters
     ----------
@@ -369,10 +374,14 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     cost : CostMatrix
     model : str, optional
 
+    Returns
+    -------
+    RejectCurve
+
     Notes
     -----
-    A case is decided as its least expected cost says, unless that is above the reject cost (Chow's rule). Exact:
-    every case at which the rule changes is a point. O(n log n).
+    Each case gets the class of lowest expected cost, or is rejected if that cost is above the reject cost (Chow). The
+    curve is exact, with a point for every case at which the rule changes. O(n log n).
 
     References
     ----------

@@ -7,13 +7,14 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.grouping import SEGMENTS
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import html_table
 from rocscope.core.rows import Provenance, Rows, model_name
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError
 from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column, position
 from rocscope.multiclass.confusion import ConfusionMatrix
-from rocscope.sample import kind_of
+from rocscope.sample import is_segmented, kind_of
 
 
 class MulticlassPredictions(Rows):
@@ -73,6 +74,10 @@ class MulticlassPredictions(Rows):
         normalize: bool = False,
         source: Provenance | None = None,
     ) -> None:
+        own_columns = {"fold": fold, "segment": segment, "groups": groups, "repeat": repeat, "row": row}
+        check.check_same_index(
+            y_true=y_true, proba=proba, decisions=decisions, sample_weight=sample_weight, **own_columns
+        )
         actual = label_column(y_true, "y_true")
         n = actual.size
         given, crisp = _models(proba, decisions)
@@ -90,7 +95,7 @@ class MulticlassPredictions(Rows):
             column = label_column(values, f"decisions[{model!r}]", n)
             self.decisions[model] = check.read_only(class_index(column, self.classes, f"decisions[{model!r}]"))
         self.models = list(self.proba | self.decisions)
-        self._keep(n, sample_weight, source, fold=fold, repeat=repeat, segment=segment, groups=groups, row=row)
+        self._keep(n, sample_weight, source, **own_columns)
 
     @property
     def support(self) -> Array:
@@ -210,6 +215,7 @@ def predictions_of(
         return y_true
     if proba is None:
         hint = "of labels and probabilities make rocscope.multiclass.MulticlassPredictions(y_true, proba)"
+        hint = SEGMENTS if is_segmented(y_true) else hint
         raise InputError(name, expected="MulticlassPredictions", got=kind_of(y_true), hint=hint)
     return MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
 
@@ -238,10 +244,8 @@ def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
 def _values(values: Any) -> tuple[Any, list[str] | None]:
     """Return a frame as matrix and column names; anything else as an array."""
     if check.is_frame(values):
-        import narwhals as nw
-
-        frame = nw.from_native(values, eager_only=True)
-        return np.column_stack([frame[name].to_numpy() for name in frame.columns]), [str(c) for c in frame.columns]
+        columns = check.frame_columns(values)
+        return np.column_stack([*columns.values()]), [str(name) for name in columns]
     return check.as_array(values), None
 
 

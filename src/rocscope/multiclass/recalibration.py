@@ -14,7 +14,6 @@ from scipy.special import softmax
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
-from rocscope._base.grouping import masks_of
 from rocscope._base.json_format import Format
 from rocscope.core.result import Result
 from rocscope.core.rows import independent_units, refuse_repeats
@@ -22,7 +21,7 @@ from rocscope.errors import InputError
 from rocscope.multiclass.classes import check_classes, check_probabilities
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.protocols.splits import SplitRows
-from rocscope.protocols.splitters import splits_of
+from rocscope.protocols.splitters import splits_testing_once
 
 Method = Literal["temperature", "vector", "dirichlet"]
 METHODS = ("temperature", "vector", "dirichlet")
@@ -35,13 +34,13 @@ FORMAT = Format(
 
 _SMALLEST = 1e-9
 _LARGEST = 1e100
-_FIRST_ROWS = 50_000
+_FIRST_ROWS = 50_000  # on which a fit of more rows begins, so that few steps over all remain
 _FLAT = 1e-6
 _MOST_STEPS, _LAST_STEPS = 200, 12
 _MOST_BENT, _HESSIAN_CELLS = 1_000, 4_000_000  # coefficients, and these times rows, of a Hessian worth its time
 _MOST_TRIED, _FOLDS = 20_000, 5
-_BLOCK = 4096
-_STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
+_BLOCK = 4096  # rows, whose probabilities a cache holds
+_STRENGTHS = (1.0, 10.0, 100.0, 1000.0)  # tried by cross-validation: from hardly any pull to next to no change
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +91,7 @@ class ClassRecalibrator(Result):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":
-        """Read what `save` has written: JSON, of which nothing is executed.
+        """Read what `save` has written: JSON; nothing in it is executed.
 
         Raises
         ------
@@ -169,6 +168,11 @@ def recalibrate_classes(
     random_state : int, Generator, RandomState or None
         Of the folds.
 
+    Returns
+    -------
+    RecalibratedClasses
+        Cross-fitted probabilities, and the recalibrator fitted to all rows.
+
     Notes
     -----
     By maximum penalised likelihood (L-BFGS). Probabilities below 10⁻⁹ count as that. Models that predict labels only
@@ -197,7 +201,8 @@ def recalibrate_classes(
     if not preds.proba:
         raise InputError("predictions", expected="a model with probabilities", got="predicted labels only")
     weight = np.ones(len(preds)) if preds.sample_weight is None else preds.sample_weight.astype(np.float64)
-    splits = None if cv is None else _splits(preds, cv, check.seed_of(random_state))
+    rows = SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds))
+    splits = None if cv is None else splits_testing_once(cv, rows, preds.fold, check.seed_of(random_state))
     fitted, moved = {}, {}
     for model, chance in preds.proba.items():
         one = fitted[model] = _fit(preds.classes, chance, preds.y_true, weight, method, strength)
@@ -209,18 +214,6 @@ def recalibrate_classes(
             part = (chance[split.train], preds.y_true[split.train], weight[split.train])
             moved[model][split.test] = _fit(preds.classes, *part, method, strength).predict(chance[split.test])
     return RecalibratedClasses(preds.with_probabilities(moved), fitted, method, splits is not None)
-
-
-def _splits(preds: MulticlassPredictions, cv: Any, seed: int) -> list[Any]:
-    if isinstance(cv, str) and cv == "fold":
-        cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", preds.fold).values()]
-    splits, title = splits_of(
-        cv, SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds)), seed=seed
-    )
-    times = np.bincount(np.concatenate([split.test for split in splits]), minlength=len(preds))
-    if (times != 1).any():
-        raise InputError("cv", expected="every row in one test fold", got=f"{(times != 1).sum()} rows not, by {title}")
-    return list(splits)
 
 
 def _logarithms(chance: Array) -> Array:

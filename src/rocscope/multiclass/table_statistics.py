@@ -1,25 +1,23 @@
-"""Statistics of k × k tables of counts, rows actual and columns predicted.
+"""Statistics of k × k tables of counts, rows actual and columns predicted, and their intervals."""
 
-Every function takes an array whose last two axes are such a table, so that one definition serves one matrix and the
-thousands of a bootstrap alike. 0/0 is NaN.
-"""
-
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.errors import InputError
-from rocscope.multiclass.averages import weighted_mean
+from rocscope.errors import InputError, warn
+from rocscope.figures.registry import figure_named, known
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.proportions import proportion, share_of
+from rocscope.multiclass.classes import position, weighted_mean
 
 Scheme = Literal["linear", "quadratic"]
 Averaging = Literal["macro", "micro", "weighted"]
-
-ALIASES = {"recall": "tpr", "sensitivity": "tpr", "specificity": "tnr"}
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:
@@ -46,8 +44,17 @@ def per_class(counts: Array, metric: str, **options: Any) -> Array:
 
 
 def _metric(name: str) -> metrics.Metric:
-    name = ALIASES.get(name, name)
-    return metrics.METRICS[check.check_choice("metric", name, [*metrics.METRICS, *ALIASES])]
+    if name in metrics.METRICS:
+        return metrics.METRICS[name]
+    expected = "a figure of one threshold, such as 'recall' or 'f1'"
+    figure = figure_named(name, "metric", expected=expected, suits=lambda each: each.needs == "cells")
+    assert figure.cells is not None
+    return figure.cells
+
+
+def _named(statistic: Any) -> Any:
+    figure = known(statistic) if isinstance(statistic, str) else None
+    return figure.name if figure else statistic
 
 
 def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
@@ -117,3 +124,92 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "mcc": mcc,
 }
 """Statistics of a whole table by name; means over classes are of those for which the metric is defined."""
+
+
+_PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
+"""Metrics of one class that are shares of independent cases."""
+
+
+def table_interval(
+    counts: Array,
+    classes: tuple[Hashable, ...],
+    statistic: str,
+    of: Any,
+    averaging: Averaging | None,
+    *,
+    level: float,
+    **bootstrap: Any,
+) -> Estimate:
+    """Return a statistic of a table with its interval; see `ConfusionMatrix.interval`."""
+    check.check_level(level)
+    if of is not None and averaging is not None:
+        raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
+    cells = whole_counts(counts, statistic)
+    index, rate = None if of is None else position(of, classes), _named(statistic)
+    if index is not None:
+        if rate in _PROPORTIONS:
+            hits, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(cells)))
+            if not n:
+                raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
+            return proportion(hits, n, level=level)
+    elif averaging is None and statistic not in STATISTICS:
+        raise InputError(
+            "statistic",
+            expected=check.one_of(statistic, list(STATISTICS)),
+            got=repr(statistic),
+            hint=f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging=",
+        )
+    elif averaging is None and statistic in ("accuracy", "error"):
+        right, n = int(np.trace(cells)), int(cells.sum())
+        return proportion(right if statistic == "accuracy" else n - right, n, level=level)
+
+    def of_draws(drawn: Array) -> Array:
+        drawn = drawn.reshape(-1, *cells.shape)
+        if index is not None:
+            return per_class(drawn, statistic)[..., index]
+        if averaging is not None:
+            return averaged(drawn, statistic, averaging)
+        return STATISTICS[statistic](drawn)
+
+    return resampled(cells.ravel(), of_draws, level=level, **bootstrap)
+
+
+def resampled(
+    frequency: Array, statistic: Callable[[Array], Array], *, replicates: int, level: float, random_state: Any
+) -> Estimate:
+    """Return a statistic with its percentile bootstrap interval.
+
+    Parameters
+    ----------
+    frequency : array of counts
+        Rows of each kind, whole numbers.
+    statistic : function
+        Of an array (replicates × kinds) of drawn counts; returns a value a replicate.
+    """
+    check.check_level(level)
+    check.check_whole(replicates, "replicates", 2)
+    n = int(frequency.sum())
+    drawn = check.check_random_state(random_state).multinomial(n, frequency / n, size=int(replicates))
+    values = np.asarray(statistic(drawn), dtype=np.float64)
+    defined = values[~np.isnan(values)]
+    if not defined.size:
+        raise InputError("interval", expected="a value in some replicate", got="none: the statistic is undefined")
+    if defined.size < values.size:
+        missing = values.size - defined.size
+        warn(f"{missing} of {values.size} replicates gave no value")
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    observed = float(np.asarray(statistic(frequency[np.newaxis].astype(np.int64)))[0])
+    name = f"bootstrap (percentile, {replicates:,} replicates)"
+    return Estimate(observed, float(low), float(high), level, name, n, float(defined.std(ddof=1)))
+
+
+def whole_counts(counts: Array, name: str) -> NDArray[np.int64]:
+    """Return counts of rows, which weights that are not whole do not tell."""
+    if (counts % 1 != 0).any():
+        raise InputError(
+            f"interval of {name}",
+            expected="whole numbers of cases",
+            got="sums of fractional weights",
+            hint="they do not tell how many rows there are",
+        )
+    return counts.astype(np.int64)

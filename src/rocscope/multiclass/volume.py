@@ -15,11 +15,17 @@ from rocscope._base.arrays import Array
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.estimate import Estimate
-from rocscope.multiclass.averages import by_logit, share_of_pairs
-from rocscope.multiclass.classes import check_classes, check_probabilities, class_index, label_column
+from rocscope.multiclass.classes import (
+    by_logit,
+    check_classes,
+    check_probabilities,
+    class_index,
+    label_column,
+    share_of_pairs,
+)
 from rocscope.multiclass.predictions import predictions_of
 
-_CHUNK = 1_000_000
+_CHUNK = 1_000_000  # trios compared at once: some MB
 _SAME_DISTANCE = 1e-12
 _OTHER_WAYS = [way for way in permutations(range(3)) if way != (0, 1, 2)]
 
@@ -169,7 +175,7 @@ def vus(
     method: Literal["auto", "exact", "sampled"] = "auto",
     random_state: Any = 0,
 ) -> Estimate:
-    """Volume under the ROC surface: share of trios, one case of each of three classes, that are sorted right.
+    """Estimate the volume under the ROC surface: probability that one case of each class is ranked correctly.
 
     Parameters
     ----------
@@ -189,6 +195,10 @@ def vus(
         is always exact.
     random_state : int, Generator, RandomState or None
         Of the random trios.
+
+    Returns
+    -------
+    Estimate
 
     Raises
     ------
@@ -251,6 +261,7 @@ def _three_groups(
         names, index, weight = preds.classes, preds.y_true, preds.sample_weight
         values = preds.probabilities(model)
     else:
+        check.check_same_index(y_true=y_true, score=score, sample_weight=sample_weight)
         actual = label_column(y_true, "y_true")
         names = check_classes(check.distinct(actual) if classes is None else classes)
         index = class_index(actual, names, "y_true")

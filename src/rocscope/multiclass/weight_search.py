@@ -1,20 +1,104 @@
-"""Exact search along the weight of one class: what is predicted changes only where a row changes sides.
+"""Search for class weights: exact along one class, and by likelihood, for a value of a confusion matrix."""
 
-A case is predicted as c if w_c exceeds t = max of the other w_j·p_j over p_c. So the confusion matrix is constant
-between neighbouring t, and one sort of them shows all that the weight of c can do.
-
-Searching class weights on the training rows: greedily, and by coordinate ascent from several starts.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from scipy import optimize
+from scipy.special import softmax
 
 from rocscope import kernels
+from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.multiclass.weight_objective import Objective, Score
+from rocscope.errors import InputError, LabelError
+from rocscope.multiclass.cost_matrix import CostMatrix
+
+Name = Literal["accuracy", "balanced_accuracy", "macro_f1"]
+
+NAMES = ("accuracy", "balanced_accuracy", "macro_f1")
+
+Score = tuple[float, float]
+"""Minus the cases that constraints still lack, then the value: more is better, compared in this order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A value to be as large as possible, under least recalls.
+
+    Attributes
+    ----------
+    name : str
+        "accuracy", "balanced_accuracy", "macro_f1" or "cost".
+    gain : k × k array or None
+        What a case of a class (row) adds when it is predicted as each (column); None for macro-F1, which is no sum
+        over cases.
+    support : array of k counts
+    least_hits : array of k counts
+        Cases of each class that must be found.
+    """
+
+    name: str
+    gain: Array | None
+    support: Array
+    least_hits: Array
+
+    @classmethod
+    def of(
+        cls, target: "Name | CostMatrix", support: Array, classes: tuple[Hashable, ...], min_recall: Any = None
+    ) -> "Objective":
+        """Return the objective for a sample with given class counts."""
+        least = _least_hits(min_recall, support, classes)
+        k = support.size
+        if isinstance(target, CostMatrix):
+            target.require_classes(classes)
+            return cls("cost", -target.cost, support, least)
+        check.check_choice("objective", target, NAMES)
+        if target == "macro_f1":
+            return cls(target, None, support, least)
+        if target == "accuracy":
+            return cls(target, np.eye(k, dtype=support.dtype), support, least)
+        present = support > 0
+        per_case = np.divide(1.0, support * present.sum(), out=np.zeros(k), where=present)
+        return cls(target, np.diag(per_case), support, least)
+
+    def score(self, counts: Array) -> Score:
+        """Return the score of a confusion matrix."""
+        hits = np.diagonal(counts)
+        value = self.macro_f1(hits, counts.sum(axis=0)) if self.gain is None else (self.gain * counts).sum()
+        return -self.shortfall(hits).item(), float(value)
+
+    def value(self, score: Score) -> float:
+        """Return the value of a score as it is known: a share, or a cost per case."""
+        total = float(self.support.sum())
+        scale = {"accuracy": 1 / total, "cost": -1 / total}.get(self.name, 1.0)
+        return score[1] * scale
+
+    def shortfall(self, hits: Array) -> Array:
+        """Return how many more cases must be found; `hits` has the classes in its last axis."""
+        return np.maximum(self.least_hits - hits, 0).sum(axis=-1)
+
+    def macro_f1(self, hits: Array, predicted: Array) -> Array:
+        """Return the mean F1 of the classes that have cases; the last axis holds the classes."""
+        present = self.support > 0
+        return (2 * hits[..., present] / (self.support + predicted)[..., present]).mean(axis=-1)
+
+
+def _least_hits(min_recall: Any, support: Array, classes: tuple[Hashable, ...]) -> Array:
+    if min_recall is None:
+        return np.zeros(support.size)
+    given = check.by_name(min_recall, classes)
+    strange = [cls for cls in given if cls not in classes]
+    if strange:
+        raise LabelError("min_recall", expected=f"classes among {check.listing(classes)}", got=check.listing(strange))
+    if not all(map(check.is_number, given.values())):
+        raise InputError("min_recall", expected="shares from 0 to 1", got=check.shown(min_recall))
+    bounds = np.array([given.get(cls, 0.0) for cls in classes], dtype=np.float64)
+    if not ((bounds >= 0) & (bounds <= 1)).all():
+        raise InputError("min_recall", expected="shares from 0 to 1", got=repr(min_recall))
+    # Forgives the rounding of a share that is met exactly.
+    return np.maximum(bounds * support - 1e-9 * support, 0)
+
 
 _ROUNDING = 1e-7
 _NEXT = 1 + 1e-12  # weights closer than this are one weight but for rounding
@@ -84,8 +168,8 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
 
     Notes
     -----
-    The best of all weights that put no row on a tie; of several equally good ranges the widest, of which the middle
-    is taken, on the logarithmic scale. O(n·k + n log n).
+    The best of all weights that put no row on a tie; of several equally good ranges the widest, and their middle is
+    taken, on the logarithmic scale. O(n·k + n log n).
     """
     ladder = _compiled(problem, class_weight, cls) if problem.is_large else _vectorised(problem, class_weight, cls)
     below, above = ladder.best_range()
@@ -219,9 +303,9 @@ def _after(amount: Array, steps: Array) -> Array:
 MANY_ROWS = 20_000
 """Above this number of rows the starts are improved on a random part first."""
 
-_MOST_SWEEPS = 50
-_SWEEPS_OF_MANY = 3
-_RANDOM_STARTS = 4
+_MOST_SWEEPS = 50  # over all classes; it ends sooner once no single weight gains
+_SWEEPS_OF_MANY = 3  # over all rows, from weights that are the best of a part of them
+_RANDOM_STARTS = 4  # beside equal weights and those given, as coordinate ascent may end in a local optimum
 
 
 def greedy(problem: Problem) -> Array:
@@ -306,3 +390,104 @@ def _part(problem: Problem, seed: Any) -> Problem:
     part = problem.rows(rows)
     least_hits = part.objective.least_hits * (part.total / problem.total)
     return replace(part, objective=replace(part.objective, least_hits=least_hits))
+
+
+_FLOOR = 1e-12
+# Standard deviation of the prior of a bias: so wide that it only keeps classes without cases finite.
+_BIAS_SPREAD = 10.0
+_LARGEST_LOG = 700.0  # of a weight that float64 holds
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """Probabilities made anew as softmax of (log p)/temperature + bias.
+
+    Attributes
+    ----------
+    temperature : float
+        Above 1 where the probabilities were too sure.
+    bias : array of k numbers
+        Sums to 0.
+    """
+
+    temperature: float
+    bias: Array
+
+    @property
+    def class_weight(self) -> Array:
+        """Weights w for which argmax of w·p is the most probable class after recalibration."""
+        return _weights(self.bias * self.temperature)
+
+    def balanced_weight(self, support: Array) -> Array:
+        """Weights for the class of largest probability divided by its share; `support` is cases by class."""
+        log_share = np.log(np.where(support > 0, support, support.sum()) / support.sum())
+        return _weights((self.bias - log_share) * self.temperature)
+
+    def probabilities(self, proba: Array) -> Array:
+        """Return probabilities (n × k) made anew."""
+        with np.errstate(divide="ignore"):
+            score = np.log(proba, dtype=np.float64) / self.temperature + self.bias
+        return softmax(score, axis=1)
+
+
+def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
+    """Return probabilities in proportion to (w·p)^(1/temperature)."""
+    with np.errstate(divide="ignore"):
+        score = np.log(proba * class_weight, dtype=np.float64) / temperature
+    return softmax(score, axis=1)
+
+
+def _weights(log_weight: Array) -> Array:
+    """Return weights of geometric mean 1, as far as float64 holds them."""
+    return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
+
+
+def fit_recalibration(y: Array, proba: Array, weight: Array) -> Recalibration:
+    """Return the temperature and the biases of greatest likelihood.
+
+    Notes
+    -----
+    Convex in (1/temperature, bias); L-BFGS. A weak pull of the biases towards 0 (a normal prior of standard deviation
+    10) keeps them finite where a class has no cases. Probabilities of 0 count as 1e-12, or as the least one above 0
+    that occurs where that is less.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger 2017 (temperature); Alexandari, Kundaje & Shrikumar 2020 (bias-corrected
+    temperature scaling).
+    """
+    k = proba.shape[1]
+    logp = _log(proba)
+    weight = np.broadcast_to(weight, y.shape)
+    n = weight.sum()
+    observed = np.bincount(y, weight, k)
+    own = np.take_along_axis(logp, y[:, np.newaxis], axis=1)[:, 0] @ weight
+
+    def loss(parameters: Array) -> tuple[float, Array]:
+        sharpness, bias = parameters[0], parameters[1:]
+        score = logp * sharpness
+        score += bias
+        top = score.max(axis=1, keepdims=True)
+        score -= top
+        np.exp(score, out=score)
+        total = score.sum(axis=1)
+        log_total = np.log(total) + top[:, 0]
+        score *= (weight / total)[:, np.newaxis]
+        value = weight @ log_total - sharpness * own - observed @ bias + (bias @ bias) / (2 * _BIAS_SPREAD**2)
+        slope = np.einsum("ij,ij->", score, logp) - own
+        gradient = np.concatenate([[slope], score.sum(axis=0) - observed + bias / _BIAS_SPREAD**2])
+        return float(value / n), gradient / n
+
+    start = np.concatenate([[1.0], np.zeros(k)])
+    bounds = [(1e-3, None), *[(None, None)] * k]
+    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
+    bias = found.x[1:] - found.x[1:].mean()
+    return Recalibration(float(1 / found.x[0]), bias)
+
+
+def _log(proba: Array) -> Array:
+    positive = proba > 0
+    if positive.all():
+        return np.log(proba, dtype=np.float64)
+    least = min(_FLOOR, float(proba[positive].min()))
+    return np.log(np.where(positive, proba, least), dtype=np.float64)

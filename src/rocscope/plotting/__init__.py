@@ -4,6 +4,6 @@ A function that draws one plot takes ``ax`` and returns it (a new one when it is
 returns the Figure. Everything drawn is reached from there: ``ax.lines``, ``ax.get_legend()``.
 """
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,7 +1,8 @@
 from .curves import plot_curve as plot_curve
 from .evaluation import plot_critical_difference as plot_critical_difference
 from .evaluation import plot_learning_curve as plot_learning_curve
-from .export import svg as svg
+from .evaluation import plot_over_time as plot_over_time
+from .evaluation import plot_uplift as plot_uplift
 from .figures import plot_calibration as plot_calibration
 from .figures import plot_lift_chart as plot_lift_chart
 from .figures import plot_roc as plot_roc
@@ -12,3 +13,4 @@ from .multiclass import plot_confusion as plot_confusion
 from .multiclass import plot_pairwise_auc as plot_pairwise_auc
 from .multiclass import plot_simplex as plot_simplex
 from .regions import plot_regions as plot_regions
+from .theme import svg as svg

@@ -1,6 +1,8 @@
 """The critical-difference diagram: mean ranks of models, and which of them the data do not tell apart.
 
 Learning curves: a line a model over training rows, with the spread of runs.
+
+Figures over time: a line a model over horizons. Uplift: what contacting the best-scored cases gains.
 """
 
 from math import ceil, floor
@@ -11,13 +13,83 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from rocscope.evaluation.friedman_test import RankComparison
 from rocscope.evaluation.learning import LearningCurve
+from rocscope.outcomes.over_time import OverTime
+from rocscope.outcomes.uplift_curves import UpliftCurve
 from rocscope.plotting import theme
-from rocscope.plotting.legends import place_legend
+from rocscope.plotting.curves import place_legend
 
 _NEAREST = 0.055
 """Share of the axis that a label needs."""
 
 _SPELLED = {"auc": "AUC", "mcc": "MCC", "npv": "NPV", "f1": "F1", "f2": "F2", "brier": "Brier score"}
+
+
+def plot_over_time(found: OverTime, ax: Any = None) -> Any:
+    """Draw a figure of each model against time, with its interval at each horizon.
+
+    Parameters
+    ----------
+    found : OverTime
+    ax : Axes, optional
+        Where to draw; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope.outcomes import over_time
+    >>> found = over_time([1, 2, 3, 4, 5, 6] * 5, [1, 1, 0, 1, 1, 0] * 5, [9, 5, 6, 7, 3, 2] * 5, [2, 4])
+    >>> plot_over_time(found, Figure().subplots()).lines[0].get_xydata().tolist()
+    [[2.0, 0.75], [4.0, 1.0]]
+    """
+    theme.require("found", found, OverTime, made_by="rocscope.outcomes.over_time makes one")
+    axes = theme.new_axes(5.6, 4.0) if ax is None else ax
+    theme.dress(axes)
+    for index, (model, label) in enumerate(zip(found.models, theme.names(found.models), strict=True)):
+        look, each = theme.line_look(index), found.of(model)
+        axes.plot(found.horizons, [one.value for one in each], label=label, marker="o", markersize=4, zorder=3, **look)
+        fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
+        axes.fill_between(found.horizons, [one.low for one in each], [one.high for one in each], **fill)
+    axes.set_xlabel("Horizon")
+    axes.set_ylabel(found.quantity)
+    place_legend(axes)
+    return axes
+
+
+def plot_uplift(curve: UpliftCurve, ax: Any = None) -> Any:
+    """Draw a Qini or uplift curve over the share contacted, with the line of contacting at random.
+
+    Parameters
+    ----------
+    curve : UpliftCurve
+    ax : Axes, optional
+        Where to draw; a new pyplot figure when left out.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope.outcomes import from_experiment
+    >>> curve = from_experiment([1, 0, 1, 1], [1, 0, 1, 0], [4, 3, 2, 1]).qini()
+    >>> plot_uplift(curve, Figure().subplots()).lines[0].get_xydata().tolist()
+    [[0.0, 0.0], [0.25, 1.0], [0.5, 1.0], [0.75, 2.0], [1.0, 1.0]]
+    """
+    theme.require("curve", curve, UpliftCurve, made_by="rocscope.outcomes.from_experiment(…).qini() makes one")
+    axes = theme.new_axes(5.6, 4.0) if ax is None else ax
+    theme.dress(axes)
+    axes.plot(curve.depth, curve.gained, label=curve.model, zorder=3, **theme.line_look(0))
+    random = {"color": theme.palette().muted, "linestyle": "--", "label": "at random"}
+    axes.plot([0, 1], [0, curve.gained[-1]], zorder=2, **random)
+    axes.set_xlabel("Share contacted")
+    axes.set_ylabel("Responses gained" if curve.kind == "uplift" else "Responses gained among the treated")
+    place_legend(axes)
+    return axes
 
 
 def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | None = 0.8) -> Any:
@@ -96,7 +168,7 @@ _TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0
 
 
 def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
-    """Critical-difference diagram: models on the axis of mean ranks, bars over those that do not differ.
+    """Draw a critical-difference diagram: mean ranks of models, with bars over those that do not differ.
 
     Parameters
     ----------

@@ -11,11 +11,11 @@ from rocscope.calibration.report import four_numbers
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Band
-from rocscope.curves.lift_curves import lift_chart
+from rocscope.curves.rate_curves import lift_chart
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
-from rocscope.plotting.legends import legend_below, make_room, place_legend, shared_legend
+from rocscope.plotting.curves import legend_below, make_room, place_legend, shared_legend
 from rocscope.plotting.panels import Mark, Marking, draw_calibration, draw_counts, label_marks
 from rocscope.plotting.styles import has_rug
 from rocscope.sample import Models, samples_of
@@ -35,12 +35,12 @@ def plot_roc(
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """ROC curves of one or several models, with their hulls, the best point and what threshold 0.5 gives.
+    """Draw ROC curves of one or several models, with hulls, the best point and threshold 0.5.
 
     Parameters
     ----------
     predictions : data of one or several models
-        In any form; see `rocscope.sample`.
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     models : sequence of names, optional
         Which to draw, in this order; all when left out.
     hull : bool
@@ -101,7 +101,7 @@ def plot_lift_chart(
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """Lift charts of one or several models: true positives against the share of positive predictions.
+    """Draw lift charts of one or several models: true positives against the share of positive predictions.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def plot_calibration(
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """Calibration plots of one or several models: observed share of positives against predicted probability.
+    """Draw calibration plots of one or several models: observed share of positives against probability.
 
     A rug shows where the scores of positives (above) and negatives (below) lie, for up to three models.
 
@@ -271,7 +271,7 @@ def plot_three(
     title: str = "",
     figure: Any = None,
 ) -> Any:
-    """ROC curves, lift charts and calibration plots side by side: three views of the same models.
+    """Draw ROC curves, lift charts and calibration plots side by side.
 
     Parameters
     ----------

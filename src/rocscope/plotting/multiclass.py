@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from math import ceil
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
@@ -11,16 +11,66 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.rows import model_name
 from rocscope.curves.roc_curve import roc
-from rocscope.errors import InputError, OneClassError
+from rocscope.errors import InputError, OneClassError, ShapeError
 from rocscope.multiclass.calibration import TOP_LABEL, multiclass_calibration_curves
 from rocscope.multiclass.class_areas import MulticlassAuc
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
-from rocscope.multiclass.simplex import CORNERS, regions, to_plane
 from rocscope.plotting import theme
-from rocscope.plotting.curves import draw
-from rocscope.plotting.legends import place_legend, shared_legend
+from rocscope.plotting.curves import draw, place_legend, shared_legend
 from rocscope.plotting.panels import draw_calibration
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+"""Where the three classes are certain."""
+
+
+def _to_plane(proba: Any) -> Array:
+    """Return the points (n × 2) of triples of probabilities in the triangle of side 1.
+
+    Examples
+    --------
+    >>> _to_plane([[1, 0, 0], [0, 0.5, 0.5]]).round(3).tolist()
+    [[0.0, 0.0], [0.75, 0.433]]
+    """
+    rows = np.asarray(check.as_array(proba), dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != 3:
+        raise ShapeError("simplex", expected="probabilities of three classes", got=f"shape {rows.shape}")
+    return rows @ CORNERS
+
+
+class Regions(NamedTuple):
+    """Small triangles that fill the simplex: points (n × 2), corners (m × 3 indices), class index of each triangle."""
+
+    points: Array
+    triangles: Array
+    decided: Array
+
+
+def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
+    """Return what is decided at the centre of each of ``steps²`` small triangles.
+
+    Parameters
+    ----------
+    decide : function
+        From probabilities (n × 3) to class indices.
+    steps : int
+        Triangles along a side.
+    """
+    first, second = (index.ravel() for index in np.indices((steps + 1, steps + 1)))
+    inside = first + second <= steps
+    place = np.full((steps + 1, steps + 1), -1)
+    place[first[inside], second[inside]] = np.arange(inside.sum())
+    grid = np.column_stack([first, second, steps - first - second])[inside] / steps
+    i, j = (index.ravel() for index in np.indices((steps, steps)))
+    up, down = i + j < steps, i + j < steps - 1
+    triangles = np.concatenate(
+        [
+            np.column_stack([place[i, j], place[i + 1, j], place[i, j + 1]])[up],
+            np.column_stack([place[i + 1, j], place[i + 1, j + 1], place[i, j + 1]])[down],
+        ]
+    )
+    return Regions(_to_plane(grid), triangles, np.asarray(decide(grid[triangles].mean(axis=1))))
+
 
 Shares = Literal["row", "column", "none"]
 
@@ -32,7 +82,7 @@ _BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
 
 
 def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any = None) -> Any:
-    """Heat map of a confusion matrix: counts as text, shares as shades.
+    """Draw a confusion matrix as a heat map: counts as text, shares as shades.
 
     Parameters
     ----------
@@ -64,7 +114,7 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
 
 
 def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
-    """Heat map of A(i|j): how well each class (row) is told from each other (column) by its own probability.
+    """Draw a heat map of A(i|j): how well the probability of class i separates it from class j.
 
     Parameters
     ----------
@@ -127,7 +177,7 @@ def plot_class_rocs(
     columns: int | None = None,
     figure: Any = None,
 ) -> Any:
-    """ROC curves of each class against the rest, a panel a class.
+    """Draw ROC curves of each class against the rest, one panel per class.
 
     Parameters
     ----------
@@ -180,7 +230,7 @@ def plot_class_calibrations(
     figure: Any = None,
     **options: Any,
 ) -> Any:
-    """Calibration plots of each class against the rest, and of the predicted class, with their confidence bands.
+    """Draw calibration plots of each class against the rest, and of the predicted class, with bands.
 
     Parameters
     ----------
@@ -276,7 +326,7 @@ def plot_simplex(
     resolution: int = 60,
     ax: Any = None,
 ) -> Any:
-    """Probabilities of three classes as points in a triangle, with the regions in which each class is decided.
+    """Draw probabilities of three classes as points in a triangle, with the decision regions.
 
     Parameters
     ----------
@@ -288,7 +338,7 @@ def plot_simplex(
     max_points : int
         Points drawn at most, evenly from all rows.
     resolution : int
-        Small triangles along a side, of which the regions are made.
+        Small triangles along a side, that form the regions.
     ax : Axes, optional
 
     Returns
@@ -306,7 +356,7 @@ def plot_simplex(
     """
     predictions = predictions_of(predictions)
     proba = predictions.probabilities(model)
-    points = to_plane(proba)
+    points = _to_plane(proba)
     filled = regions(_decider(decision), resolution)
     ax = theme.new_axes(5.4, 4.8) if ax is None else ax
     colours = list(theme.palette().hues[:3])

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from matplotlib.transforms import Bbox
 
 from rocscope.core.context import Context
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Band
 from rocscope.curves.curve import Curve
-from rocscope.curves.lift_curves import LiftChart
+from rocscope.curves.rate_curves import LiftChart
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.geometry import Line
@@ -127,9 +127,9 @@ def _around(ax: Any, mark: Mark) -> Bbox:
 
 
 HULL = "rocscope-hull"
-_MOST_HULLS = 3
-_MOST_RUGS = 3
-_MOST_LABELLED = 2
+_MOST_HULLS = 3  # models: more hulls hide the curves
+_MOST_RUGS = 3  # models: a rug for each has no more room
+_MOST_LABELLED = 2  # models: more labels cover each other
 
 
 class Marking(NamedTuple):

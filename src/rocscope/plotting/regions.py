@@ -11,7 +11,7 @@ from rocscope.decisions.regions import RegionMap
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.errors import InputError
 from rocscope.plotting import theme
-from rocscope.plotting.legends import place_legend
+from rocscope.plotting.curves import place_legend
 
 _TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
 _ALPHA = 0.55
@@ -22,7 +22,7 @@ _HATCHES = {"look closer at some": "..", "at more than 10 %": "...."}
 
 
 def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | None = None) -> Any:
-    """Map of contexts: the model to use for each cost ratio (x) and prevalence (y).
+    """Draw a map of contexts: the best model for each cost ratio (x) and prevalence (y).
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     ax : Axes, optional
         Where to draw; a new pyplot figure when left out.
     review : Review, optional
-        A closer look as a third action, at a price in misses; see `Hull.region_map`, to which it goes.
+        A review as a third action, whose cost is in units of a miss; passed to `Hull.region_map`.
 
     Returns
     -------

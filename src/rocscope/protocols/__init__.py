@@ -4,6 +4,6 @@ Whatever cross-validates takes as its `cv` a number of folds, one of these, thei
 or pairs of row numbers.
 """
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -48,7 +48,7 @@ class Split(TrainTest):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """What tells the seed of this fit from those of others."""
+        """What distinguishes the seed of this fit from those of others."""
         return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
 
 
@@ -109,7 +109,7 @@ def _check_groups(split: Split, groups: NDArray[np.intp], where: str) -> None:
 
 
 def repeats_of(parts: Iterable[TrainTest]) -> Iterator[tuple[int, TrainTest]]:
-    """Number the repeats of a splitter that does not: a new one begins where a row is tested again."""
+    """Number the repeats of a splitter that does not number them: a row that is tested again starts a new repeat."""
     repeat, seen = 0, np.empty(0, np.intp)
     for part in parts:
         if np.intersect1d(seen, part.test).size:

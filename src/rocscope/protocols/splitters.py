@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.grouping import masks_of
 from rocscope.errors import InputError
 from rocscope.protocols.splits import Split, SplitRows, TrainTest, name_list, numbered, repeats_of
 
@@ -349,6 +350,18 @@ def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = N
         return numbered(protocol.numbered(sample, _seed(seed, 0)), sample), protocol.title
     drawn = ((r, part) for r in range(repeats) for part in protocol.parts(sample, _seed(seed, r)))
     return numbered(drawn, sample), protocol.title
+
+
+def splits_testing_once(cv: Any, sample: SplitRows, fold: Any, seed: int) -> list[Split]:
+    """Return splits that test every row once; "fold" stands for the folds that rows have."""
+    if isinstance(cv, str) and cv == "fold":
+        cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", fold).values()]
+    splits, title = splits_of(cv, sample, seed=seed)
+    times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
+    if (times != 1).any():
+        got = f"{(times == 0).sum()} rows in none, {(times > 1).sum()} in several, by {title}"
+        raise InputError("cv", expected="every row in one test fold", got=got)
+    return splits
 
 
 def _seed(seed: int | None, repeat: int) -> int:

@@ -1,5 +1,5 @@
 """What is known of a ranking that was counted in ranges of the score only: bins, sketches and their bounds."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -11,10 +11,10 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.exact_sums import dot
 from rocscope._base.radix import count_at_least, without_signed_zeros
-from rocscope.core.counts import Pairs, ThresholdCounts, dot
-from rocscope.core.cumulative import CumulativeCounts
-from rocscope.core.levels import Levels
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
+from rocscope.core.levels import Levels, Pairs
 from rocscope.core.result import Band, jsonable, number
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError
 from rocscope.ranges.bounds import (
@@ -42,7 +42,7 @@ class BinnedCounts(CumulativeCounts):
     pos, neg : arrays of k whole counts
         Bins in which both are 0 are left out.
     wins : pair of arrays of k whole numbers, optional
-        Bounds of twice the number of pairs of a positive and a negative of the same bin of which the positive has
+        Bounds of twice the number of pairs of a positive and a negative of the same bin in which the positive has
         the higher score; a tied pair counts one. Left out: pos·neg where all scores of the bin are equal, otherwise
         from 0 to 2·pos·neg.
     holds_hull : bool
@@ -57,7 +57,7 @@ class BinnedCounts(CumulativeCounts):
     Notes
     -----
     Where a bin ends the curve is known: ``threshold`` is `low`. Between, whatever the order of the scores in a bin,
-    the curve stays in the box between two ends, so `envelope` and `auc_bounds` hold surely (Vuk & Curk's A_ROC1 and
+    the curve stays in the box between two ends, so `envelope` and `auc_bounds` are guaranteed (Vuk & Curk's A_ROC1 and
     its mirror, bin by bin).
 
     References
@@ -138,12 +138,12 @@ class BinnedCounts(CumulativeCounts):
 
     @cached_property
     def attained(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The ends of the bins as if they were all levels: their hull is what is surely attained."""
+        """The ends of the bins as if they were all levels: their hull is what is certainly attained."""
         return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg))
 
     @property
     def best_case(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts above whose hull the exact curve nowhere is."""
+        """Counts above whose hull the exact curve never exceeds."""
         return self.attained if self.holds_hull else self.optimistic()
 
     @cached_property
@@ -257,7 +257,7 @@ class BinnedCounts(CumulativeCounts):
         return tp, fp, self.n_pos - tp, self.n_neg - fp
 
     def envelope(self, kind: str = "roc") -> Band:
-        """Return between which values the exact curve surely lies.
+        """Return between which values the exact curve is guaranteed to lie.
 
         Parameters
         ----------

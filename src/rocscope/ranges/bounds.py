@@ -14,7 +14,7 @@ import numpy as np
 from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
-from rocscope.core.counts import Pairs
+from rocscope.core.levels import Pairs
 from rocscope.core.result import Band
 from rocscope.errors import InexactCountsError, ShapeError, WeightError
 
@@ -23,7 +23,7 @@ _INT64_MAX = 2**63 - 1
 
 @dataclass(frozen=True)
 class PairsInBins(Pairs):
-    """Pairs ranked right, a tied one counting half, of which it is not known which are tied."""
+    """Pairs ranked right, a tied one counting half, without knowing which are tied."""
 
     inexact: Callable[[str], InexactCountsError]
 

@@ -1,6 +1,10 @@
-"""CountsSketch: a ranking of any number of rows in fixed memory, with bounds that hold surely."""
+"""CountsSketch: a ranking of any number of rows in fixed memory, with guaranteed bounds; and its bytes."""
 
-from typing import Any
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -8,27 +12,26 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import running
-from rocscope._base.json_format import Fields
+from rocscope._base.json_format import Fields, parse, require_version
 from rocscope._base.radix import decode, encode
 from rocscope.core.result import Result, jsonable, number
-from rocscope.errors import ScoreError, ShapeError
+from rocscope.errors import InputError, ScoreError, ShapeError, StoredError
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.ranges.bounds import group_sums, product
 from rocscope.ranges.cells import ROW, Cells, Coded, ranked_levels
-from rocscope.ranges.sketch_bytes import seal, unseal
 
 _ROW_BYTES = 20
-_ASIDE = 8
-_APART = 4
-_FILLED = 0.7
-_GROWTH = 4
-_HEAVIER = 1.25
+_ASIDE = 8  # a share of the capacity: levels without a cell wait until they are so many
+_APART = 4  # batches into which levels are parted while each gets a cell of its own
+_FILLED = 0.7  # of the capacity, after cells were joined: the less, the seldomer that is
+_GROWTH = 4  # times the lightest share that a cell may hold before it is split
+_HEAVIER = 1.25  # by which the lightest share rises until cells fit
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
 _DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 class CountsSketch(Result):
-    """Counts rows by score, in batches, in a fixed amount of memory; what it then says holds surely.
+    """Counts rows by score, in batches, in a fixed amount of memory; what it then says is guaranteed.
 
     Parameters
     ----------
@@ -106,6 +109,7 @@ class CountsSketch(Result):
         ShapeError, LabelError, ScoreError, WeightError
             If the batch cannot be counted; then nothing of it is.
         """
+        check.check_same_index(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         positive = check.check_labels(y_true, self.pos_label)
         scores = check.check_scores(y_score, positive.size)
         weight = check.check_weights(sample_weight, positive.size)
@@ -355,3 +359,65 @@ def _wins(low: Array, high: Array, pos: Array, neg: Array, first: Array, most: i
     least = 2 * product(pos, surely_below - before) + own
     largest = 2 * product(pos, until - before - surely_above) - own
     return group_sums(least, first, most), group_sums(largest, first, most)
+
+
+MAGIC = b"rocscope.sketch\n"
+VERSION = 1
+_HEAD = struct.Struct("<16sIQ")
+_CHECKSUM = 32
+_WIDEST = 63
+_COLUMNS = ("<u8", "u1", "<i8", "<i8", "<u8", "<u8")
+_CELL = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
+_ANEW = "count the rows anew"
+
+
+def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
+    """Return facts and the columns of the cells as bytes, the same on every machine."""
+    label = facts["pos_label"]
+    plain = jsonable(label)
+    if not (plain is None or isinstance(plain, str | int | float)):
+        got = repr(label)
+        raise InputError("pos_label", expected="a text, a number or a boolean to be stored", got=got)
+    header = json.dumps(jsonable(facts) | {"cells": int(columns[0].size)}, sort_keys=True).encode()
+    parts = [_HEAD.pack(MAGIC, VERSION, len(header)), header]
+    parts += [column.astype(kind).tobytes() for column, kind in zip(columns, _COLUMNS, strict=True)]
+    content = b"".join(parts)
+    return content + hashlib.sha256(content).digest()
+
+
+def unseal(data: Any) -> tuple[Fields, list[Array]]:
+    """Return what `seal` was given, or raise StoredError."""
+    content = bytes(cast(bytes, data)) if isinstance(data, bytes | bytearray | memoryview) else b""
+    if len(content) < _HEAD.size or not content.startswith(MAGIC):
+        _refuse("the bytes of a sketch", "something else")
+    _, version, length = _HEAD.unpack_from(content)
+    require_version(version, VERSION, "sketch", "a sketch", _ANEW)
+    content, checksum = content[:-_CHECKSUM], content[-_CHECKSUM:]
+    if hashlib.sha256(content).digest() != checksum:
+        _refuse("the bytes that were stored", "bytes that were cut or changed")
+    begin, columns = _HEAD.size + length, list[Array]()
+    facts = parse(content[_HEAD.size : begin], "sketch", "a sketch", _ANEW)
+    cells, rows = facts.whole("cells"), [facts.whole("n_pos"), facts.whole("n_neg")]
+    if begin + cells * _CELL != len(content):
+        _refuse(f"{begin + cells * _CELL} bytes of content", str(len(content)))
+    for kind in _COLUMNS:
+        columns.append(np.frombuffer(content, kind, cells, begin).astype(np.dtype(kind).newbyteorder("=")))
+        begin += columns[-1].nbytes
+    if not _are_cells(*columns) or [sum(column.tolist()) for column in columns[2:4]] != rows:
+        _refuse("cells in order that hold all rows", "others")
+    return facts, columns
+
+
+def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, high: Array) -> bool:
+    """Whether cells are nested or apart, in order, and rows within them: compiled loops rely on it."""
+    if (shift > _WIDEST).any():
+        return False
+    inside = (np.uint64(1) << shift.astype(np.uint64)) - np.uint64(1)
+    whole = not (start & inside).any() and (low <= high).all() and (pos >= 0).all() and (neg >= 0).all()
+    within = (low >= start).all() and (high <= start + inside).all()
+    later = (start[1:] > start[:-1]) | ((start[1:] == start[:-1]) & (shift[1:] < shift[:-1]))
+    return bool(whole and within and later.all())
+
+
+def _refuse(expected: str, got: str) -> NoReturn:
+    raise StoredError("sketch", expected=expected, got=got, hint=_ANEW)

@@ -1,38 +1,168 @@
-"""ReportData: everything that a summary or a report shows, as plain data.
-
-Aggregates only: no value of a row leaves this package. Renderers (tables, HTML, JSON) compute nothing.
-"""
+"""ReportData: everything that a summary or a report shows, the decision among it, as plain data."""
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from rocscope import __version__
+from rocscope._base.formatting import chance
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import Result
 from rocscope.core.rows import CountedModels
-from rocscope.curves.campaign import Campaign
+from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.choosing import Decision, choose
+from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.randomized.review import Review
-from rocscope.evaluation.summarising import By, by_group, summary
+from rocscope.errors import InputError
+from rocscope.evaluation.summarising import By, summary
 from rocscope.evaluation.summary_table import DOMAINS, Summary
-from rocscope.report.decided import Decided, decided
-from rocscope.report.slices import Slice, Slices, by_groups, by_rows, require_segments, small_cells
+from rocscope.inference.error_rates import Thresholds
+from rocscope.report.slices import Slice, Slices, by_counts, by_rows, require_segments, small_cells
 from rocscope.report.summary import ModelSummary, certainty, summarise
 from rocscope.sample import Models, samples_of
+from rocscope.segments.data import counted_by_segment
+
+MOST_ROWS = 200_000
+"""More rows than these are not drawn again: that would take longer than all else, to say what hardly differs from 0."""
+_REPLICATES = 200  # of the decision, whose interval is drawn as a bar
+_MARGIN = 4
+_FEWER = "no interval beyond 200,000 rows; rocscope.choose(…).interval() has it"
+
+
+class Bar(NamedTuple):
+    """A line of a table: what, how much, and from where to where that reaches on the scale of its table, in percent."""
+
+    what: str
+    says: str
+    low: float
+    high: float
+    at: float | None = None
+
+
+class Bars(NamedTuple):
+    """Lines on one scale."""
+
+    heading: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Decided(Result):
+    """What is known of a decision beside its counts.
+
+    Attributes
+    ----------
+    interval : ChosenEstimate or None
+    missing : str
+        Why there is no interval.
+    reviewed : Decision or None
+        The same with a closer look at some cases, where one was offered.
+    """
+
+    interval: ChosenEstimate | None
+    missing: str
+    reviewed: Decision | None
+
+    def tables(self, decision: Decision) -> list[Bars]:
+        """Return what the card shows."""
+        return [*self._costs(decision), *self._chances(), self._zones(self.reviewed or decision)]
+
+    def captions(self, decision: Decision) -> list[str]:
+        """Return what is to be said beside them."""
+        said = ["At the costs and prevalence that the report was created with, on all rows."]
+        if self.interval is None:
+            said.append(f"There is {self.missing}.")
+        else:
+            said += [f"{what[0].upper()}{what[1:]}: {fact}." for what, fact in self.interval.doubts.items()]
+        if self.reviewed and self.reviewed.review:
+            costs = f"{self.reviewed.expected_cost:.4g} per case in place of {decision.expected_cost:.4g}"
+            said.append(f"With a closer look at {self.reviewed.review.review.cost:g} a case: {costs}.")
+        elif self.reviewed:
+            said += [f"{note[0].upper()}{note[1:]}." for note in self.reviewed.notes]
+        return said
+
+    def _costs(self, decision: Decision) -> Iterable[Bars]:
+        if self.interval is None:
+            return
+        told, value = self.interval, decision.expected_cost
+        others = {"nobody positive": decision.treat_none_cost, "everybody positive": decision.treat_all_cost}
+        ends = (told.low, told.high, value, min(others.values()))
+        low, high = min(ends), max(ends)
+        shown = {"on the rows it was chosen on": value} | {n: cost for n, cost in others.items() if cost <= high}
+
+        def place(cost: float) -> float:
+            return _MARGIN + (100 - 2 * _MARGIN) * (cost - low) / (high - low or 1.0)
+
+        middle, *between = told.rounded
+        first = Bar(
+            f"on new cases, {100 * told.level:g}% interval",
+            f"{middle} [{', '.join(between)}]",
+            *map(place, (told.low, told.high, told.value)),
+        )
+        rest = (Bar(name, f"{cost:.4g}", place(cost), place(cost), place(cost)) for name, cost in shown.items())
+        yield Bars("Expected cost per case", (first, *rest))
+
+    def _chances(self) -> Iterable[Bars]:
+        if self.interval is not None:
+            several = self.interval.models if len(self.interval.models) > 1 else {}
+            chances = {f"{model} is the best": share for model, share in several.items()}
+            chances["acting pays"] = self.interval.acting
+            yield Bars(
+                "Probability that",
+                tuple(Bar(what, chance(p).replace(" %", "%"), 0, 100 * p) for what, p in chances.items()),
+            )
+
+    @staticmethod
+    def _zones(decision: Decision) -> Bars:
+        """Return who is acted on, looked at and left, from the highest scores down."""
+        acted = 100 * decision.point.at_prevalence(decision.prevalence).depth
+        review = decision.review
+        looked = acted if review is None else 100 * review.point.at_prevalence(decision.prevalence).depth
+        reach = [("act", acted, decision.lot.shares if decision.lot else _from(decision.threshold))]
+        if review is not None:
+            rule = review.rule
+            reach.append(("look closer", looked, rule.shares if rule.randomized else _from(review.threshold)))
+        if looked < 100:
+            reach.append(("leave", 100.0, "all others" if acted else "everybody"))
+        bars, start = [], 0.0
+        for action, end, whom in reach:
+            bars.append(Bar(f"{action}: {whom}", f"{end - start:.1f}%", start, end))
+            start = end
+        return Bars("Share of cases to", tuple(bars))
+
+
+def decided(predictions: Models, decision: Decision, review: Review | None, *, sure: bool) -> Decided:
+    """Return what the card of a decision says; drawing again may be left out."""
+    reviewed = None if review is None else choose(predictions, decision.context, review=review)
+    rows = samples_of(predictions).rows
+    if not sure or (rows is not None and len(rows) > MOST_ROWS):
+        return Decided(None, _FEWER, reviewed)
+    try:
+        return Decided(decision.interval(replicates=_REPLICATES, progress=False), "", reviewed)
+    except InputError as error:
+        return Decided(None, f"no interval: {error}", reviewed)
+
+
+def _from(threshold: float) -> str:
+    if math.isinf(threshold):
+        return "nobody" if threshold > 0 else "everybody"
+    return f"score ≥ {threshold:.6g}"
+
 
 SCHEMA_VERSION = 3
 
 CONVENTIONS = (
-    "A case is predicted positive iff its score is at least the threshold.",
-    "Equal scores are one level: curves run diagonally through a tie, and a tied pair counts half in the AUC.",
-    "Rates with nothing to divide by (0/0) are undefined, not 0 or 1.",
-    "Of equally good thresholds the one with fewest positive predictions is taken, then the model given first.",
-    "Intervals and bands hold at 95%. The band of a ROC curve is Wilson's interval of the true positive rate at each "
-    "threshold; that of LOESS is drawn again from the curve itself.",
-    "Calibration bins are closed on the left, the last one on both sides; a point stands at the mean score of its bin.",
+    "A case is predicted positive if its score is at least the threshold.",
+    "Equal scores form one level: curves cross a tie diagonally, and a tied pair counts one half in the AUC.",
+    "Rates with a denominator of 0 are undefined, not 0 or 1.",
+    "Of equally good thresholds, the one with the fewest positive predictions is chosen, then the first model.",
+    "Confidence intervals and bands have a level of 95%. The band of a ROC curve is Wilson's interval of the true "
+    "positive rate at each threshold; the band of LOESS is a parametric bootstrap.",
+    "Calibration bins include their lower edge, the last bin also its upper edge. Each point is at the mean score of "
+    "its bin.",
 )
 
 
@@ -46,7 +176,7 @@ class ReportData(Result):
     decision : Decision
         The best model and threshold in the context.
     decided : Decided or None
-        How sure that is, and the same with a closer look at some cases.
+        Its uncertainty, and the same with a closer look at some cases.
     provenance : dict
         Version, sizes, a hash of the ranked counts, and what was dropped while reading.
     slices : list of Slice
@@ -75,7 +205,7 @@ class ReportData(Result):
 
     @property
     def verdict(self) -> str:
-        """Which model to use and where to cut, in words."""
+        """Which model to use and which threshold, in words."""
         decision, notes = self.decision, "".join(f" {note[0].upper()}{note[1:]}." for note in self.decision.notes)
         points = decision.point, decision.default_point
         accuracy, default = (point.at_prevalence(decision.prevalence).accuracy for point in points)
@@ -119,14 +249,16 @@ def report_data(
     detailed: bool | None = None,
     by: By | None = None,
     review: Review | None = None,
+    threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
 ) -> ReportData:
     """Summarise each model and the decision between them.
 
     Parameters
     ----------
     predictions : data of one or several models
-        In any form; see `rocscope.sample`. Also SegmentedCounts, or a mapping of them by model: all rows together, and
-        the groups as segments, of many the largest and all others as one.
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Also
+        SegmentedCounts, or a mapping of them by model: all rows together, and the segments, of many the
+        largest and all others as one.
     context : Context, optional
     title, notes : str
     detailed : bool, optional
@@ -136,6 +268,8 @@ def report_data(
         Whether the summary shows each part by itself too.
     review : Review, optional
         A third action that is offered beside acting and leaving, to among as many cases as there are rows.
+    threshold : see `rocscope.summary`
+        Of classification and utility in the summary.
 
     Raises
     ------
@@ -151,10 +285,10 @@ def report_data(
     >>> data.models[0].auc["half"], data.decision.threshold
     (0.9166666666666666, 0.6)
     """
-    context = Context.given(context)
-    given, grouped = predictions, by_group(predictions)
-    if grouped:
-        predictions = {model: groups.pooled() for model, groups in grouped.items()}
+    asked, context = context, Context.given(context)
+    given, segments = predictions, counted_by_segment(predictions)
+    if segments:
+        predictions = {model: each.pooled() for model, each in segments.items()}
     data = samples_of(predictions, name="predictions")
     if data.rows is not None:
         require_segments(data.rows)
@@ -167,7 +301,7 @@ def report_data(
     }
     title = title or " · ".join(counts)
     detailed = (data.rows is not None or is_small(counts)) if detailed is None else detailed
-    slices = by_groups(grouped, context, is_small) if grouped else Slices(context)
+    slices = by_counts(segments, context, is_small) if segments else Slices(context)
     if not detailed:
         figures = [summarise(n, each, context, calibrated=False, decided=own[n]) for n, each in counts.items()]
         provenance = _sizes(counts) | source_of(given)
@@ -181,7 +315,7 @@ def report_data(
     ]
     slices = slices if data.rows is None else by_rows(data.rows, context)
     provenance = _sizes(counts) | {"hash": fingerprint(counts)} | source_of(given)
-    whole = summary(given if by else predictions, context, by=by)
+    whole = summary(given if by else predictions, asked, by=by, threshold=threshold)
     made = (slices.made, sure.comparisons)
     found = decided(predictions, decision, review, sure=True)
     report = ReportData(title, context, models, decision, provenance, *made, notes=notes, summary=whole, decided=found)

@@ -25,7 +25,7 @@ from rocscope.report.model import CONVENTIONS, ReportData, report_data
 from rocscope.report.multiclass import MulticlassData, by_class, confusion_table, multiclass_report, overview
 from rocscope.report.pack import in_script, page_json
 from rocscope.report.summary import ModelSummary
-from rocscope.sample import Models
+from rocscope.sample import Labels, Models, Scores, with_context
 
 MOST_BYTES = 5_000_000
 
@@ -185,10 +185,10 @@ class Report:
 
     Parameters
     ----------
-    predictions : data of one or several models, SegmentedCounts, or MulticlassPredictions
-        In any form; see `rocscope.sample`. SegmentedCounts, or a mapping of them by model, are shown as all rows
-        together and segment by segment. Of more than two classes the reader picks the one that is positive,
-        against all others.
+    predictions, y_score, pos_label, sample_weight : data of one or several models, or MulticlassPredictions
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
+        SegmentedCounts, or a mapping of them by model, are shown as all rows together and segment by segment. Of more
+        than two classes the reader picks the one that is positive, against all others.
     context : Context, optional
         Prevalence and costs; the sample's prevalence and equal costs by default. Costs only, with more than two
         classes: each has a prevalence of its own.
@@ -215,20 +215,25 @@ class Report:
 
     def __init__(
         self,
-        predictions: Models | MulticlassPredictions,
-        *,
+        predictions: Models | MulticlassPredictions | Labels,
+        y_score: Scores | Context | None = None,
         context: Context | None = None,
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
         title: str = "",
         notes: str = "",
         review: Review | None = None,
     ) -> None:
         self.data: ReportData | MulticlassData
-        if isinstance(predictions, MulticlassPredictions):
+        labelled = {"pos_label": pos_label, "sample_weight": sample_weight}
+        data, context = with_context(predictions, y_score, context, **labelled)
+        if isinstance(data, MulticlassPredictions):
             if review is not None:
                 raise InputError("review", expected="none with more than two classes", got="one")
-            self.data = multiclass_report(predictions, context=context, title=title, notes=notes)
+            self.data = multiclass_report(data, context=context, title=title, notes=notes)
         else:
-            self.data = report_data(predictions, context=context, title=title, notes=notes, review=review)
+            self.data = report_data(data, context=context, title=title, notes=notes, review=review)
 
     @cached_property
     def html(self) -> str:

@@ -2,23 +2,22 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.grouping import masks_of
+from rocscope._base.grouping import listed, masks_of, numbered
 from rocscope.core.context import Context
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.evaluation.summarising import MOST_PARTS
 from rocscope.report.summary import Certainty, ModelSummary, certainty, summarise
 from rocscope.sample import samples_of
-from rocscope.segments.comparison import of_the_same_rows
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 SMALL = 10
@@ -62,7 +61,7 @@ class Slice(Result):
 
 @dataclass
 class Slices:
-    """Slices as they are made, and what there is to say about them."""
+    """Slices as they are made, and Notes about them."""
 
     context: Context
     made: list[Slice] = field(default_factory=list)
@@ -83,8 +82,8 @@ class Slices:
         """Add the models on the rows, or by the counts, of `predictions`, unless one class is missing there."""
         samples = samples_of(predictions)
         counts = samples.counts()
-        if missing := [word for word, n in _classes(next(iter(counts.values()))) if not n]:
-            self._one_class.append(f"{kind} {name} (no {missing[0]}s)")
+        first = next(iter(counts.values()))
+        if not self.shows(kind, name, first.n_pos, first.n_neg):
             return
         sure = certainty(samples, compared=compared) if detailed else Certainty({})
         models = [
@@ -102,6 +101,12 @@ class Slices:
         self.made.append(Slice(kind, str(name), models, sure.comparisons))
         for text in sure.warnings:
             self.say(text, f"{kind} {name}")
+
+    def shows(self, kind: str, name: Any, n_pos: float, n_neg: float) -> bool:
+        """Return whether rows have both classes, or note that they are left out."""
+        if not (n_pos and n_neg):
+            self._one_class.append(f"{kind} {name} (no {'negatives' if n_pos else 'positives'})")
+        return bool(n_pos and n_neg)
 
     def say(self, text: str, where: str) -> None:
         """Warn of what holds in several places."""
@@ -126,23 +131,36 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
     return slices
 
 
-def by_groups(grouped: Mapping[str, SegmentedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
-    """Return the models on each group, or where they are many on the largest, and on all others as one.
+def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
+    """Return the models on each segment, or where they are many on the largest, and on all others as one.
 
     Intervals and calibration are left out where counts are not `is_small`.
     """
-    slices, first = Slices(context), next(iter(of_the_same_rows(dict(grouped)).values()))
-    shown = np.ones(len(first), bool)
-    if shown.size > MOST_SEGMENTS:
-        shown = np.isin(np.arange(shown.size), _largest(first.n, slices))
-    parts: list[tuple[Any, Mapping[str, CumulativeCounts]]]
-    parts = [(name, {model: each[name] for model, each in grouped.items()}) for name in first.select(shown)]
-    if not shown.all():
-        rest = {model: each.select(~shown).pooled() for model, each in grouped.items()}
-        parts.append((_others(int((~shown).sum())), rest))
-    for name, counts in parts:
+    slices = Slices(context)
+    for name, counted in parts_of_counts(segments, slices):
+        counts = counted()
         slices.add("segment", name, counts, detailed=is_small(counts))
     return slices
+
+
+def parts_of_counts(
+    by_model: Mapping[str, SegmentedCounts], slices: Slices
+) -> Iterator[tuple[str, Callable[[], dict[str, CumulativeCounts]]]]:
+    """Yield each segment that is shown and has both classes, and what makes its counts by model; all others as one."""
+
+    def own(name: Any) -> dict[str, CumulativeCounts]:
+        return {model: each[name] for model, each in by_model.items()}
+
+    first = next(iter(by_model.values()))
+    shown = _largest(first.n, slices)
+    for i, name in zip(shown.tolist(), listed(first.names[shown]), strict=True):
+        if slices.shows("segment", name, first.n_pos[i].item(), first.n_neg[i].item()):
+            yield str(name), partial(own, name)
+    if shown.size < len(first):
+        rest = np.isin(np.arange(len(first)), shown, invert=True)
+        name = _others(int(rest.sum()))
+        if slices.shows("segment", name, first.n_pos[rest].sum().item(), first.n_neg[rest].sum().item()):
+            yield name, lambda: {model: each.select(rest).pooled() for model, each in by_model.items()}
 
 
 def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, str, Array]]:
@@ -151,7 +169,7 @@ def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, st
     Of many segments the largest come, and all others as one.
     """
     if predictions.segment is not None:
-        yield from (("segment", *found) for found in _segments(predictions.segment, slices))
+        yield from (("segment", *found) for found in _segments(predictions, slices))
     if predictions.fold is None:
         return
     if (folds := _values(predictions.fold)) > MOST_FOLDS:
@@ -169,7 +187,7 @@ def require_segments(predictions: Predictions, subject: str = "segment") -> None
         If it has more than 1,000 values.
     """
     if predictions.segment is not None and (found := _values(predictions.segment)) > MOST_PARTS:
-        hint = "measures of very many groups: Predictions.counts(by='segment')"
+        hint = "measures of very many segments: Predictions.counts(by='segment')"
         raise InputError(subject, expected=f"at most {MOST_PARTS:,} segments", got=f"{found:,}", hint=hint)
 
 
@@ -177,22 +195,20 @@ def _values(column: Array) -> int:
     return len(set(column.tolist())) if column.dtype.kind in "OUS" else np.unique(column).size
 
 
-def _segments(column: Array, slices: Slices) -> Iterator[tuple[str, Array]]:
-    """Yield the segments, or where they are many the largest, and the rows of all others as one."""
-    if _values(column) <= MOST_SEGMENTS:
-        yield from ((str(name), mask) for name, mask in masks_of("segment", column).items())
-        return
-    code = check.check_groups(column, "segment", column.size)
-    sizes = np.bincount(code)
-    shown = _largest(sizes, slices)
-    for number in shown.tolist():
-        mask = code == number
-        yield str(column[mask.argmax()]), mask
-    yield _others(sizes.size - shown.size), ~np.isin(code, shown)
+def _segments(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, Array]]:
+    """Yield the segments that are shown, and the rows of all others as one."""
+    names, code = numbered("segment", predictions.segment)
+    shown = _largest(np.bincount(code, predictions.sample_weight), slices)
+    for i in shown.tolist():
+        yield str(listed(names)[i]), code == i
+    if shown.size < names.size:
+        yield _others(names.size - shown.size), np.isin(code, shown, invert=True)
 
 
 def _largest(sizes: Array, slices: Slices) -> Array:
-    """Return the numbers of the segments that are shown, in their order."""
+    """Return the numbers of the segments that are shown by themselves, in their order, by the sums of their weights."""
+    if sizes.size <= MOST_SEGMENTS:
+        return np.arange(sizes.size)
     shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
     others = f"{sizes.size - shown.size:,} others"
     slices.say(f"The {shown.size} largest segments are shown apart, all others as one", others)
@@ -204,7 +220,7 @@ def _others(number: int) -> str:
 
 
 def small_cells(slices: Sequence[Slice]) -> list[str]:
-    """Say where rates rest on few cases, and where points are so near each other that they show single rows.
+    """State where rates rest on few cases, and where points are so near each other that they show single rows.
 
     Examples
     --------

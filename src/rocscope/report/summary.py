@@ -1,6 +1,6 @@
 """ModelSummary: what is known about one model, as plain data.
 
-How sure the areas of a report are: an interval for each model and a test for each two of the same rows.
+The uncertainty of the areas of a report: an interval for each model and a test for each two of the same rows.
 
 The calibration block of a report: curves by bins and LOESS, the rug, and numbers.
 """
@@ -21,8 +21,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
-from rocscope.curves.lift_curves import lift_chart
-from rocscope.curves.rate_curves import det, precision_recall
+from rocscope.curves.rate_curves import det, lift_chart
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD
 from rocscope.errors import ScoreError, heard
@@ -51,7 +50,7 @@ class Certainty:
 def certainty(samples: Samples, *, compared: bool = True) -> Certainty:
     """Return the intervals of all models; and if wanted their differences, where they come from the same rows.
 
-    Weighted counts have none: they do not tell how many rows a weight stands for.
+    Weighted counts have none: they do not show how many rows a weight stands for.
     """
     with heard() as said:
         intervals, pairs = _estimates(samples, compared)
@@ -280,32 +279,25 @@ def summarise(
     decided: OperatingPoint | None = None,
 ) -> ModelSummary:
     """Return all figures of one model in a context; without calibration all come from a few passes over the ranking."""
-    counts.require_both_classes(name)
-    curve, chart, hull = roc(counts), lift_chart(counts), pool(counts)
+    drawn = outline(name, counts, most=most, bins=False)
+    curve, chart, hull, default = roc(counts), lift_chart(counts), pool(counts), drawn.default
     best = best_point(counts if needs_every_threshold(context) else hull, context)
-    default = counts.at(DEFAULT_THRESHOLD)
-    kept = thin(counts, most, hull=hull)
+    own = {
+        "auc": {ties: curve.area(ties) for ties in ("half", "lower", "upper")},
+        "calibration": calibration_block(counts) if calibrated else None,
+        "auc_interval": interval,
+        "decided": decided,
+    }
     return ModelSummary(
-        name=name,
+        **vars(drawn) | own,
         n_pos=counts.n_pos,
         n_neg=counts.n_neg,
-        n_levels=len(counts),
-        auc={ties: curve.area(ties) for ties in ("half", "lower", "upper")},
-        ks=curve.ks,
         gini=curve.gini,
-        average_precision=precision_recall(counts).average_precision,
         equal_error_rate=det(counts).equal_error_rate,
         lift_area={kind: chart.area(kind) for kind in ("trapezoid", "step")},
         hull_area=roc(hull).auc,
         best=best,
         best_cost=context.expected_cost(best.tpr, best.fpr, counts.prevalence),
-        default=default,
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
         at_half=default.accuracy if are_probabilities(counts) else None,
-        points=_points(kept),
-        deviation=kept.deviation,
-        hull=_vertices(hull),
-        calibration=calibration_block(counts) if calibrated else None,
-        auc_interval=interval,
-        decided=decided,
     )

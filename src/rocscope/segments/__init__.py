@@ -1,5 +1,5 @@
 """Segments: the counts of many parts of the data at once, such as users, shops or regions."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

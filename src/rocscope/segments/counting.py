@@ -1,6 +1,7 @@
-"""From rows, or from the counts of groups, to counts by group."""
+"""From rows, or from the counts of segments, to counts by segment."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.grouping import numbered
 from rocscope._base.threads import in_threads
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Levels
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import CountedModels, Provenance
-from rocscope.segments.drift import drift_by_group as drift_by_group
-from rocscope.segments.rows import CountedLevels, CountedSegments, SegmentRows, SortedSegments, WeightedSegments
+from rocscope.segments.drift import drift_by_segment as drift_by_segment
+from rocscope.segments.levels import SegmentLevels
+from rocscope.segments.rows import CountedSegments, SegmentRows, SortedSegments, WeightedSegments
 from rocscope.segments.segmented_counts import SegmentedCounts
 from rocscope.segments.slots import slots_of
 
@@ -24,27 +27,29 @@ _ROWS_AT_ONCE = 1 << 18
 def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
     """Return the counts of a model in each segment, fold or repeat: one sort of all rows."""
     check.check_choice("by", by, ("segment", "fold", "repeat"))
-    groups, code = numbered(by, getattr(rows, by))
+    segments, code = numbered(by, getattr(rows, by))
     positive, scores, weight = rows.y_true, rows.scores[model], rows.sample_weight
     found: SegmentRows
     if weight is None:
-        found = SortedSegments.of(*_in_pieces(code, positive, scores, groups.size), groups.size, scores.dtype)
+        found = SortedSegments.of(*_in_pieces(code, positive, scores, segments.size), segments.size, scores.dtype)
     else:
-        found = WeightedSegments.of(code, groups.size, positive, scores, weight)
-    return SegmentedCounts(groups, found, rows.source)
+        found = WeightedSegments.of(code, segments.size, positive, scores, weight)
+    return SegmentedCounts(segments, found, rows.source)
 
 
-def _in_pieces(code: Array, positive: NDArray[np.bool_], scores: Array, groups: int) -> tuple[list[Array], list[Array]]:
+def _in_pieces(
+    code: Array, positive: NDArray[np.bool_], scores: Array, segments: int
+) -> tuple[list[Array], list[Array]]:
     """Return slots and scores of some hundred thousand rows at a time, for as many threads."""
     pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, code.size, _ROWS_AT_ONCE)]
-    slots = in_threads(lambda piece: slots_of(code[piece], positive[piece], groups), pieces)
+    slots = in_threads(lambda piece: slots_of(code[piece], positive[piece], segments), pieces)
     return slots, [scores[piece] for piece in pieces]
 
 
 def of_segments(
     by_segment: Mapping[Hashable, Mapping[str, Any]], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return what was counted group by group, in their order."""
+    """Return what was counted segment by segment, in their order."""
     models = next(iter(by_segment.values()))
     names = array_of(list(by_segment))
     rows = {model: _together([counts[model] for counts in by_segment.values()]) for model in models}
@@ -52,7 +57,7 @@ def of_segments(
 
 
 def _together(each: list[Any]) -> SegmentRows:
-    """Return the counts of groups, with all their levels in one place where these are at hand and of one type."""
+    """Return the counts of segments, with all their levels in one place where these are at hand and of one type."""
     ranked: list[Any] = [getattr(counts, "ranking", None) for counts in each]
     if not all(isinstance(levels, Levels) and not levels.weighted for levels in ranked):
         return CountedSegments(each)
@@ -60,7 +65,7 @@ def _together(each: list[Any]) -> SegmentRows:
         return CountedSegments(each)
     columns = ([getattr(levels, name) for levels in ranked] for name in ("threshold", "pos", "neg"))
     start = np.cumsum([0, *(levels.threshold.size for levels in ranked)])
-    return CountedLevels(start, *map(np.concatenate, columns))
+    return SegmentLevels.of_counts(start, *map(np.concatenate, columns))
 
 
 def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) -> CountedModels | SegmentedCounts:
@@ -69,14 +74,29 @@ def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) 
     names: Any = None
     for model, (segment, score, pos, neg) in by_model.items():
         names, code = numbered("segment", segment)
-        rows[model] = CountedLevels.of(code, names.size, score, pos, neg)
+        rows[model] = _summed(code, names.size, score, pos, neg)
     return of_models(names if names.dtype.kind in "mM" else array_of(names.tolist()), rows, source)
+
+
+def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array) -> SegmentRows:
+    """Sort sums by segment, numbered from 0, and score, and put those of equal scores together."""
+    order = np.lexsort((score, -segment))[::-1]
+    order = order[(pos + neg)[order] > 0]
+    segment, score = segment[order], score[order]
+    first = np.flatnonzero(np.append(True, (segment[1:] != segment[:-1]) | (score[1:] != score[:-1])))
+    check.check_some_weight(bool((np.bincount(segment, minlength=segments) > 0).all()))
+    start, score = segment[first].searchsorted(np.arange(segments + 1)), score[first]
+    pos, neg = (np.add.reduceat(column[order], first) for column in (pos, neg))
+    if pos.dtype.kind == "i":
+        return SegmentLevels.of_counts(start, score, pos, neg)
+    some = [slice(*ends) for ends in pairwise(start.tolist())]
+    return CountedSegments([ThresholdCounts.from_ranking(Levels(score[i], pos[i], neg[i])) for i in some])
 
 
 def of_models(
     names: Any, rows: Mapping[str, SegmentRows], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return the counts by group of one model, or of several by their names."""
+    """Return the counts by segment of one model, or of several by their names."""
     found = {model: SegmentedCounts(names, own, source) for model, own in rows.items()}
     return CountedModels(found, source) if len(found) > 1 else next(iter(found.values()))
 

@@ -1,4 +1,4 @@
-"""Which groups differ from the rest in AUC: tests that hold for small groups, and areas drawn towards the mean."""
+"""Which segments differ from the rest in AUC: tests that hold for small segments, and areas drawn towards the mean."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,28 +16,28 @@ from rocscope.inference.hypothesis import adjust_p_values
 from rocscope.segments.levels import SegmentLevels
 
 _SHOWN = 10
-_LEAST_TRIALS = 1e-9  # of an area that is 0 or 1 in nearly every group, as that of one pair is
+_LEAST_TRIALS = 1e-9  # of an area that is 0 or 1 in nearly every segment, as that of one pair is
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentDifferences(Result):
-    """The AUC of each of k groups beside the mean of all others.
+    """The AUC of each of k segments beside the mean of all others.
 
-    Made by `SegmentedCounts.differing`. Arrays are in the order of `names`, with NaN where a group lacks a class.
+    Made by `SegmentedCounts.differing`. Arrays are in the order of `names`, with NaN where a segment lacks a class.
 
     Attributes
     ----------
     names, auc : arrays of k
     rest : array of k
-        Mean AUC of the other groups.
+        Mean AUC of the other segments.
     standard_error : array of k
-        Of the AUC of a group of so many positives and negatives.
+        Of the AUC of a segment of so many positives and negatives.
     shrunken : array of k
-        The area drawn towards the mean of all groups, the more the fewer rows tell it.
+        The area drawn towards the mean of all segments, more with fewer rows.
     p_value, adjusted_p_value : arrays of k
     adjust : str
     spread : float
-        Standard deviation of the true areas of groups, as far as it is more than chance.
+        Standard deviation of the true areas of segments, as far as it is more than chance.
     level : float
         An adjusted p-value of at most 1 − level counts as found.
     """
@@ -55,23 +55,26 @@ class SegmentDifferences(Result):
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """Groups by their p-value, then by how far they are from the rest; those without a test last."""
+        """Segments by their p-value, then by how far they are from the rest; those without a test last."""
         return np.lexsort((-abs(self.auc - self.rest), self.p_value))
 
     @property
     def found(self) -> Array:
-        """Names of the groups that differ, the surest first."""
+        """Names of the segments that differ, the surest first."""
         return self.names[[i for i in self.order if self.adjusted_p_value[i] <= 1 - self.level]]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each group, the surest difference first.
+        """Return a data frame with a row for each segment, the surest difference first.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
         """
         columns = ("auc", "rest", "standard_error", "shrunken", "p_value", "adjusted_p_value")
-        return frame_of({"group": self.names[self.order]} | {n: getattr(self, n)[self.order] for n in columns}, backend)
+        order = self.order
+        return frame_of(
+            {"segment": self.names[order]} | {name: getattr(self, name)[order] for name in columns}, backend
+        )
 
     def __repr__(self) -> str:
         tested = int((~np.isnan(self.p_value)).sum())
@@ -79,7 +82,7 @@ class SegmentDifferences(Result):
         return f"SegmentDifferences({said}, spread of areas {self.spread:.3g})"
 
     def _repr_html_(self) -> str:
-        head = ("group", "AUC", "the rest", "drawn to the mean", "adjusted p")
+        head = ("segment", "AUC", "the rest", "shrunken", "adjusted p")
         columns = (self.auc, self.rest, self.shrunken, self.adjusted_p_value)
         rows = [(self.names[i], *(f"{each[i]:.3g}" for each in columns)) for i in self.order[:_SHOWN].tolist()]
         return super()._repr_html_() + html_table(rows, head)
@@ -88,10 +91,10 @@ class SegmentDifferences(Result):
 def differences(
     names: Array, auc: Array, n_pos: Array, n_neg: Array, sums: Array, *, adjust: Any, level: float
 ) -> SegmentDifferences:
-    """Return how groups differ, by their areas and the sums that `scatter` tells of each."""
+    """Return how segments differ, by their areas and the sums that `scatter` tells of each."""
     known = ~np.isnan(auc)
     if known.sum() < 2:
-        raise InputError("groups to compare", expected="two or more with both classes", got=str(known.sum()))
+        raise InputError("segments to compare", expected="two or more with both classes", got=str(known.sum()))
     area, sizes = auc[known], (n_pos[known].astype(np.float64), n_neg[known].astype(np.float64))
     variance = _variance(area, *sizes, sums[known])
     spread, mean = _between(area, variance)
@@ -113,7 +116,7 @@ def _spread_out(values: Array, known: NDArray[np.bool_]) -> Array:
 
 
 def scatter(levels: SegmentLevels) -> Array:
-    """Return of each group the squares by which placements of positives, and of negatives, scatter, and its ties.
+    """Return of each segment the squares by which placements of positives, and of negatives, scatter, and its ties.
 
     Examples
     --------
@@ -132,7 +135,7 @@ def scatter(levels: SegmentLevels) -> Array:
 
 
 def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
-    """Return the variance of the area of groups of these sizes, from what rows of all groups together tell."""
+    """Return the variance of the area of segments of these sizes, from what rows of all segments together tell."""
     pairs = n_pos * n_neg
     worth = pairs / (n_pos + n_neg)
     mean = (worth * area).sum() / worth.sum()
@@ -146,7 +149,7 @@ def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
     )
     if not matrix[0, 0] > 0:
         got = "none"
-        raise InputError("groups to compare", expected="one with two positives and two negatives", got=got)
+        raise InputError("segments to compare", expected="one with two positives and two negatives", got=got)
     found = sums[:, :2].sum(axis=0) - of_pairs * np.array([(more_pos / n_neg).sum(), (more_neg / n_pos).sum()])
     of_pos, of_neg = np.linalg.lstsq(matrix, found)[0].clip(0, of_pairs)
     if of_pos + of_neg > of_pairs:

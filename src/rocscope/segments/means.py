@@ -1,4 +1,4 @@
-"""Means over groups, with intervals: groups are what was drawn at random."""
+"""Means over segments, with intervals: segments are what was drawn at random."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,15 +19,15 @@ _FEW = 20
 
 @dataclass(frozen=True)
 class SegmentMeans:
-    """Weighted means of m values over the k groups that have them, and how they vary together.
+    """Weighted means of m values over the k segments that have them, and how they vary together.
 
     Attributes
     ----------
     values : array of m × k
     mass : array of k
-        What each group weighs.
+        What each segment weighs.
     words : str
-        How many groups, by what they are weighted, and how many were left out.
+        How many segments, by what they are weighted, and how many were left out.
     """
 
     values: Array
@@ -35,21 +35,21 @@ class SegmentMeans:
     words: str
 
     @classmethod
-    def of(cls, grouped: Any, values: Array, weight: SegmentWeight) -> "SegmentMeans":
-        """Return the means of m values of each group, NaN where it has none, over groups of both classes."""
+    def of(cls, segments: Any, values: Array, weight: SegmentWeight) -> "SegmentMeans":
+        """Return the means of m values of each segment, NaN where it has none, over segments of both classes."""
         if weight is not None:
             check.check_choice("weight", weight, ("n", "n_pos"))
         kept = ~np.isnan(values[0])
         if not kept.any():
-            raise OneClassError("mean AUC", expected="a group with both classes", got=f"none among {kept.size}")
+            raise OneClassError("mean AUC", expected="a segment with both classes", got=f"none among {kept.size}")
         k, lost = int(kept.sum()), kept.size - int(kept.sum())
-        words = f"{k} groups" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
-        mass = np.ones(k) if weight is None else getattr(grouped, weight)[kept].astype(np.float64)
+        words = f"{k} segments" + _WORDS[weight] + (f", {lost} of one class left out" if lost else "")
+        mass = np.ones(k) if weight is None else getattr(segments, weight)[kept].astype(np.float64)
         return cls(np.ascontiguousarray(values[:, kept]), mass, words)  # so that sums are rounded as those of one row
 
     @property
     def k(self) -> int:
-        """Number of groups."""
+        """Number of segments."""
         return self.mass.size
 
     @cached_property
@@ -59,7 +59,7 @@ class SegmentMeans:
 
     @cached_property
     def covariance(self) -> Array:
-        """Of the m means; NaN where there is one group."""
+        """Of the m means; NaN where there is one segment."""
         apart = self.mass * (self.values - self.mean[:, None])
         scale = self.k / (self.k - 1) if self.k > 1 else np.nan
         products = np.array([[(one * other).sum() for other in apart] for one in apart])
@@ -76,9 +76,9 @@ class SegmentMeans:
         """Return the standard error of a mean."""
         return float(np.sqrt(self.covariance[index, index]))
 
-    def doubt(self, error: float, alike: str = "all groups have the same AUC") -> str:
+    def doubt(self, error: float, alike: str = "all segments have the same AUC") -> str:
         """Return why an interval of this standard error is not to be trusted; empty where it is."""
         worth = float(self.mass.sum() ** 2 / (self.mass**2).sum())
         if worth < _FEW:
-            return f"groups worth {worth:.3g} of equal weight, fewer than {_FEW}"
+            return f"segments worth {worth:.3g} of equal weight, fewer than {_FEW}"
         return "" if error > 0 else alike

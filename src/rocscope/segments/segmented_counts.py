@@ -1,4 +1,4 @@
-"""SegmentedCounts: the counts of very many groups, and what all of them together, and each, tell."""
+"""SegmentedCounts: the counts of one model in many segments, with figures, best thresholds and tests by segment."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
-from rocscope._base.grouping import Named
 from rocscope.core.context import Context, HasContext
-from rocscope.core.counts import ThresholdCounts
-from rocscope.core.cumulative import CumulativeCounts
+from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.result import Result, frame_of, number
 from rocscope.core.rows import Provenance
 from rocscope.curves.rate_curves import PrecisionRecallCurve
 from rocscope.curves.roc_curve import RocCurve
 from rocscope.errors import InputError, ScoreError
 from rocscope.inference.estimate import Estimate
+from rocscope.sample import BySegment
 from rocscope.segments.levels import SegmentLevels, SegmentWeight, quotients, ratios
-from rocscope.segments.rows import CountedLevels, SegmentRows, SortedSegments
+from rocscope.segments.rows import SegmentRows, SortedSegments
 
 if TYPE_CHECKING:
     from rocscope.inference.hypothesis import PValueAdjust
@@ -33,33 +32,34 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 2.0**61
 
 
-class SegmentedCounts(Named[CumulativeCounts], Result):
-    """Counts of one model in each of many groups: a mapping from group to ThresholdCounts, made when asked for.
+class SegmentedCounts(BySegment, Result):
+    """Counts of one model in each of many segments, made when asked for: ``segments[name]`` are ThresholdCounts.
 
-    Made by ``Predictions.counts(by="segment")`` and ``read_counts(…, segment=)``, by one sort of all rows. What is
-    asked of all groups is answered for all at once, as an array in the order of `names`, NaN where a group has too
-    few classes for it.
+    Made by ``Predictions.counts(by="segment")`` and ``read_counts(…, segment=)``, by one sort of all rows. Methods
+    return arrays in the order of `names`, with NaN where a segment lacks a class. Functions of models use the counts of
+    all segments together, `pooled()`; `rocscope.allocate`, `rocscope.summary`, `rocscope.Report`,
+    `rocscope.inference.drift` and `compare_segments` answer by segment.
 
     Attributes
     ----------
-    names : array of the k groups, in their order
+    names : array of the k segments, in their order
     source : Provenance or None
 
     Notes
     -----
-    Each number is the one of the group's own counts, to the last bit. Rows are kept as one integer each, as wide as
-    the score, and one a group; those with weights as they are, and a group of them is ranked when it is asked for.
+    Each number is the one of the segment's own counts, exactly. Rows are kept as one integer each, as wide as
+    the score, and one a segment; those with weights as they are, and a segment of them is ranked when it is asked for.
 
     Examples
     --------
     >>> from rocscope import Predictions
     >>> user = ["ann", "ann", "ann", "bob", "bob", "cy"]
-    >>> grouped = Predictions([1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 5], segment=user).counts(by="segment")
-    >>> grouped
-    SegmentedCounts(3 groups, n_pos=4, n_neg=2, 1 of one class)
-    >>> grouped["ann"].tp, grouped.auc()
+    >>> segments = Predictions([1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 5], segment=user).counts(by="segment")
+    >>> segments
+    SegmentedCounts(3 segments, n_pos=4, n_neg=2, 1 of one class)
+    >>> segments["ann"].tp, segments.auc()
     (array([1, 1, 2]), array([0.5, 1. , nan]))
-    >>> grouped.mean_auc(weight="n").value, grouped.one_class
+    >>> segments.mean_auc(weight="n").value, segments.one_class
     (0.7, array(['cy'], dtype='<U3'))
     """
 
@@ -77,16 +77,21 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
 
     @property
     def sorted_rows(self) -> SortedSegments | None:
-        """The rows of all groups, where they were sorted at once."""
+        """The rows of all segments, where they were sorted at once."""
         return self._rows if isinstance(self._rows, SortedSegments) else None
 
-    def sorted_levels(self, function: Callable[[SegmentLevels], Any]) -> list[Any] | None:
-        """Return what a function makes of the levels of some groups at a time, in order, where these are at hand."""
-        rows = self._rows
-        return rows.in_pieces(function) if isinstance(rows, SortedSegments | CountedLevels) and rows.at_once else None
+    def levels(self) -> SegmentLevels:
+        """Return the levels of all segments in one table."""
+        return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels))
+
+    def hulls(self) -> SegmentLevels:
+        """Return those of them that are vertices of the ROC hull of their segment."""
+        if self._rows.at_once:
+            return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels.upper))
+        return SegmentLevels.of_each([counts.on_hull("an allocation") for counts in self.values()]).upper
 
     def select(self, kept: NDArray[np.bool_]) -> "SegmentedCounts":
-        """Return some of the groups.
+        """Return some of the segments.
 
         Parameters
         ----------
@@ -95,43 +100,43 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         Raises
         ------
         InputError
-            If it is none, or keeps no group.
+            If it is none, or keeps no segment.
 
         Examples
         --------
         >>> from rocscope import Predictions
-        >>> grouped = Predictions([1, 0, 1, 0, 1], [2, 2, 1, 3, 4], segment=[7, 7, 8, 8, 9]).counts(by="segment")
-        >>> grouped.select(grouped.n > 1)
-        SegmentedCounts(2 groups, n_pos=2, n_neg=2)
+        >>> segments = Predictions([1, 0, 1, 0, 1], [2, 2, 1, 3, 4], segment=[7, 7, 8, 8, 9]).counts(by="segment")
+        >>> segments.select(segments.n > 1)
+        SegmentedCounts(2 segments, n_pos=2, n_neg=2)
         """
         mask = np.asarray(kept)
         if mask.dtype != np.bool_ or mask.shape != self.names.shape or not mask.any():
             expected = f"{len(self)} truth values, of which one holds"
-            raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as grouped.n >= 100")
+            raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as segments.n >= 100")
         return SegmentedCounts(self.names[mask], self._rows.take(np.flatnonzero(mask)), self.source)
 
     def pooled(self) -> ThresholdCounts:
-        """Return the counts of all rows, whichever group they are of."""
+        """Return the counts of all rows, whichever segment they are of."""
         return self._rows.pooled()
 
     @property
     def n_pos(self) -> Array:
-        """Positives of each group (sums of their weights)."""
+        """Positives of each segment (sums of their weights)."""
         return self._totals[0]
 
     @property
     def n_neg(self) -> Array:
-        """Negatives of each group (sums of their weights)."""
+        """Negatives of each segment (sums of their weights)."""
         return self._totals[1]
 
     @property
     def n(self) -> Array:
-        """Rows of each group (sums of their weights)."""
+        """Rows of each segment (sums of their weights)."""
         return self.n_pos + self.n_neg
 
     @property
     def prevalence(self) -> Array:
-        """Share of positives in each group."""
+        """Share of positives in each segment."""
         return self.n_pos / self.n
 
     @cached_property
@@ -140,22 +145,22 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
 
     @cached_property
     def _whole_pairs(self) -> bool:
-        """Whether the pairs of every group can be counted in 64 bits."""
+        """Whether the pairs of every segment can be counted in 64 bits."""
         return (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS
 
     @property
     def one_class(self) -> Array:
-        """The groups without positives or without negatives, of which there is no AUC."""
+        """The segments without positives or without negatives, which have no AUC."""
         return self.names[~self._has_both]
 
     def auc(self, ties: Ties = "half") -> Array:
-        """Return the area under the ROC curve of each group; see `rocscope.auc` for what `ties` means.
+        """Return the area under the ROC curve of each segment; see `rocscope.auc` for what `ties` means.
 
         Examples
         --------
         >>> from rocscope import Predictions
-        >>> grouped = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
-        >>> grouped.auc(), grouped.auc("upper")
+        >>> segments = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
+        >>> segments.auc(), segments.auc("upper")
         (array([0.5, 0. ]), array([1., 0.]))
         """
         check.check_choice("ties", ties, ("half", "lower", "upper"))
@@ -178,11 +183,11 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         return self._answer(lambda levels: levels.area(credit), lambda counts: counts.pairs().auc(ties), self._has_both)
 
     def ks(self) -> Array:
-        """Return the Kolmogorov–Smirnov distance of each group: its largest tpr − fpr, 0 at least."""
+        """Return the Kolmogorov–Smirnov distance of each segment: its largest tpr − fpr, 0 at least."""
         return self._answer(SegmentLevels.ks, lambda counts: RocCurve(counts).ks, self._has_both)
 
     def average_precision(self) -> Array:
-        """Return the average precision of each group with positives."""
+        """Return the average precision of each segment with positives."""
 
         def of_counts(counts: CumulativeCounts) -> float:
             return PrecisionRecallCurve(counts).average_precision
@@ -190,13 +195,13 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         return self._answer(SegmentLevels.average_precision, of_counts, self.n_pos > 0, summed=True)
 
     def brier(self) -> Array:
-        """Return the Brier score of each group; ScoreError if a score is no probability."""
+        """Return the Brier score of each segment; ScoreError if a score is no probability."""
         from rocscope.calibration.scores import brier
 
         return self._answer(SegmentLevels.brier, brier, np.ones(len(self), bool), summed=True)
 
     def observed_over_expected(self) -> Array:
-        """Return the positives of each group over the sum of its probabilities: calibration in the large.
+        """Return the positives of each segment over the sum of its probabilities: calibration in the large.
 
         NaN where no positive was expected; ScoreError if a score is no probability.
         """
@@ -210,13 +215,13 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         return self._answer(SegmentLevels.observed_over_expected, of_counts, np.ones(len(self), bool), summed=True)
 
     def at(self, threshold: float) -> dict[Literal["tp", "fp", "fn", "tn"], Array]:
-        """Return the four cells of each group where scores of at least the threshold are predicted positive.
+        """Return the four cells of each segment where scores of at least the threshold are predicted positive.
 
         Examples
         --------
         >>> from rocscope import Predictions
-        >>> grouped = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
-        >>> grouped.at(2)["fp"]
+        >>> segments = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
+        >>> segments.at(2)["fp"]
         array([1, 1])
         """
         if not check.is_number(threshold):
@@ -229,12 +234,12 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         return {"tp": tp, "fp": fp, "fn": self.n_pos - tp, "tn": self.n_neg - fp}
 
     def best(self, context: Context | HasContext | None = None) -> dict[str, Array]:
-        """Return the threshold of lowest expected cost of each group, its four cells, and its cost of a case.
+        """Return the threshold of lowest expected cost of each segment, its four cells, and its cost of a case.
 
         Parameters
         ----------
         context : Context, optional
-            Costs and class mix; equal costs and the mix of each group when left out.
+            Costs and class mix; equal costs and the mix of each segment when left out.
 
         Returns
         -------
@@ -249,14 +254,14 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
 
         Notes
         -----
-        Decided in whole numbers by the rule of `rocscope.choose`. A threshold of each group, chosen on its own rows,
+        Decided in whole numbers by the rule of `rocscope.choose`. A threshold of each segment, chosen on its own rows,
         is the more optimistic the fewer these are.
 
         Examples
         --------
         >>> from rocscope import Context, Predictions
-        >>> grouped = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
-        >>> best = grouped.best(Context(cost_fn=5))
+        >>> segments = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
+        >>> best = segments.best(Context(cost_fn=5))
         >>> best["threshold"], best["cost"]
         (array([-inf, -inf]), array([0.5, 0.5]))
         """
@@ -265,25 +270,25 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         return cheapest(self._rows, self._has_both, Context.given(context))
 
     def mean_auc(self, weight: SegmentWeight = "n", *, level: float = 0.95) -> Estimate:
-        """Mean of the AUC over the groups that have both classes, with an interval over groups.
+        """Compute the mean AUC of the segments that have both classes, with a confidence interval.
 
         Parameters
         ----------
         weight : {"n", "n_pos", None}
-            What a group counts: its rows (GAUC), its positives (wuAUC), or as much as any other.
+            The weight of a segment: its rows (GAUC), its positives (wuAUC), or the same for all.
         level : float
             Confidence level.
 
         Raises
         ------
         OneClassError
-            If no group has both classes.
+            If no segment has both classes.
 
         Notes
         -----
-        Groups are what is drawn at random, such as users; rows of one may depend on each other. The mean is a ratio
-        of two sums over groups, whose variance is that of its linear part; quantiles of Student's t. It is marked as
-        not reliable where the groups are worth fewer than 20 of equal weight.
+        Segments are what is drawn at random, such as users; rows of one may depend on each other. The mean is a ratio
+        of two sums over segments, whose variance is that of its linear part; quantiles of Student's t. It is marked as
+        not reliable where the segments are worth fewer than 20 of equal weight.
 
         References
         ----------
@@ -296,12 +301,12 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         return SegmentMeans.of(self, self._auc[None], weight).estimate(0, level)
 
     def differing(self, *, adjust: "PValueAdjust" = "holm", level: float = 0.95) -> "SegmentDifferences":
-        """Which groups differ in AUC from the rest: a test of each, and areas drawn towards the mean.
+        """Test which segments differ in AUC from the rest, and shrink their areas towards the mean.
 
         Parameters
         ----------
         adjust : {"holm", "bh", "none"}
-            How p-values allow for the number of groups: Holm's keeps the chance of any false finding below 1 − level,
+            How p-values allow for the number of segments: Holm's keeps the chance of any false finding below 1 − level,
             Benjamini–Hochberg's the share of false ones among the findings, and finds more.
         level : float
             Confidence level: adjusted p-values of at most 1 − level count as found.
@@ -309,7 +314,7 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         Raises
         ------
         InputError
-            If fewer than two groups have both classes, or none has two rows of each.
+            If fewer than two segments have both classes, or none has two rows of each.
         WeightError
             If weights are not whole numbers, which count as equal rows.
 
@@ -317,15 +322,15 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         -----
         Each area is held against the mean of the others. Its variance is the exact one of a Mann–Whitney statistic of
         P positives and N negatives, (ξ₁₁ + (N − 1)ξ₁₀ + (P − 1)ξ₀₁)/(PN), with DeLong's components of the rows of all
-        groups together: a small group's own would be 0 where it ranks all rows right. Tails are those of a beta law of
-        that mean and variance. Areas of groups are taken as normal about a mean with a spread τ (Paule–Mandel), and
-        drawn to it, τ²/(τ² + variance) of the way left.
+        segments together: a small segment's own would be 0 where it ranks all rows right. Tails are those of a beta law
+        of that mean and variance. Areas of segments are taken as normal about a mean with a spread τ (Paule–Mandel),
+        and drawn to it, τ²/(τ² + variance) of the way left.
 
-        Where groups did not differ, in ten designs of 10 to 1,000 groups of 2 to 60 rows with areas of 0.5 to 0.97,
-        anything was found in at most 5 % of samples, by either way to adjust. Not valid where rows of a group depend on
-        each other (as repeated measurements do), where placements scatter otherwise in some groups at the same area,
-        or, for `shrunken`, where true areas are far from normal, such as near 1. Who is found is the best or worst
-        seen, whose area is further out than its true one: read `shrunken`.
+        Where segments did not differ, in ten designs of 10 to 1,000 segments of 2 to 60 rows with areas of 0.5 to 0.97,
+        anything was found in at most 5 % of samples, by either way to adjust. Not valid where rows of a segment depend
+        on each other (as repeated measurements do), where placements scatter otherwise in some segments at the same
+        area, or, for `shrunken`, where true areas are far from normal, such as near 1. A segment found is the best or
+        worst seen, whose area is further out than its true one: read `shrunken`.
 
         References
         ----------
@@ -353,17 +358,17 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         check.check_level(level)
         if self.n_pos.dtype.kind == "f":
             check.require_whole_weights(self.n_pos)
-        sums = self._rows.answer(scatter)
+        sums = np.concatenate(self._rows.in_pieces(scatter))
         return differences(self.names, self.auc(), self.n_pos, self.n_neg, sums, adjust=adjust, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with a row for each group: n_pos, n_neg, prevalence, auc, ks, average_precision.
+        """Return a data frame with a row for each segment: n_pos, n_neg, prevalence, auc, ks, average_precision.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
         """
-        columns = {"group": self.names, "n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
+        columns = {"segment": self.names, "n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
         numbers = {"auc": self.auc(), "ks": self.ks(), "average_precision": self.average_precision()}
         return frame_of(columns | numbers, backend)
 
@@ -375,21 +380,21 @@ class SegmentedCounts(Named[CumulativeCounts], Result):
         *,
         summed: bool = False,
     ) -> Array:
-        """Return a number of each group where it is `known`, from the levels of all, or from the counts of each.
+        """Return a number of each segment where it is `known`, from the levels of all, or from the counts of each.
 
-        Sums over levels are rounded in blocks where a group has many.
+        Sums over levels are rounded in blocks where a segment has many.
         """
         rows = self._rows
         if rows.at_once and self._whole_pairs:
-            found = np.where(known, rows.answer(of_levels), np.nan)
+            found = np.where(known, np.concatenate(rows.in_pieces(of_levels)), np.nan)
             again = np.flatnonzero(known & (self.n >= kernels.SMALL)) if summed else np.zeros(0, int)
         else:
             found, again = np.full(len(self), np.nan), np.flatnonzero(known)
-        for group in again.tolist():
-            found[group] = of_counts(self._make(group))
+        for segment in again.tolist():
+            found[segment] = of_counts(self._make(segment))
         return found
 
     def __repr__(self) -> str:
         totals = f"n_pos={number(self.n_pos.sum().item())}, n_neg={number(self.n_neg.sum().item())}"
         lost = f", {self.one_class.size} of one class" if self.one_class.size else ""
-        return f"SegmentedCounts({len(self)} group{'s' * (len(self) != 1)}, {totals}{lost})"
+        return f"SegmentedCounts({len(self)} segment{'s' * (len(self) != 1)}, {totals}{lost})"

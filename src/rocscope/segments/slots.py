@@ -1,4 +1,4 @@
-"""Rows of groups, sorted at once: the scores of a group's positives are in one slot, those of its negatives in another.
+"""Sort the rows of all segments at once: a slot holds the scores of a segment's positives, the next its negatives'.
 
 Rows are first brought into some hundred buckets of slots, which all cores do at the same time, each for other rows;
 then a bucket, which a cache holds, is sorted by score and dealt into its slots. That reads and writes memory twice.
@@ -25,13 +25,13 @@ _LEAST_RUN = 1 << 17
 _LONG = 1 << 10  # rows of a slot, from which on NumPy's sort is faster
 
 
-def slots_of(group: Array, positive: NDArray[np.bool_], groups: int, place: Array | None = None) -> Array:
-    """Return the slot of rows of groups that are numbered from 0: twice the number, plus 1 for negatives.
+def slots_of(segment: Array, positive: NDArray[np.bool_], segments: int, place: Array | None = None) -> Array:
+    """Return the slot of rows of segments that are numbered from 0: twice the number, plus 1 for negatives.
 
     They are written to `place`, an array of uint32, if it holds them.
     """
-    kind = np.dtype(np.uint32 if groups < _MOST_SHORT else np.int64)
-    slots = np.multiply(group, 2, out=place if kind == np.uint32 else None, dtype=kind, casting="unsafe")
+    kind = np.dtype(np.uint32 if segments < _MOST_SHORT else np.int64)
+    slots = np.multiply(segment, 2, out=place if kind == np.uint32 else None, dtype=kind, casting="unsafe")
     slots += ~positive
     return slots
 
@@ -69,14 +69,14 @@ class _Run:
         """Bring rows into buckets."""
         bounds = np.zeros(buckets + 1, np.int64)
         for slot in slots:
-            kernels.groups.count(slot, slot.dtype.type(shift), bounds[1:])
+            kernels.segments.count(slot, slot.dtype.type(shift), bounds[1:])
         np.cumsum(bounds, out=bounds)
         filled, kind = bounds[:-1].copy(), KINDS[scores[0].dtype.kind]
         rest = np.empty(bounds[-1], np.uint16 if shift <= _SHORT_BITS else slots[0].dtype)
         codes = np.empty(bounds[-1], f"u{scores[0].itemsize}")
         for slot, score in zip(slots, scores, strict=True):
             bits = score.view(codes.dtype)
-            kernels.groups.deal_rows(slot, bits, kind, slot.dtype.type(shift), filled, rest, codes)
+            kernels.segments.deal_rows(slot, bits, kind, slot.dtype.type(shift), filled, rest, codes)
         return cls(rest, codes, bounds)
 
 
@@ -114,12 +114,12 @@ def _sorted_in_buckets(slots: list[Array], scores: list[Array], number: int) -> 
 def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
     """Write the codes of so many slots, sorted in each, and return where each begins."""
     sizes = np.zeros(slots, np.int64)
-    kernels.groups.count(slot, slot.dtype.type(0), sizes)
+    kernels.segments.count(slot, slot.dtype.type(0), sizes)
     begins = np.cumsum(sizes) - sizes
     long = codes.size >= _LONG * slots
     if codes.size and not long:
         kernels.parts.sort_rows(codes, slot)
-    kernels.groups.deal(slot, codes, begins.copy(), out)
+    kernels.segments.deal(slot, codes, begins.copy(), out)
     for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True) if long else ():
         out[begin : begin + size].sort()
     return begins

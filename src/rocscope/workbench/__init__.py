@@ -1,5 +1,5 @@
 """The live workbench: the report's page over data of any size, with filters in SQL, on this machine only."""
 
-import lazy_loader
+from rocscope._base.public_names import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -9,12 +9,32 @@ from rocscope._base import validation as check
 from rocscope.core.context import Context
 from rocscope.errors import InputError, RocscopeError
 from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION
-from rocscope.report.pack import COSTS, packed_context, packed_part
+from rocscope.report.pack import COSTS, as_json, in_script, packed_context, packed_part
+from rocscope.report.page import client, digest, raw, template
 from rocscope.workbench import intervals as beside
 from rocscope.workbench.request_queue import Turn
 from rocscope.workbench.session import ALL, Bench, RowsAsked
 
-ASIDE = ("sureness", "point", "band", "tests", "validation", "list")
+
+def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
+    """Return the page: it may ask the address that it came from, or the frame around it, and loads nothing."""
+    scripts = {name: client(f"{name}.js") for name in ("report", "live")}
+    styles = {name: client(f"{name}.css") for name in ("report", "live")}
+    kinds = (("script", scripts), ("style", styles))
+    named = {f"{name}_{kind}": text for kind, files in kinds for name, text in files.items()}
+    hashes = {f"{name}_hash": digest(text) for name, text in named.items()}
+    return template("live.html.j2").render(
+        title=facts["title"],
+        home="widget" if widget else "server",
+        connect=raw("'none'" if widget else "'self'"),
+        facts=raw(in_script(as_json(facts))),
+        notices=raw(client("THIRD_PARTY.txt")),
+        **{name: raw(text) for name, text in named.items()},
+        **hashes,
+    )
+
+
+ASIDE = ("intervals", "point", "band", "tests", "validation", "list")
 """What is asked beside the counts, and must not keep them waiting."""
 
 WORDS = {"everybody": -inf, "nobody": inf}
@@ -113,8 +133,8 @@ def _counts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
     return packed_part(asked.kind, asked.name, bench.outlines(asked, turn))
 
 
-def _sureness(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    return beside.sureness(bench, _rows(question), turn)
+def _intervals(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+    return beside.intervals(bench, _rows(question), turn)
 
 
 def _point(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
@@ -150,7 +170,7 @@ def _facts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
 _ANSWERS: dict[str, Callable[[Bench, dict[str, Any], Turn], Any]] = {
     "facts": _facts,
     "counts": _counts,
-    "sureness": _sureness,
+    "intervals": _intervals,
     "point": _point,
     "band": _band,
     "tests": _tests,

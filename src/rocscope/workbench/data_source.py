@@ -8,13 +8,12 @@ from typing import Any
 
 from rocscope.core.predictions import Predictions
 from rocscope.engines.counting import read_counts
+from rocscope.engines.question import memory_limit
 from rocscope.engines.reading import read
 from rocscope.engines.sources.database import require_condition
-from rocscope.engines.sources.file_formats import FileLayout
+from rocscope.engines.sources.file_formats import FileLayout, rows_of_files
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.parquet import ParquetFiles
-from rocscope.engines.sources.size import rows_of_files
-from rocscope.engines.stream.memory import memory_limit
 from rocscope.errors import InputError
 from rocscope.workbench.request_queue import Turn
 
@@ -77,7 +76,7 @@ class Material:
 
     @property
     def by(self) -> str | None:
-        """The column that rows are split by unless another one is asked for."""
+        """The default column of the segments."""
         return self.options.get("segment")
 
     def filters(self, where: str | None) -> str | None:

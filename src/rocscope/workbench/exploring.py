@@ -10,6 +10,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.engines.sources.file_formats import FileFormat
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError, MissingDependencyError
+from rocscope.sample import is_segmented, refusal
 from rocscope.workbench.data_source import Material
 from rocscope.workbench.session import Bench
 
@@ -34,7 +35,7 @@ def explore(
     title: str = "",
     browser: bool = True,
 ) -> Any:
-    """The report's page over data of any size, with filters, segments by any column, tests and bands when asked.
+    """Open the interactive page over live data, with filters, segments, tests and bands.
 
     In a notebook it is a widget, whose `decision`, `context` and `threshold` are read and set from Python. Anywhere
     else it is served to the browser of this machine, until Ctrl-C.
@@ -82,6 +83,8 @@ def explore(
     layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding}
     options: dict[str, Any] = columns | layout | {"missing": missing, "pos_label": pos_label}
     kinds = (Predictions, str, PathLike)
+    if is_segmented(source):
+        raise refusal("source", "rows: Predictions, a file or a frame, or a mapping of them by model", source)
     several = isinstance(source, Mapping) and all(isinstance(each, kinds) for each in source.values())
     named: Mapping[Any, Any] = source if several else {"": source}
     if not named:

@@ -1,4 +1,4 @@
-"""What is asked beside the counts: how sure areas are, rates at a threshold, bands, tests, and lists of rows."""
+"""What is asked beside the counts: intervals of areas, rates at a threshold, bands, tests, and lists of rows."""
 
 import csv
 import io
@@ -13,6 +13,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.curves.roc_curve import roc
 from rocscope.decisions.models import predict
+from rocscope.decisions.randomized.drawing import hashes_of, ordered
 from rocscope.errors import InputError
 from rocscope.evaluation.summarising import summary
 from rocscope.evaluation.summary_table import DOMAINS
@@ -33,16 +34,16 @@ _BOOTSTRAPPED = 100_000
 """More rows than this have the band of Kolmogorov and Smirnov, which draws nothing again."""
 
 
-def sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
+def intervals(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
     """Return the intervals of the areas, the differences between them, and what calibration has besides bins.
 
     Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
     Beyond a million rows there are neither, unless somebody asks for `tests`.
     """
-    return bench.told("sureness", asked, lambda: _sureness(bench, asked, turn))
+    return bench.told("intervals", asked, lambda: _intervals(bench, asked, turn))
 
 
-def _sureness(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
+def _intervals(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
     counts = bench.counts(asked, turn)
     if any(each.n > MOST_DETAILED for each in counts.values()):
         areas = [{"value": each.pairs().auc()} for each in counts.values()]
@@ -185,21 +186,21 @@ def listing(
 ) -> str:
     """Return the rows that are predicted positive, best first, as CSV: their numbers, a column, and their scores.
 
-    Rows are numbered from 0 among those asked for. Where there are more than `most`, that many: among equal scores lots
-    decide, the same at every time.
+    Rows are numbered from 0 among those asked for. Where there are more than `most`, the best; equal scores are ordered
+    by a hash of the column's values, or of row numbers where values repeat, as `plan.select` orders them.
     """
     preds, own = bench.rows(asked, model, turn, column or None)
     scores = preds.scores[own]
-    chosen = np.flatnonzero(predict(scores, threshold))
-    lot = np.random.default_rng(0).permutation(scores.size)
-    order = chosen[np.lexsort((lot[chosen], -np.unique(scores[chosen], return_inverse=True)[1]))]
+    taken = predict(scores, threshold)
+    beside = preds.groups if column else None
+    ids = beside if beside is not None and len(set(beside.tolist())) == beside.size else None
+    order = ordered(scores, np.flatnonzero(taken), hashes_of(ids, scores.size))
     if most is not None:
         order = order[: max(int(most), 0)]
     turn()
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["row", *([column] if column else []), "score"])
-    beside = preds.groups if column else None
     for row in order.tolist():
         lines.writerow([row, *([] if beside is None else [beside[row]]), scores[row].item()])
     return text.getvalue()

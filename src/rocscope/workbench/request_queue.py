@@ -12,7 +12,7 @@ class SupersededError(Exception):
 
 @dataclass(frozen=True)
 class Turn:
-    """One request's time: whoever works for it asks now and then whether to go on."""
+    """One request's time: anyone who works for it asks now and then whether to go on."""
 
     _over: Event = field(default_factory=Event)
 

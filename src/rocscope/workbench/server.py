@@ -24,8 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rocscope.errors import RocscopeError
 from rocscope.report.pack import as_json
-from rocscope.workbench.answers import ASIDE, answer, facts
-from rocscope.workbench.page import live_page
+from rocscope.workbench.answers import ASIDE, answer, facts, live_page
 from rocscope.workbench.request_queue import SupersededError, Turn, Turns
 from rocscope.workbench.session import Bench, RowsAsked
 
@@ -170,7 +169,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals while it runs, and give them back to whoever had them."""
+        """Take the signals while it runs, and give them back to anyone who had them."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -206,7 +205,7 @@ class Serving:
 
     @property
     def address(self) -> str:
-        """Where the page is; whoever knows it sees the data."""
+        """Where the page is; anyone who knows it sees the data."""
         return f"http://{self.host}/{self.token}/"
 
     def run(self, *, browser: bool, tell: Callable[[str], Any]) -> None:

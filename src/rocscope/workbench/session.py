@@ -1,6 +1,6 @@
 """Bench: what the page asks of rows, answered from whatever holds them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -15,9 +15,10 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
 from rocscope.report.model import MOST_DETAILED
-from rocscope.report.slices import MOST_SEGMENTS, POINTS, Slices, parts_of, require_segments
+from rocscope.report.slices import POINTS, Slices, parts_of, parts_of_counts, require_segments
 from rocscope.report.summary import MOST_POINTS, ModelOutline, outline
 from rocscope.sample import Models, Sample, Samples, samples_of
+from rocscope.segments.data import counted_by_segment
 from rocscope.workbench.data_source import Material
 from rocscope.workbench.request_queue import Turn
 
@@ -50,7 +51,7 @@ class CountedRows:
     ----------
     parts : dict from (kind, name) to what finds the rows or the counts of that part
     warnings : list of str
-        What there is to say of the parts.
+        Notes of the parts.
     """
 
     def __init__(self, parts: dict[tuple[str, str], Any], warnings: Sequence[str]) -> None:
@@ -217,33 +218,16 @@ def _held(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
 
     for kind, name, mask in parts_of(preds, slices):
         hits = preds.y_true[mask].sum()
-        if 0 < hits < mask.sum():
+        if slices.shows(kind, name, hits, mask.sum() - hits):
             parts[kind, name] = taken(mask)
-        else:
-            slices.say("Left out, as one class is missing", f"{kind} {name}")
     return CountedRows(parts, slices.warnings)
 
 
 def _streamed(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
     parts: dict[tuple[str, str], Any] = {ALL: lambda: material.counts(asked.where, None, turn)}
     warnings = ["Rows are counted, not held: there are no paired tests, and no lists of rows."]
+    slices = Slices(Context())
     if asked.by is not None:
-        groups = material.counts(asked.where, asked.by, turn)
-        one: Any = next(iter(groups.values()))
-        names = _largest(one)
-        if len(one.names) > len(names):
-            warnings.append(f"The {len(names)} largest segments are shown of {len(one.names):,}.")
-        for name in names:
-            parts["segment", str(name)] = _of_segment(groups, name)
-    return CountedRows(parts, warnings)
-
-
-def _largest(grouped: Any) -> list[Any]:
-    sizes = grouped.n_pos + grouped.n_neg
-    both = (grouped.n_pos > 0) & (grouped.n_neg > 0)
-    shown = sorted((-sizes * both).argsort(kind="stable")[: min(MOST_SEGMENTS, int(both.sum()))].tolist())
-    return [grouped.names[each] for each in shown]
-
-
-def _of_segment(groups: Mapping[str, Any], name: Any) -> Callable[[], Models]:
-    return lambda: {model: grouped[name] for model, grouped in groups.items()}
+        for name, counted in parts_of_counts(counted_by_segment(material.counts(asked.where, asked.by, turn)), slices):
+            parts["segment", name] = counted
+    return CountedRows(parts, warnings + slices.warnings)

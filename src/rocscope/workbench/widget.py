@@ -13,8 +13,7 @@ from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.pack import as_json, packed_context
 from rocscope.report.page import client
-from rocscope.workbench.answers import ASIDE, WORDS, answer, context_of, facts
-from rocscope.workbench.page import live_page
+from rocscope.workbench.answers import ASIDE, WORDS, answer, context_of, facts, live_page
 from rocscope.workbench.request_queue import SupersededError, Turn, Turns
 from rocscope.workbench.session import Bench, RowsAsked
 

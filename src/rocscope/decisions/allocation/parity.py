@@ -1,7 +1,7 @@
-"""Bounds on how far groups may differ: a linear program over the points that can be best in each group."""
+"""Bounds on how far segments may differ: a linear program over the points that can be best in each segment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.decisions.allocation.group_costs import Terms
-from rocscope.decisions.allocation.hulls import Outlines
+from rocscope.decisions.allocation.segment_costs import Terms
 from rocscope.errors import InputError, RocscopeError
-from rocscope.metrics import ours
+from rocscope.figures.registry import known
+from rocscope.segments.levels import SegmentLevels
 
-_RATES = ("tpr", "fpr", "depth")
+RATES = ("tpr", "fpr", "depth")
 _WORDS = {
     "equal_opportunity": ("tpr",),
     "equalized_odds": ("tpr", "fpr"),
@@ -46,82 +46,83 @@ def differences_of(given: Any) -> dict[str, float]:
         raise InputError("max_difference", expected=expected, got=check.shown(given))
     found: dict[str, float] = {}
     for name, most in given.items():
-        own = ours(str(name))
-        rates = (own,) if own in _RATES else _WORDS.get(own)
+        figure = known(str(name))
+        own = figure.name if figure else str(name)
+        rates = (own,) if own in RATES else _WORDS.get(own)
         if rates is None:
-            expected = check.one_of(own, [*_RATES, *_WORDS])
+            expected = check.one_of(own, [*RATES, *_WORDS])
             raise InputError("max_difference", expected=expected, got=check.shown(name))
         check.check_number(most, f"max_difference of {name}", "a difference from 0 to 1", least=0)
         found |= {rate: float(min(most, found.get(rate, 1.0))) for rate in rates}
     return found
 
 
-def rate_of(name: str, points: Outlines, terms: Terms, group: Array, tp: Array, fp: Array) -> Array:
-    """Return a rate of counts in groups, NaN in those without cases of its class."""
-    n_pos, n_neg = points.n_pos[group], points.n_neg[group]
+def rate_of(name: str, points: SegmentLevels, terms: Terms, segment: Array, tp: Array, fp: Array) -> Array:
+    """Return a rate of counts in segments, NaN in those without cases of its class."""
+    n_pos, n_neg = points.n_pos[segment], points.n_neg[segment]
     if name == "depth":
-        pos, neg = terms.column("pos", group), terms.column("neg", group)
+        pos, neg = terms.column("pos", segment), terms.column("neg", segment)
         return (pos * tp + neg * fp) / (pos * n_pos + neg * n_neg)
     found, total = (tp, n_pos) if name == "tpr" else (fp, n_neg)
     return np.divide(found, total, out=np.full(np.shape(found), np.nan), where=total > 0)
 
 
 @dataclass(frozen=True)
-class GroupShares:
-    """Which points decide which share of the cases of each group, in the order of the groups.
+class SegmentShares:
+    """Which points decide which share of the cases of each segment, in the order of the segments.
 
     Attributes
     ----------
-    group : array of numbers of groups
+    segment : array of numbers of segments
     point : array of points; −1 where nobody is predicted positive
     share : list of Fraction
     """
 
-    group: Array
+    segment: Array
     point: Array
     share: list[Fraction]
 
 
 def bounded(
-    points: Outlines, terms: Terms, limit: Fraction | None, differences: Mapping[str, float]
-) -> tuple[Outlines, GroupShares]:
+    points: SegmentLevels, terms: Terms, limit: Fraction | None, differences: Mapping[str, float]
+) -> tuple[SegmentLevels, SegmentShares]:
     """Return the points of lowest cost within bounds, and what share of the cases each decides.
 
     Notes
     -----
-    Every mixture of the thresholds of a group is one of the vertices of their outline. The program has a variable for
-    each of these, and one for the lowest rate of any group; HiGHS solves it.
+    Every mixture of the thresholds of a segment is one of the vertices of their outline. The program has a variable for
+    each of these, and one for the lowest rate of any segment; HiGHS solves it.
     """
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
     outline, nobody = _both(points)
-    group, groups = outline.group, outline.n_pos.size
-    group = np.concatenate([group, np.arange(groups)])
-    tp, fp = (np.concatenate([axis, np.zeros(groups, axis.dtype)]) for axis in (outline.tp, outline.fp))
-    pos, neg, hit, alarm, use = (terms.column(name, group) for name in ("pos", "neg", "hit", "alarm", "use"))
-    cases = float(terms.total("cases", np.arange(groups), outline.n_pos, outline.n_neg))
-    size, names = group.size, list(differences)
+    segment, segments = outline.segment, outline.n_pos.size
+    segment = np.concatenate([segment, np.arange(segments)])
+    tp, fp = (np.concatenate([axis, np.zeros(segments, axis.dtype)]) for axis in (outline.tp, outline.fp))
+    pos, neg, hit, alarm, use = (terms.column(name, segment) for name in ("pos", "neg", "hit", "alarm", "use"))
+    cases = float(terms.total("cases", np.arange(segments), outline.n_pos, outline.n_neg))
+    size, names = segment.size, list(differences)
     program = _Program(size + len(names))
     if limit is not None:
         program.at_most(
             np.arange(size), use * (pos * tp + neg * fp) / cases, np.zeros(size, np.intp), [float(limit) / cases]
         )
     for i, name in enumerate(names):
-        rate = rate_of(name, outline, terms, group, tp, fp)
+        rate = rate_of(name, outline, terms, segment, tp, fp)
         known = np.flatnonzero(~np.isnan(rate))
-        own, number = np.unique(group[known], return_inverse=True)
+        own, number = np.unique(segment[known], return_inverse=True)
         lowest = np.full(own.size, size + i)
         column, row = np.concatenate([known, lowest]), np.concatenate([number, np.arange(own.size)])
         value = np.concatenate([rate[known], np.full(own.size, -1.0)])
         program.at_most(column, value, row, np.full(own.size, differences[name]))
         program.at_most(column, -value, row, np.zeros(own.size))
     cost = np.concatenate([(alarm * neg * fp - hit * pos * tp) / cases, np.zeros(len(names))])
-    each = coo_array((np.ones(size), (group, np.arange(size))), shape=(groups, cost.size))
-    solved = linprog(cost, **program.bounds, A_eq=each, b_eq=np.ones(groups), method="highs")
+    each = coo_array((np.ones(size), (segment, np.arange(size))), shape=(segments, cost.size))
+    solved = linprog(cost, **program.bounds, A_eq=each, b_eq=np.ones(segments), method="highs")
     if solved.x is None:
         raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solved.message))
-    return outline, _parts(solved.x[:size], group, nobody, tp + fp)
+    return outline, _parts(solved.x[:size], segment, nobody, tp + fp)
 
 
 class _Program:
@@ -148,33 +149,32 @@ class _Program:
         return {"A_ub": matrix, "b_ub": np.concatenate(self._most)}
 
 
-def _both(points: Outlines) -> tuple[Outlines, Array]:
-    """Return the vertices of both hulls of each group, and where nobody positive stands in each, after all of them."""
+def _both(points: SegmentLevels) -> tuple[SegmentLevels, Array]:
+    """Return the vertices of both hulls of each segment, and the numbers that stand for nobody positive in each."""
     upper, lower = points.upper, points.lower
-    number = np.concatenate([upper.group, lower.group])
+    number = np.concatenate([upper.segment, lower.segment])
     inner = np.ones(number.size, bool)
     inner[upper.tp.size - 1 + lower.start[1:]] = False
     order = np.flatnonzero(inner)[np.argsort(number[inner], kind="stable")]
     start = np.concatenate([[0], np.cumsum(np.bincount(number[order], minlength=points.n_pos.size))])
-    score, model, tp, fp = (
-        np.concatenate([getattr(each, name) for each in (upper, lower)])[order]
-        for name in ("score", "model", "tp", "fp")
-    )
-    outline = Outlines(points.names, points.models, start, score, model, tp, fp, points.n_pos, points.n_neg)
-    return outline, outline.tp.size + np.arange(points.n_pos.size)
+    columns = {
+        name: np.concatenate([getattr(each, name) for each in (upper, lower)])[order]
+        for name in ("threshold", "model", "tp", "fp")
+    }
+    return replace(points, start=start, counted=None, **columns), order.size + np.arange(points.n_pos.size)
 
 
-def _parts(weight: Array, group: Array, nobody: Array, depth: Array) -> GroupShares:
+def _parts(weight: Array, segment: Array, nobody: Array, depth: Array) -> SegmentShares:
     """Return what decides a share of the cases, from fewest positive predictions on."""
     used = np.flatnonzero(weight > _LEAST)
-    used = used[np.lexsort((depth[used], group[used]))]
-    total = np.bincount(group[used], weight[used])
-    share = [Fraction(each).limit_denominator(10**15) for each in (weight[used] / total[group[used]]).tolist()]
-    last = np.append(np.diff(group[used]) > 0, True)
+    used = used[np.lexsort((depth[used], segment[used]))]
+    total = np.bincount(segment[used], weight[used])
+    share = [Fraction(each).limit_denominator(10**15) for each in (weight[used] / total[segment[used]]).tolist()]
+    last = np.append(np.diff(segment[used]) > 0, True)
     left = Fraction(1)
-    for i in range(used.size):  # the last of a group has what the others leave
+    for i in range(used.size):  # the last of a segment has what the others leave
         if last[i]:
             share[i], left = left, Fraction(1)
         else:
             left -= share[i]
-    return GroupShares(group[used], np.where(used < nobody[0], used, -1), share)
+    return SegmentShares(segment[used], np.where(used < nobody[0], used, -1), share)

@@ -1,17 +1,18 @@
-"""What is chosen among, and the rows that a choice was made on, drawn and parted as one."""
+"""The candidates of a choice (a model and the rule for its threshold), and the design that resamples their rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
-from rocscope.decisions.criteria import criterion_of
+from rocscope.decisions.criteria import Criterion, criterion_of
 from rocscope.decisions.generalization.threshold_choice import Best, Chosen, Rule, among, from_zero
 from rocscope.geometry.thinning import thin
-from rocscope.inference.influence.units import require_whole
+from rocscope.inference.influence.units import WeightKind, require_whole
 from rocscope.inference.resampling.draws import Design, RowsByTarget, Tally, design_of_counts, design_of_rows
 from rocscope.sample import Samples
 
@@ -19,13 +20,17 @@ _MOST_LEVELS = 2048
 _MOST_UNITS = 20_000
 _BLOCKS = 1000
 
+_COST = criterion_of("min_cost")
+
+CostOrCriterion = Literal["cost", "criterion"]
+
 Points = tuple[Array, Array]
 """True and false positives from "nobody" on along the last axis, a sample a row."""
 
 
 @dataclass(frozen=True)
-class Option:
-    """A model and the rule by which its threshold is chosen; what it is worth may be `times` the cost and `fixed`."""
+class Candidate:
+    """A model and the rule by which its threshold is chosen; costs are multiplied by `times`, and `fixed` is added."""
 
     label: str
     model: str
@@ -41,22 +46,26 @@ class Option:
             (from_zero(pos[..., ::-1]), from_zero(neg[..., ::-1])) if self.negated else (from_zero(pos), from_zero(neg))
         )
 
-    def worth(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
-        """Return cost, in its unit, or criterion."""
-        worth = self.rule.worth(tp, fp, n_pos, n_neg)
-        return worth if self.times == 1 and not self.fixed else self.times * worth + self.fixed
+    def thresholds(self, level: Array) -> Array:
+        """Return the threshold of each point, from "nobody positive" on."""
+        level = level.astype(np.float64)
+        if self.negated:  # positive iff score < threshold
+            return np.concatenate([[-np.inf], level[-2::-1], [np.inf]])
+        return np.concatenate([[np.inf], level[:-1], [-np.inf]])
 
-    def cost(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
-        """Return cost, in its unit, whatever it is chosen by."""
-        return (
-            self.times * replace(self.rule, criterion=criterion_of("min_cost")).worth(tp, fp, n_pos, n_neg) + self.fixed
-        )
+    def value(self, cells: Array, quantity: CostOrCriterion) -> Array:
+        """Return cost or criterion at cells tp, fp, n_pos and n_neg, which are the last axis."""
+        rule = self.rule if quantity == "criterion" else replace(self.rule, criterion=_COST)
+        with np.errstate(invalid="ignore"):
+            return self.times * rule.worth(*np.moveaxis(cells, -1, 0)) + self.fixed
 
     def best(self, points: Points, *, acting: bool = False) -> Best:
         """Return its best point in each sample; see `Rule.best`. Everybody is everybody of other samples too."""
         tp, fp = points
         best = self.rule.best(tp, fp, acting=acting)
-        point = np.where(best.depth == tp[:, -1] + fp[:, -1], tp.shape[1] - 1, best.point)
+        point = best.point
+        if self.rule.limit is None:
+            point = np.where(best.depth == tp[:, -1] + fp[:, -1], tp.shape[1] - 1, point)
         if self.times == 1 and not self.fixed:
             return best._replace(point=point)
         sign = self.rule.criterion.sign
@@ -64,30 +73,42 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Options:
-    """All that is chosen among, by one sign and on one scale; `idle` is what it is worth to choose none of them."""
+class Candidates:
+    """All candidates of a choice; `idle` is the cost of choosing none of them, where that is known."""
 
-    each: tuple[Option, ...]
+    each: tuple[Candidate, ...]
     idle: float | None = None
 
     @property
-    def sign(self) -> int:
-        """−1 where a small worth is better."""
-        return self.each[0].rule.criterion.sign
+    def criterion(self) -> Criterion:
+        """What all of them are chosen by."""
+        return self.each[0].rule.criterion
+
+    @property
+    def by_cost_alone(self) -> bool:
+        """Whether nothing but the cost decides."""
+        rule = self.each[0].rule
+        same = self.criterion.equivalent and self.criterion.equivalent(rule.context) == rule.context
+        return bool(same) and not rule.constraints and rule.limit is None
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> list[Points]:
         """Return the points of each."""
-        return [option.points(tallied) for option in self.each]
+        return [candidate.points(tallied) for candidate in self.each]
+
+    def values(self, cells: Array, quantity: CostOrCriterion) -> Array:
+        """Return cost or criterion of each at its cells; the last axes are candidate and cell."""
+        columns = [each.value(cells[..., n, :], quantity) for n, each in enumerate(self.each)]
+        return np.stack(columns, axis=-1)
 
     def choose(self, points: Sequence[Points]) -> Chosen:
         """Return the best of all in each sample."""
-        found = [option.best(at) for option, at in zip(self.each, points, strict=True)]
-        scale = max(option.times * option.rule.scale for option in self.each)
-        return among(found, self.sign, scale)
+        found = [candidate.best(at) for candidate, at in zip(self.each, points, strict=True)]
+        scale = max(candidate.times * candidate.rule.scale for candidate in self.each)
+        return among(found, self.criterion.sign, scale)
 
 
-def design_of_all(samples: Samples, seed: int) -> Design:
-    """Return what is drawn of all models: their common rows, or those of each model apart.
+def design_of_all(samples: Samples, seed: int, *, stratified: bool = False, weights: WeightKind = "auto") -> Design:
+    """Return the design that resamples all models: their common rows, or those of each model apart.
 
     A model of more than 2,048 scores is known by as many points of its curve, its vertices among them; of more than
     20,000 rows of several models blocks of rows are drawn, made at random.
@@ -98,8 +119,8 @@ def design_of_all(samples: Samples, seed: int) -> Design:
         if sample.rows is not None:
             rows = _named(sample.rows, {sample.name: sample.rows.scores[sample.rows.models[0]]})
     if rows is None or (len(samples) == 1 and _alike(rows)):
-        return _apart({name: _thin(sample.points.attained) for name, sample in samples.items()})
-    design = design_of_rows(_thinned(rows), stratified=False, groups=None, weights="auto")
+        return _apart({name: _thin(sample.points.attained) for name, sample in samples.items()}, stratified)
+    design = design_of_rows(_thinned(rows), stratified=stratified, groups=None, weights=weights)
     return design if design.frequency.size <= _MOST_UNITS else _in_blocks(design, np.random.default_rng([seed, 2]))
 
 
@@ -109,7 +130,8 @@ def _alike(rows: Predictions) -> bool:
 
 
 def _named(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
-    return Predictions(rows.y_true, dict(scores), sample_weight=rows.sample_weight, groups=rows.groups, row=rows.row)
+    columns = rows.row_columns() | {"fold": None, "repeat": None, "segment": None}
+    return Predictions(rows.y_true, dict(scores), **columns)
 
 
 def _thin(counts: ThresholdCounts) -> ThresholdCounts:
@@ -130,11 +152,11 @@ def _thinned(rows: Predictions) -> Predictions:
     return _named(rows, scores)
 
 
-def _apart(counts: Mapping[str, ThresholdCounts]) -> Design:
+def _apart(counts: Mapping[str, ThresholdCounts], stratified: bool) -> Design:
     """Return what is drawn of models that have rows of their own: each as many as it has."""
     if len(counts) == 1:
         ((model, each),) = counts.items()
-        return design_of_counts(each, stratified=False, model=model)
+        return design_of_counts(each, stratified=stratified, model=model)
     frequency, strata, tallies, start = [], [], {}, 0
     for model, each in counts.items():
         require_whole(each.pos, each.neg)

@@ -1,6 +1,6 @@
-"""ChosenEstimate: what a choice costs or brings, with an interval that allows for its having been chosen."""
+"""ChosenEstimate: the value of a choice on new cases; FixedRule: a rule that is taken as given."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any
@@ -14,52 +14,52 @@ from rocscope.inference.estimate import Estimate
 
 @dataclass(frozen=True, repr=False)
 class ChosenEstimate(Estimate):
-    """What a choice costs or brings on new cases, corrected for having been chosen on the same rows.
+    """The value of a choice on new cases: its cost, profit or criterion, corrected for choosing on the same rows.
 
-    Made by `Decision.interval` and `CampaignPlan.interval`.
+    Made by `Decision.interval`, `CampaignPlan.interval`, `rocscope.evaluation.optimism` and, for each model at its
+    cheapest threshold, `rocscope.inference.compare_costs`.
 
     Attributes
     ----------
     apparent : float
-        The same on the rows that it was chosen on.
+        The value on the rows of the choice.
     regret : Estimate or None
-        By how much the choice is worse than the truly best one of all models; None where it is chosen by something else
-        than cost alone.
+        How much worse the choice is than the truly best one of all models; None where the value is a cost and something
+        else than cost decided.
     models : mapping from model to float
-        The probability that it, at the threshold chosen for it, is the best of them.
+        The probability that each model, at the threshold chosen for it, is the best.
     acting : float
-        The probability that to act is better than to act on nobody.
+        The probability that acting costs less than acting on nobody; NaN for a criterion where costs differ by row.
 
     Notes
     -----
-    The value is what the choice costs where it was not made: the threshold of each model is chosen anew on nine
-    tenths of the rows (or groups) and judged on the rest, ten folds, five times. The interval is that of Jeffreys
-    for the counts so found, at the sample's prevalence or the target's; where they are few it is as skew as they
-    are. Errors are added to it: half the optimism of the threshold (by how much it looks better on its own rows),
-    the spread of the regret, the optimism of the best of several models, as replicates see it, and a twentieth of
-    the variance, for the draw of the folds. Three quarters of the optimism of the model are taken off the value.
+    The threshold of each model is chosen on nine tenths of the rows (or groups) and judged on the rest: ten folds, five
+    times. The value is that of the held-out counts. The interval is that of Jeffreys' posterior at these counts, at the
+    prevalence of the sample or the target; it is skewed where counts are small. Where costs differ from row to row, it
+    is Hall's interval of the mean cost.
 
-    Regret: in each replicate, what the choice costs more than the best there, less a quarter of the optimism of the
-    threshold (the best of a replicate is too good by 0.19 of it, by the cube-root law of
-    docs/guide/evaluation/price-of-choosing.md) and what was taken off for the model. It is given where cost alone
-    decides.
+    Its variance includes the error of choosing: a twentieth for the random folds; the square of half the optimism of
+    the threshold (held-out minus apparent value); the variance of the regret; and the square of the optimism of the
+    best of several models in the replicates. The latter is also taken off the value.
 
-    Probabilities of models: how often, in replicates, each costs least at the threshold chosen for it, its own
-    optimism and an error of half of that added, so that a model of many thresholds has no advantage. To act: how
-    often a cost from which the interval is made is below that of nobody.
+    Regret: in each replicate, the loss of the choice above that of the best there, less a quarter of the optimism of
+    the threshold and three quarters of what was taken off for the model. (The best of a replicate is too good by
+    0.19 of the optimism, by the cube-root law.)
 
-    By simulation of binormal samples, 1,000 a line, 95 % intervals hold the true cost of one model in 94.3 to 97.7 % of
-    samples of 100 to 2,000 rows, 1 and 2 % positive included; of the best of five equal models in 96.5 to 98.3 %, of
-    unequal ones in 98.1 %. The interval of regret holds it in 94.9 to 98.1 % of samples of one model, in 92.8 % of
-    unequal ones, and in 97.9 to 99.9 % where five models are equal (docs/guide/intervals.md). That of a plan holds the
-    true profit in 95.4 to 97.9 % (docs/guide/evaluation/price-of-choosing.md).
+    Probabilities of models: how often each is the best in replicates, with its own optimism and an error of half of
+    that added, so that a model of many thresholds has no advantage.
 
-    Where costs differ from row to row the interval is that of Hall for the mean of what rows cost, which is as skew as
-    they are, with the same errors added; of log-normal amounts it holds the cost in 93.1 to 96.9 %.
+    By simulation of binormal samples, 1,000 a line, 95 % intervals cover the true cost of one model in 94.3 to 97.7 %
+    of samples of 100 to 2,000 rows, 1 and 2 % positive included; of the best of five equal models in 95.4 to 98.6 %,
+    of unequal ones in 98.6 %. The interval of regret covers it in 94.9 to 98.1 % of samples of one model, in 92.2 % of
+    unequal ones, and in 97.2 to 100 % where five models are equal (docs/guide/intervals.md). That of a plan covers the
+    true profit in 95.4 to 98.0 % (docs/guide/evaluation/price-of-choosing.md); that of log-normal costs of rows in 93.1
+    to 96.9 %.
 
-    Where a class has fewer than 10 rows, amounts say no more than 10 equal ones would, folds leave nothing to choose,
-    or lots or reviews are taken as given, the result is not `reliable` and says why. Where there are more than 2,048
-    scores or, of several models, 20,000 rows, as many points of the curve and 1,000 blocks of rows stand for them.
+    The result is not `reliable`, and states why, where a class has fewer than 10 rows, costs of rows are worth no more
+    than 10 equal ones would, folds leave nothing to choose, or randomised rules or reviews are taken as given. Above
+    2,048 scores or, for several models, 20,000 rows, as many points of the curve and 1,000 blocks of rows are
+    resampled.
 
     References
     ----------
@@ -74,9 +74,12 @@ class ChosenEstimate(Estimate):
 
     @classmethod
     def of_draws(cls, values: Array, *, level: float, **facts: Any) -> "ChosenEstimate":
-        """Return the estimate whose interval and standard error are those of draws."""
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        return cls(low=float(low), high=float(high), level=level, standard_error=float(values.std()), **facts)
+        """Return the estimate whose interval and standard error are those of the draws that are defined."""
+        known = values[np.isfinite(values)]
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        low, high = np.quantile(known, tails).tolist() if known.size else (nan, nan)
+        spread = float(known.std()) if known.size else nan
+        return cls(low=low, high=high, level=level, standard_error=spread, **facts)
 
     @property
     def rounded(self) -> tuple[str, str, str]:
@@ -97,7 +100,7 @@ class ChosenEstimate(Estimate):
 
     @property
     def doubts(self) -> dict[str, str]:
-        """What there is to say of regret and reliability."""
+        """Notes of regret and reliability."""
         said = {"not reliable": self.reason}
         if self.regret is not None:
             high = self.regret.high
@@ -109,6 +112,34 @@ class ChosenEstimate(Estimate):
     def shares(self) -> str:
         """Which model is best how probably."""
         return ", ".join(f"{model} {share:.0%}" for model, share in self.models.items())
+
+
+@dataclass(frozen=True)
+class FixedRule:
+    """A rule that is taken as given: it is not chosen anew in resamples.
+
+    Attributes
+    ----------
+    value : float
+        What it costs in the sample.
+    draw : function of a number of replicates and a seed
+        Returns draws of its cost and of the cost of acting on nobody.
+    method, n, why : str, float, str
+        How the draws are made, from how many rows, and why the rule is not chosen anew.
+    """
+
+    value: float
+    draw: Callable[[int, int], tuple[Array, Array]]
+    method: str
+    n: float
+    why: str
+
+    def estimate(self, level: float, replicates: int, seed: int) -> ChosenEstimate:
+        """Return the cost of the rule."""
+        values, nobody = self.draw(replicates, seed)
+        facts: dict[str, Any] = {"method": self.method, "n": self.n, "reason": self.why, "apparent": self.value}
+        acting = float((values < nobody).mean())
+        return ChosenEstimate.of_draws(values, level=level, value=self.value, acting=acting, **facts)
 
 
 def _loosely(number: float) -> str:

@@ -1,4 +1,4 @@
-"""What a choice may cost: drawn as counts of rows vary, or as the costs of the rows themselves do."""
+"""Draws of what a choice may be worth: from the posterior of its rates, or from the costs of the rows themselves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,26 +6,31 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope.decisions.generalization.candidates import Option, Options
-from rocscope.decisions.generalization.resampling import InSample, Redrawn
-from rocscope.inference.means import MeanSample
+from rocscope.decisions.generalization.candidates import Candidate, Candidates, CostOrCriterion
+from rocscope.decisions.generalization.resampling import InSample, Replicates
+from rocscope.inference.costs import MeanSample
 from rocscope.inference.resampling.draws import Design
 
 _DRAWS = 20_000
 PRIOR = 0.5
+"""Of Jeffreys' Beta and Dirichlet posteriors."""
 _OF_FOLDS = 1.05
+"""Variance is multiplied by this for the random folds: by simulation they add about a twentieth."""
 _FEWEST = 10
+"""Below so many rows of a class the intervals miss their level in the simulations of docs/guide/intervals.md."""
 _STRAIGHT = 1e-6
+"""A smaller skewness changes no digit of an interval, and would be divided by."""
 
 
 @dataclass(frozen=True)
-class CostsOfCounts:
-    """Costs from Jeffreys' posterior of prevalence and rates."""
+class DrawsOfCounts:
+    """Costs or values of a criterion from Jeffreys' posterior of prevalence and rates."""
 
     design: Design
-    options: Options
+    candidates: Candidates
     sample: InSample
-    redrawn: Redrawn
+    replicates: Replicates
+    stratified: bool
 
     @property
     def n(self) -> float:
@@ -43,44 +48,79 @@ class CostsOfCounts:
         few = self.design.smallest_class
         return f"a class has {few:g} rows only, fewer than {_FEWEST}" if few < _FEWEST else ""
 
-    def draws(self, number: int, cells: Array, error: float, seed: int) -> tuple[Array, Array]:
-        """Return costs of an option and of nobody; the error of choosing counts as information that is missing."""
-        option = self.options.each[number]
-        plain, _ = _posterior(np.random.default_rng([seed, 3]), option, cells, 1.0)
-        variance = float(plain.var())
-        wanted = _OF_FOLDS * variance * self._effect_of_design(seed) + error
-        return _posterior(np.random.default_rng([seed, 4]), option, cells, variance / wanted if variance else 1.0)
+    def draws(
+        self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
+    ) -> tuple[Array, Array]:
+        """Return values of a candidate and of nobody; the error of choosing counts as information that is missing."""
+        plain, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
+        variance = float(np.nanvar(plain))
+        wanted = _OF_FOLDS * variance * self._effect_of_design(quantity, seed) + error
+        return self._posterior([seed, 4], number, cells, quantity, variance / wanted if variance else 1.0)
 
-    def _effect_of_design(self, seed: int) -> float:
-        """By how much groups and weights make the cost of one threshold vary more than as many rows would."""
+    def _effect_of_design(self, quantity: CostOrCriterion, seed: int) -> float:
+        """By how much groups and weights make one threshold vary more than as many independent rows would."""
         tallies = self.design.tallies.values()
         if self.design.one_row_a_unit and not any(each.rows and each.rows.weight is not None for each in tallies):
             return 1.0
-        number = self.sample.option
-        rng = np.random.default_rng([seed, 5])
-        plain, _ = _posterior(rng, self.options.each[number], self.sample.cells[number], 1.0)
-        variance = float(plain.var())
-        return float(self.redrawn.cost[:, number].var()) / variance if variance else 1.0
+        number = self.sample.number
+        plain, _ = self._posterior([seed, 5], number, self.sample.cells[number], quantity, 1.0)
+        variance = float(np.nanvar(plain))
+        drawn = self.candidates.each[number].value(self.replicates.cells[:, number], quantity)
+        spread = float(np.nanvar(drawn))  # 0 where every draw is decided without error
+        return spread / variance if variance and spread else 1.0
+
+    def _posterior(
+        self, seed: list[int], number: int, cells: Array, quantity: CostOrCriterion, information: float
+    ) -> tuple[Array, Array]:
+        """Return values of a candidate and of nobody, where each case has so much information.
+
+        TPR ~ Beta(tp + ½, fn + ½), FPR ~ Beta(fp + ½, tn + ½) and, unless strata fix it, prevalence ~
+        Beta(n_pos + ½, n_neg + ½).
+        """
+        rng, candidate = np.random.default_rng(seed), self.candidates.each[number]
+        n = (cells[2] + cells[3]) or 1.0  # 1 where nothing could be chosen in any fold
+        tp, fp, n_pos, n_neg = (information * cell for cell in cells)
+        everybody_or_nobody = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # whatever the scores
+        sure = everybody_or_nobody and n_pos > 0 and n_neg > 0
+
+        def share(count: float, of: float) -> Any:
+            return count / of if sure else rng.beta(count + PRIOR, max(of - count, 0.0) + PRIOR, _DRAWS)
+
+        tpr, fpr = share(tp, n_pos), share(fp, n_neg)
+        prevalence = rng.beta(n_pos + PRIOR, n_neg + PRIOR, _DRAWS)
+        if self.stratified:
+            prevalence = np.full(_DRAWS, n_pos / (n_pos + n_neg))
+        return (
+            _valued(candidate, prevalence * tpr, (1 - prevalence) * fpr, prevalence, n, quantity),
+            _valued(candidate, np.zeros(_DRAWS), np.zeros(_DRAWS), prevalence, n, quantity),
+        )
+
+
+def _valued(
+    candidate: Candidate, tp: Array, fp: Array, prevalence: Array, n: float, quantity: CostOrCriterion
+) -> Array:
+    """Return values at shares of n cases: a criterion may depend on how many there are."""
+    return candidate.value(n * np.column_stack([tp, fp, prevalence, 1 - prevalence]), quantity)
 
 
 @dataclass(frozen=True)
-class CostsOfRows:
+class DrawsOfRows:
     """Costs as means of what each row costs, which differs.
 
     Attributes
     ----------
-    options : Options
+    candidates : Candidates
         On rows in money.
     means : MeanSample of 2m + 1 values
-        What each of m options costs, what its best threshold that acts costs more than nobody does, and what nobody
+        What each of m candidates costs, what its best threshold that acts costs more than nobody does, and what nobody
         costs.
     least : float
-        No option costs less.
+        No candidate costs less.
     chosen : int
-        The number of the option that was chosen.
+        The number of the candidate that was chosen.
     """
 
-    options: Options
+    candidates: Candidates
     means: MeanSample
     least: float
     chosen: int
@@ -101,9 +141,11 @@ class CostsOfRows:
         few = self.means.worth(self.chosen)
         return f"a few rows are most of the cost: as good as {few:.0f} equal ones" if few < _FEWEST else ""
 
-    def draws(self, number: int, cells: Array, error: float, seed: int) -> tuple[Array, Array]:
-        """Return costs of an option; and of nobody, such that each difference is as likely as it is."""
-        cost, more = float(self.options.each[number].cost(*cells)), number + len(self.options.each)
+    def draws(
+        self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
+    ) -> tuple[Array, Array]:
+        """Return costs of a candidate; and of nobody, such that each difference is as likely as it is."""
+        cost, more = float(self.candidates.each[number].value(cells, quantity)), number + len(self.candidates.each)
         values = np.maximum(cost + self.off(number, seed, _OF_FOLDS, error), self.least)
         gain = cost - float(self.means.mean[-1]) + self.off(more, seed, _OF_FOLDS, error)
         return values, values - gain
@@ -119,24 +161,3 @@ class CostsOfRows:
         if abs(skew) < _STRAIGHT:
             return -spread * normal
         return -spread * 3 / skew * (np.cbrt(1 + skew * (normal - skew / 6)) - 1)
-
-
-def _posterior(rng: np.random.Generator, option: Option, cells: Array, information: float) -> tuple[Array, Array]:
-    """Return costs, of an option and of nobody, drawn from Jeffreys' posterior of prevalence and rates.
-
-    Each case has so much information.
-    """
-    tp, fp, n_pos, n_neg = (information * cell for cell in cells)
-    everybody_or_nobody = np.isclose(tp + fp, (0, n_pos + n_neg)).any()  # whatever the scores
-    sure = everybody_or_nobody and n_pos > 0 and n_neg > 0
-
-    def share(count: float, of: float) -> Any:
-        return count / of if sure else rng.beta(count + PRIOR, max(of - count, 0.0) + PRIOR, _DRAWS)
-
-    tpr, fpr = share(tp, n_pos), share(fp, n_neg)
-    prevalence = rng.beta(n_pos + PRIOR, n_neg + PRIOR, _DRAWS)
-    nothing = np.zeros(_DRAWS)
-    return (
-        option.cost(prevalence * tpr, (1 - prevalence) * fpr, prevalence, 1 - prevalence),
-        option.cost(nothing, nothing, prevalence, 1 - prevalence),
-    )

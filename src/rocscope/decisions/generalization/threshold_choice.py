@@ -1,6 +1,6 @@
 """The choice of model and threshold on many samples at once: matrices of counts in, choices and their worth out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,9 +10,6 @@ from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.decisions.constraints import Constraint
 from rocscope.decisions.criteria import Criterion
-
-Tallied = Mapping[str, tuple[Array, Array]]
-"""For each model positives and negatives at each of its levels, a sample a row."""
 
 _TIE = 1e-13
 
@@ -55,7 +52,7 @@ class Rule:
         share: Any = self.context.target_prevalence
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.criterion.name == "min_cost":
-                return self._cost(tp, fp, n_pos, n_neg, n_pos / (n_pos + n_neg) if share is None else share)
+                return _cost(self.context, tp, fp, n_pos, n_neg)
             tp, fp = (np.asarray(cell, dtype=np.float64) for cell in (tp, fp))
             fn, tn = n_pos - tp, n_neg - fp
             if share is not None:
@@ -63,31 +60,14 @@ class Rule:
                 tp, fn, fp, tn = positive * tp, positive * fn, negative * fp, negative * tn
             return np.asarray(self.criterion.value(tp, fp, fn, tn), dtype=np.float64)
 
-    def _cost(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array, share: Any) -> Array:
-        """Return the expected cost per case as a line in tp and fp, which takes the fewest passes over large arrays."""
-        of = self.context.costs
-        cost = tp * (share * (of["tp"] - of["fn"]) / n_pos)
-        cost += fp * ((1 - share) * (of["fp"] - of["tn"]) / n_neg)
-        cost += share * of["fn"] + (1 - share) * of["tn"]
-        return cost
-
-    def worth_of_points(self, tp: Array, fp: Array) -> Array:
-        """Return the worth of cumulative counts along the last axis, which end with those of all rows."""
-        return self.worth(tp, fp, tp[..., -1:], fp[..., -1:])
-
-    def better_by(self, worth: Any, other: Any) -> Any:
-        """Return by how much a worth is better than another, whichever direction is."""
-        return self.criterion.sign * (worth - other)
-
-    def choose(self, tallied: Tallied) -> Chosen:
-        """Choose the best point of the best model in each sample; of equals the one that predicts fewest positive."""
-        found = [self.best(*map(from_zero, counts)) for counts in tallied.values()]
-        return among(found, self.criterion.sign, self.scale)
-
     def best(self, tp: Array, fp: Array, *, acting: bool = False) -> Best:
         """Return the best point of one model in each sample, of all or of those that predict somebody positive."""
-        goodness = self.worth_of_points(tp, fp)
-        goodness *= self.criterion.sign
+        n_pos, n_neg = tp[..., -1:], fp[..., -1:]
+        if self.criterion.equivalent:  # a line in tp and fp takes the fewest passes over large arrays
+            with np.errstate(invalid="ignore", divide="ignore"):
+                goodness = -_cost(self.criterion.equivalent(self.context), tp, fp, n_pos, n_neg)
+        else:
+            goodness = self.criterion.sign * self.worth(tp, fp, n_pos, n_neg)
         goodness[np.isnan(goodness)] = -np.inf
         for constraint in self.constraints:
             goodness[~self._admits(constraint, tp, fp)] = -np.inf
@@ -105,35 +85,67 @@ class Rule:
             return constraint.admits(cells, self.context.target_prevalence, self.population, self.models)
 
     def _within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
-        """Return the best point that predicts no more than a share positive, be it between two levels."""
+        """Return the best point that predicts at most a share positive, or a mix of two that predicts just that."""
         share: Any = self.context.target_prevalence
         n_pos, n_neg = tp[:, -1:], fp[:, -1:]
         with np.errstate(invalid="ignore", divide="ignore"):
             share = n_pos / (n_pos + n_neg) if share is None else share
             depth = np.nan_to_num(share * (tp / n_pos)) + np.nan_to_num((1 - share) * (fp / n_neg))
         beyond = depth > limit * (1 + _TIE)
-        last = np.maximum(beyond.shape[1] - 1 - beyond.sum(axis=1), 0)
-        after = np.minimum(last + 1, beyond.shape[1] - 1)
-        start, end = pick(depth, last), pick(depth, after)
         with np.errstate(invalid="ignore", divide="ignore"):
-            part = np.where(end > start, (limit - start) / (end - start), 0.0).clip(0, 1)
-            between = np.where(part > 0, (1 - part) * pick(goodness, last) + part * pick(goodness, after), -np.inf)
+            low, high = self._mixed(goodness, depth, beyond)
+            part = ((limit - pick(depth, low)) / (pick(depth, high) - pick(depth, low))).clip(0, 1)
+            mixed = np.where(part > 0, (1 - part) * pick(goodness, low) + part * pick(goodness, high), -np.inf)
         inside = np.where(beyond, -np.inf, goodness)
         inside[:, :first] = -np.inf
         highest = inside.max(axis=1)
-        point = (inside >= _enough(highest, self.scale)[:, None]).argmax(axis=1).astype(np.float64)
-        drawn = between > _enough(highest, self.scale) + 2 * _TIE * self.scale
-        point, highest = np.where(drawn, last + part, point), np.where(drawn, between, highest)
-        return Best(highest, point, pick(tp, point) + pick(fp, point))
+        whole = (inside >= _enough(highest, self.scale)[:, None]).argmax(axis=1)
+        drawn = mixed > _enough(highest, self.scale) + 2 * _TIE * self.scale
+        ends = [np.where(drawn, end, whole) for end in (low, high)]
+        everybody = [np.where(pick(depth, end) == depth[:, -1], depth.shape[1] - 1, end) for end in ends]
+        point = np.column_stack([*everybody, np.where(drawn, part, 0.0)])
+        return Best(np.where(drawn, mixed, highest), point, pick(tp, point) + pick(fp, point))
+
+    def _mixed(self, goodness: Array, depth: Array, beyond: Array) -> tuple[Array, Array]:
+        """Return the ends of the edge of the concave envelope of goodness over depth that passes the limit.
+
+        The line through the best points on both sides is raised to the point that lies highest above it, until none
+        does.
+        """
+        low, high = (np.where(side, goodness, -np.inf).argmax(axis=1) for side in (~beyond, beyond))
+        for _ in range(goodness.shape[1]):
+            slope = (pick(goodness, high) - pick(goodness, low)) / (pick(depth, high) - pick(depth, low))
+            above = goodness - slope[:, None] * depth
+            best = above.argmax(axis=1)
+            better = pick(above, best) > pick(above, low) + _TIE * self.scale
+            if not better.any():
+                break
+            outside = pick(beyond, best)
+            low, high = np.where(better & ~outside, best, low), np.where(better & outside, best, high)
+        return low, high
+
+
+def _cost(context: Context, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
+    """Return the expected cost per case.
+
+    With the share π of positives it is
+    π·c_fn + (1 − π)·c_tn + tp·π·(c_tp − c_fn)/n_pos + fp·(1 − π)·(c_fp − c_tn)/n_neg.
+    """
+    of, share = context.costs, context.target_prevalence
+    share = n_pos / (n_pos + n_neg) if share is None else share
+    cost = tp * (share * (of["tp"] - of["fn"]) / n_pos)
+    cost += fp * ((1 - share) * (of["fp"] - of["tn"]) / n_neg)
+    cost += share * of["fn"] + (1 - share) * of["tn"]
+    return cost
 
 
 def among(found: Sequence[Best], sign: int, scale: float) -> Chosen:
     """Choose the best of the best points of all models in each sample."""
     goodness, point, depth = (np.stack(part) for part in zip(*found, strict=True))
     enough = _enough(goodness.max(axis=0), scale)
-    model = np.where(goodness >= enough, depth, np.inf).argmin(axis=0)[None]
-    goodness, point = (np.take_along_axis(part, model, axis=0)[0] for part in (goodness, point))
-    return Chosen(model[0], point, np.where(np.isfinite(goodness), sign * goodness, np.nan))
+    model = np.where(goodness >= enough, depth, np.inf).argmin(axis=0)
+    goodness, point = (part[model, np.arange(model.size)] for part in (goodness, point))
+    return Chosen(model, point, np.where(np.isfinite(goodness), sign * goodness, np.nan))
 
 
 def _enough(highest: Array, scale: float) -> Array:
@@ -147,10 +159,9 @@ def from_zero(counts: Array) -> Array:
     return out
 
 
-def pick(matrix: Array, column: Array) -> Array:
-    """Return one entry of each row; between two of them where the number of the column has a fraction."""
-    if column.dtype.kind != "f":
-        return np.take_along_axis(matrix, column[:, None], axis=1)[:, 0]
-    low = column.astype(np.intp)
-    here, there = pick(matrix, low), pick(matrix, np.minimum(low + 1, matrix.shape[1] - 1))
-    return here + (column - low) * (there - here)
+def pick(matrix: Array, point: Array) -> Array:
+    """Return one entry of each row; of a point with three columns, first, second and the share of the second, a mix."""
+    if point.ndim == 2:
+        first, second, share = point.T
+        return (1 - share) * pick(matrix, first.astype(np.intp)) + share * pick(matrix, second.astype(np.intp))
+    return matrix[np.arange(len(matrix)), point]

@@ -4,9 +4,9 @@ A change need not have been there from the first row. So the stake is spread ove
 the first row on, a part from each later block on, the rest stays cash. The whole reaches 1/α ever with a chance of α at
 most as long as the limit is kept, whenever it is looked at.
 
-Bets: how sure one may be of a mean at every look, however often one looks.
+Bets: confidence intervals of a mean at every look, however often one looks.
 
-Someone who believes that the mean of bounded values is m offers bets at fair odds; who bets a share t of the wealth on
+Someone who believes that the mean of bounded values is m offers bets at fair odds; betting a share t of the wealth on
 values above m holds Π (1 − t + t·(x − a)/(m − a)) of it. Were m right, that wealth would ever reach 1/α with a chance
 of α at most (Ville). So the means at which no mixture of such bets ever reached 1/α are a confidence sequence: an
 interval at every look, all of which hold together.
@@ -23,7 +23,8 @@ import numpy as np
 from scipy import optimize, special
 
 from rocscope._base.arrays import Array
-from rocscope.decisions.monitoring.quantities import CellMean, Limit
+from rocscope.decisions.monitoring.quantities import CellMean
+from rocscope.figures.conditions import Condition
 
 _SHARES = np.geomspace(1e-3, 0.9, 24)
 _CLOSE = 1e-9
@@ -196,7 +197,7 @@ class Betting:
     since: int
 
 
-def evidence(blocks: list[LookBlock], limit: Limit, mean: CellMean | None) -> Betting:
+def evidence(blocks: list[LookBlock], limit: Condition, mean: CellMean | None) -> Betting:
     """Return the evidence that a limit is broken.
 
     References
@@ -208,7 +209,7 @@ def evidence(blocks: list[LookBlock], limit: Limit, mean: CellMean | None) -> Be
         wealth = np.array([block.bets.get(str(limit), np.zeros(BETS.size)) for block in blocks])
         grown = np.logaddexp.reduce(_from_each_on(wealth), axis=1) - log(BETS.size)
     else:
-        sign = 1.0 if limit.up else -1.0
+        sign = 1.0 if limit.upwards else -1.0
         values = sign * np.array(mean.values)
         counts = _from_each_on(np.array([mean.counts(block.cells) for block in blocks]))
         grown = _log_wealth(values, counts, sign * limit.bound, float(values.min()), BETS)
@@ -221,9 +222,9 @@ def _from_each_on(values: Array) -> Array:
     return values[::-1].cumsum(axis=0)[::-1]
 
 
-def bets_on_residuals(residual: Array, limit: Limit) -> Array:
+def bets_on_residuals(residual: Array, limit: Condition) -> Array:
     """Return the log wealth that rows multiply each bet by that observed − expected is beyond a limit."""
-    sign = 1.0 if limit.up else -1.0
+    sign = 1.0 if limit.upwards else -1.0
     excess = sign * (residual - limit.bound)
     share = BETS[:, None] / (1 + abs(limit.bound))
     return np.log1p(share * excess).sum(axis=1)

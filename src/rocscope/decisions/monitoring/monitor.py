@@ -27,12 +27,12 @@ from rocscope.decisions.monitoring.confidence_sequence import (
     evidence,
     mean_interval,
 )
-from rocscope.decisions.monitoring.quantities import CellMean, Limit, cell_means
+from rocscope.decisions.monitoring.quantities import RANKED, SHOWN, CellMean, cell_means, limit_of
 from rocscope.decisions.monitoring.score_counts import RankWatch
 from rocscope.errors import InputError
+from rocscope.figures.conditions import Condition
 from rocscope.inference.estimate import Estimate
 
-_RANKED = ("auc", "calibration")
 _MANY = 100  # rows from which on a mean is taken as normal
 
 
@@ -84,7 +84,7 @@ class Monitor:
     Attributes
     ----------
     level : float
-    limits : tuple of Limit
+    limits : tuple of Condition
     n, looks : int
         Rows with a label, and calls of `update`, so far.
     alarm : Alarm or None
@@ -100,21 +100,23 @@ class Monitor:
 
     def __init__(self, rule: dict[str, Any], limits: Sequence[str], level: float) -> None:
         self.rule, self.level = rule, check.check_level(level)
-        self._means = {} if rule["kind"] is None else cell_means(Context(**rule["costs"]))
-        self.limits = tuple(self._limit(text) for text in limits)
+        of_decision = rule["kind"] is not None
+        self.limits = tuple(limit_of(text, of_decision=of_decision) for text in limits)
+        named = (limit.quantity for limit in self.limits if limit.quantity not in RANKED.values())
+        self._means = cell_means(Context(**rule["costs"]), dict.fromkeys((*SHOWN, *named))) if of_decision else {}
+        for limit in self.limits:
+            self._require_inside(limit)
         self.looks = 0
         self.alarm: Alarm | None = None
         self._blocks: list[LookBlock] = []
         self._ranking = RankWatch()
         self._probabilities = True
 
-    def _limit(self, text: str) -> Limit:
-        limit = Limit.parse(text, (*self._means, *_RANKED))
+    def _require_inside(self, limit: Condition) -> None:
         mean = self._means.get(limit.quantity)
         low, high = (min(mean.values), max(mean.values)) if mean else {"auc": (0, 1)}.get(limit.quantity, (-1, 1))
         if not low < limit.bound < high:
-            raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(text))
-        return limit
+            raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
 
     @property
     def n(self) -> int:
@@ -140,13 +142,14 @@ class Monitor:
         Notes
         -----
         Rows come once, in whatever order their labels become known. Which of them come first must not hang on the label
-        itself: where frauds are known sooner than honest customers, wait until all of a day are known.
+        itself: where frauds are known sooner than other customers, wait until all of a day are known.
         """
         if isinstance(y_true, Predictions):
             positive, y_score = y_true.y_true, y_true.scores
             if y_true.sample_weight is not None:
                 raise InputError("rows to monitor", expected="no weights", got="weights", hint="give each row once")
         else:
+            check.check_same_index(y_true=y_true, y_score=y_score)
             positive = check.check_labels(y_true, pos_label)
         score = self._score(y_score, positive.size)
         if begins(self._blocks):
@@ -239,15 +242,15 @@ class Monitor:
                 self.alarm = self._alarm(limit, found.since, found.wealth, when, mean)
                 return
 
-    def _judge_auc(self, limit: Limit, when: Any) -> None:
+    def _judge_auc(self, limit: Condition, when: Any) -> None:
         # One side of an interval of twice the error, shared among the limits.
         found = self._ranking.auc(1 - 2 * (1 - self.level) / len(self.limits))
         if found is None or not found.reliable or self.alarm is not None:
             return
-        if found.low > limit.bound if limit.up else found.high < limit.bound:
+        if found.low > limit.bound if limit.upwards else found.high < limit.bound:
             self.alarm = Alarm(str(limit), self.n, when, 0, self._blocks[0].when, found.value, nan)
 
-    def _alarm(self, limit: Limit, since: int, wealth: float, when: Any, mean: CellMean | None) -> Alarm:
+    def _alarm(self, limit: Condition, since: int, wealth: float, when: Any, mean: CellMean | None) -> Alarm:
         later = self._blocks[since:]
         if mean is None:
             n, total, _ = sum((block.residuals for block in later), np.zeros(3))
@@ -361,7 +364,7 @@ class Monitor:
 def monitor(
     what: Decision | str | os.PathLike[str], *, fail_if: str | Sequence[str] = (), level: float = 0.95
 ) -> Monitor:
-    """Watch a decision, or how scores rank and are calibrated, with intervals and alarms that hold at every look.
+    """Monitor a decision, or ranking and calibration, with intervals and alarms that are valid at every look.
 
     Parameters
     ----------
@@ -369,10 +372,15 @@ def monitor(
         A decision is watched by its cost per case, tpr, fpr, precision, depth and error, and by the AUC and the
         calibration of its scores as well; by name, only these two are.
     fail_if : str or sequence of str
-        What is to raise an alarm, such as "cost > .35", "precision < .5", "auc < .7" or "calibration > 0" (more
-        positives than expected).
+        What is to raise an alarm, such as "cost > .35", "precision < .5", "npv < 90 %", "auc < .7" or
+        "calibration > 0" (more positives than expected). A figure that is a mean over cases may be named.
     level : float
         Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
+
+    Returns
+    -------
+    Monitor
+        Without rows yet; pass them to `Monitor.update`.
 
     Notes
     -----
@@ -400,7 +408,7 @@ def monitor(
     cost > 0.35 since about Thu: 0.5 (alarm at 500 rows)
     """
     limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
-    if isinstance(what, str) and what in _RANKED:
+    if isinstance(what, str) and what in RANKED.values():
         return Monitor({"model": None, "threshold": None, "kind": None, "negated": False, "costs": {}}, limits, level)
     decision = what if isinstance(what, Decision) else Decision.load(what)
     return Monitor(state.rule_of(decision), limits, level)

@@ -1,24 +1,23 @@
 """What a monitor watches: means over the cells of a threshold, and limits that they should not be beyond."""
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.errors import InputError
+from rocscope.figures.conditions import Condition
+from rocscope.figures.figure import Figure
+from rocscope.figures.registry import figure_named, known
 
 CELLS = ("tp", "fp", "fn", "tn")
-_SHARES = {
-    "tpr": (1, None, 0, None),
-    "fpr": (None, 1, None, 0),
-    "precision": (1, 0, None, None),
-    "depth": (1, 1, 0, 0),
-    "error": (0, 1, 1, 0),
-}
-_CONDITION = re.compile(r"\s*([a-z]+)\s*(<|>)\s*([-+−]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+SHOWN = ("tpr", "fpr", "precision", "depth", "error")
+"""The shares that every decision is watched by; others are where a limit names them."""
+
+RANKED = {"auc": "auc", "excess_events": "calibration"}
+"""Figures of scores that are watched too, with what a monitor calls them."""
 
 
 @dataclass(frozen=True)
@@ -47,44 +46,34 @@ class CellMean:
         return (float(counts @ np.array(self.values) / n) if n else np.nan), n
 
 
-def cell_means(context: Context) -> dict[str, CellMean]:
-    """Return all means that a decision of this context is watched by."""
-    costs = {"cost": tuple(context.costs.values())}
+def cell_means(context: Context, names: Iterable[str] = SHOWN) -> dict[str, CellMean]:
+    """Return the cost per case in a context, and shares of cases by their names."""
+    parts = {name: known(name).parts for name in names if name != "cost"}  # pyright: ignore[reportOptionalMemberAccess]
+    everyone = (1,) * len(CELLS)
     means = {}
-    for name, values in (costs | _SHARES).items():
-        used = tuple(i for i, value in enumerate(values) if value is not None)
-        means[name] = CellMean(name, used, tuple(float(values[i]) for i in used))
+    for name, (top, bottom) in ({"cost": (tuple(context.costs.values()), everyone)} | parts).items():  # pyright: ignore[reportGeneralTypeIssues]
+        used = tuple(i for i, counted in enumerate(bottom) if counted)
+        means[name] = CellMean(name, used, tuple(float(top[i]) for i in used))
     return means
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A bound that a quantity should not be beyond: an alarm is raised once that is beyond doubt.
+def limit_of(text: str, *, of_decision: bool) -> Condition:
+    """Read a limit such as ``cost > .35``: what a figure that is watched should not be beyond.
 
     Examples
     --------
-    >>> Limit.parse("cost > .35")
-    Limit(quantity='cost', sign='>', bound=0.35)
+    >>> limit_of("Sensitivity < 80 %", of_decision=True), limit_of("calibration > 0", of_decision=False)
+    (Condition('tpr < 0.8'), Condition('calibration > 0'))
     """
+    limit, *more = Condition.read(text, "fail_if", "cost > .35")
+    if more or limit.level is not None or limit.model is not None:
+        expected = "one condition without a level and a model, such as 'cost > .35'"
+        raise InputError("fail_if", expected=expected, got=repr(text), hint="pass each limit by itself")
 
-    quantity: str
-    sign: str
-    bound: float
+    def suits(figure: Figure) -> bool:
+        share = figure.unit == "share" and figure.parts is not None and set(figure.parts[0]) == {0, 1}
+        return figure.name in RANKED or (of_decision and (share or figure.name == "cost"))
 
-    @classmethod
-    def parse(cls, text: str, known: tuple[str, ...] = ()) -> "Limit":
-        """Read a condition such as ``cost > .35``."""
-        found = _CONDITION.fullmatch(text)
-        if found is None:
-            raise InputError("fail_if", expected="a condition such as 'cost > .35'", got=repr(text))
-        if known:
-            check.check_choice("fail_if", found[1], known)
-        return cls(found[1], found[2], float(found[3].replace("−", "-")))
-
-    @property
-    def up(self) -> bool:
-        """Whether values above the bound are beyond it."""
-        return self.sign == ">"
-
-    def __str__(self) -> str:
-        return f"{self.quantity} {self.sign} {self.bound:g}"
+    expected = "the cost, a mean over cases such as 'precision', 'auc' or 'calibration'"
+    figure = figure_named(limit.quantity, "fail_if", expected=expected, suits=suits)
+    return replace(limit, quantity=RANKED.get(figure.name, figure.name))

@@ -13,9 +13,8 @@ from rocscope._base import validation as check
 from rocscope.core.context import Context, decimal
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
-from rocscope.decisions.randomized.rules import Mixture
-from rocscope.decisions.slope_ranges import HullVertex
-from rocscope.geometry import Blend, Choices, Touch, corners_of, settled
+from rocscope.decisions.randomized.randomized_rule import RandomizedRule
+from rocscope.geometry import Choices, ConvexCombination, Touch, corners_of, settled
 
 
 @dataclass(frozen=True)
@@ -58,15 +57,13 @@ class Review(Result):
 
 @dataclass(frozen=True, repr=False)
 class Reviewing(Result):
-    """Which cases are looked at: those of `point` that are not acted on, by lot where `rule` draws one.
+    """Which cases are looked at: those that `rule` takes and that are not acted on.
 
     Attributes
     ----------
     review : Review
-    point : OperatingPoint
-        Expected counts of the cases that are acted on or looked at, and from which score on they are.
-    rule : Mixture
-        The same, as the one threshold that it is, or the two between which lots are drawn.
+    rule : RandomizedRule
+        Which cases are acted on or looked at.
     share : Fraction or None
         Of all cases, what the capacity is.
     """
@@ -74,9 +71,13 @@ class Reviewing(Result):
     _content = ("review", "point", "rule", "exact")
 
     review: Review
-    point: OperatingPoint
-    rule: Mixture
+    rule: RandomizedRule
     share: Fraction | None
+
+    @property
+    def point(self) -> OperatingPoint:
+        """Expected counts of the cases that are acted on or looked at, and from which score on they are."""
+        return self.rule.point
 
     @property
     def threshold(self) -> float:
@@ -88,12 +89,12 @@ class Reviewing(Result):
         """The share as the text of a fraction."""
         return None if self.share is None else str(self.share)
 
-    def predict(self, acting: Mixture, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
+    def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
         """Return "act", "review" or "leave" for each case; never more reviews than there is capacity for."""
         act, look = (rule.predict(scores, ids, random_state=random_state) for rule in (acting, self.rule))
         if self.share is not None:
             room = int(self.share * act.size)
-            if acting.by_lot:
+            if acting.randomized:
                 number = max(int(look.sum()) - room, acting.reach(scores)[0])
                 act = acting.exactly(number, scores, ids, random_state=random_state)
             else:
@@ -102,15 +103,15 @@ class Reviewing(Result):
         return np.where(act, "act", np.where(look, "review", "leave"))
 
     def __repr__(self) -> str:
-        return f"review of {self.rule.shares if self.rule.by_lot else f'score >= {self.threshold:.6g}'}"
+        return f"review of {self.rule.shares if self.rule.randomized else f'score >= {self.threshold:.6g}'}"
 
 
 @dataclass(frozen=True)
 class Third:
     """The best use of three actions with one model."""
 
-    acting: Blend
-    looking: Blend
+    acting: ConvexCombination
+    looking: ConvexCombination
     cost: Fraction
 
 
@@ -146,7 +147,7 @@ def third_action(
     For a cost r of a look, g of a miss and a of a false alarm, acting begins where a line of slope
     (1 − π)(a − r)/(π r) touches the hull, and looking where one of slope (1 − π) r/(π (g − r)) does. With a capacity
     looks go where they save most a case: min(p·g, n·a)/(p + n) − r for a step of the hull with p positives and n
-    negatives; the last step by lot. Exact; the optimum of the linear program over all mixtures of nested thresholds.
+    negatives; the last step at random. Exact; the optimum of the linear program over all mixtures of nested thresholds.
     """
     corners = corners_of(choices).tolist()
     rates = [choices.rates(corner) for corner in corners]
@@ -163,7 +164,7 @@ def third_action(
         cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
     acting = sum((1 - share) * act for act, share in zip(acted, looked, strict=True))
     looking = sum(max(share, Fraction(act)) for act, share in zip(acted, looked, strict=True))
-    return Third(_blend(choices, corners, acting), _blend(choices, corners, looking), cost)
+    return Third(_along(choices, corners, acting), _along(choices, corners, looking), cost)
 
 
 def _looks(
@@ -180,27 +181,13 @@ def _looks(
     return shares
 
 
-def _blend(choices: Choices, corners: Sequence[int], steps: Fraction | int) -> Blend:
+def _along(choices: Choices, corners: Sequence[int], steps: Fraction | int) -> ConvexCombination:
     """Return the rule that takes so many steps of a hull, the last of them in part."""
     whole = int(steps)
     first = Touch(choices, corners[whole])
     part = steps - whole
-    return settled(Blend(first, Touch(choices, corners[whole + 1]), Fraction(part))) if part else Blend(first, first)
-
-
-def mixture_of(blend: Blend, at_most: Fraction | None = None) -> Mixture:
-    """Return a blend of thresholds as what predicts."""
-    first, second = (
-        HullVertex(end.choices.model, end.point, negated=end.choices.negated) for end in (blend.first, blend.second)
+    return (
+        settled(ConvexCombination(first, Touch(choices, corners[whole + 1]), Fraction(part)))
+        if part
+        else ConvexCombination(first, first)
     )
-    return Mixture(first, second, blend.share, at_most)
-
-
-def expected(blend: Blend) -> OperatingPoint:
-    """Return the expected counts of a rule in the sample of its second threshold."""
-    at = blend.second.point
-    if not blend.by_lot:
-        return at
-    tpr, fpr = blend.rates
-    tp, fp = float(tpr * Fraction(at.n_pos)), float(fpr * Fraction(at.n_neg))
-    return OperatingPoint(tp, fp, at.n_pos - tp, at.n_neg - fp, at.threshold)

@@ -1,14 +1,11 @@
-"""The claims of a decision, one by one, held against data in which every threshold is counted anew.
-
-Whether rules that draw lots or have a third action can be cheaper: a linear program, and a bound by duality.
-"""
+"""The claims of a decision, one by one, held against data in which every threshold is counted anew."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +14,7 @@ from rocscope.core.result import Result, number
 from rocscope.decisions.verification.levels import CountsAt, EveryThreshold
 from rocscope.decisions.verification.objective import (
     CELLS,
+    LINEAR,
     SLACK,
     Aim,
     AtMix,
@@ -27,16 +25,16 @@ from rocscope.decisions.verification.objective import (
     goodness,
     of_all,
 )
+from rocscope.decisions.verification.programs import least_by_lot, least_with_reviews
 from rocscope.errors import ColumnError
 from rocscope.sample import Models, samples_of
 
-if TYPE_CHECKING:
-    from rocscope.decisions.decision import Decision
-    from rocscope.decisions.randomized.review import Reviewing
-    from rocscope.decisions.randomized.rules import Mixture
-
-
 _CLOSE = 1e-9
+_LOOSELY = 1e-7  # within which a linear program in floats tells no difference
+_DEFAULT = 0.5
+_FEW, _MOST_TIED = 5, 10_000
+_NO_CAPACITY = "there is no capacity for reviews"
+_NO_REVIEW = "no case is worth a review at a cost of "
 _BY_HAND = "chosen by hand"
 _OF_SOME = ("only ends of score ranges were compared", "of the thresholds kept in the report")
 _EVEN = ("youden", "ks", "balanced_accuracy", "macro_average")
@@ -64,7 +62,7 @@ class Verification(Result):
         Those that data cannot tell, such as that it is best by a function of the user.
     """
 
-    _also = ("holds",)
+    _also = ("holds", "proves")
 
     n: float
     thresholds: int
@@ -77,6 +75,11 @@ class Verification(Result):
         """Whether no claim is refuted."""
         return not self.refuted
 
+    @property
+    def proves(self) -> bool:
+        """Whether every claim holds, and none is left open."""
+        return not self.refuted and not self.left_open
+
     def __repr__(self) -> str:
         looked = f"{number(self.n)} rows, {self.thresholds:,} thresholds, {len(self.proved)} claims hold"
         refuted = "".join(f"; refuted: {each}" for each in self.refuted)
@@ -84,7 +87,9 @@ class Verification(Result):
 
 
 @dataclass(frozen=True)
-class _Findings:
+class Findings:
+    """What is found of claims, one by one."""
+
     proved: list[str] = field(default_factory=list)
     refuted: list[str] = field(default_factory=list)
     left_open: list[str] = field(default_factory=list)
@@ -96,6 +101,10 @@ class _Findings:
     def equal(self, claim: str, said: float, found: float) -> None:
         """Take down whether a number is the one that was found."""
         self.holds(claim, _close(said, found), f"{found:.9g} was found, not {said:.9g}")
+
+    def near(self, claim: str, said: float, found: float, slack: float) -> None:
+        """Take down whether a number is about the one that was found."""
+        self.holds(claim, abs(said - found) <= slack, f"{found:.9g} was found, not {said:.9g}")
 
     def least(self, claim: str, own: float, least: float) -> None:
         """Take down whether a cost is the lowest."""
@@ -119,7 +128,7 @@ def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction)
         return math.inf
 
 
-def verify(decision: "Decision", data: Models) -> Verification:
+def verify(decision: Any, data: Models) -> Verification:
     """Hold all claims of a decision against data; see `Decision.verify`."""
     samples = samples_of(data, name="data")
     rules = {name: EveryThreshold.of(name, sample) for name, sample in samples.items()}
@@ -149,22 +158,23 @@ class _Claims:
 
     def __init__(
         self,
-        decision: "Decision",
+        decision: Any,
         rules: dict[str, EveryThreshold],
         options: list[EveryThreshold],
         context: Aim | PricedAim,
     ) -> None:
-        self.decision, self.rules, self.options, self.found = decision, rules, options, _Findings()
+        self.decision, self.rules, self.options, self.found = decision, rules, options, Findings()
         self.own, self.context = rules[decision.model], context
         self.measured = AtMix(decision.context.target_prevalence, decision.population)
         read = [ReadBound.of(text) for text in decision.subject_to]
         self.bounds = [bound for bound in read if bound is not None]
 
-    def check(self) -> _Findings:
+    def check(self) -> Findings:
         """Return what is found of all claims."""
         decision = self.decision
         self.counts()
         self.costs()
+        self.told()
         if decision.review is not None:
             self.reviewed(decision.review)
         elif len(self.bounds) < len(decision.subject_to):
@@ -174,6 +184,42 @@ class _Claims:
         else:
             self.chosen()
         return self.found
+
+    def told(self) -> None:
+        """Check what a decision says in words, and what it must not say of a rule of its kind."""
+        decision, found = self.decision, self.found
+        for note in decision.notes:
+            if note.startswith((*_OF_SOME, _NO_CAPACITY)):
+                continue
+            if note.startswith("all scores of "):
+                equal = [each for each in self.options if note.startswith(f"all scores of {each.model} are equal")]
+                found.holds(note, bool(equal) and equal[0].level.size == 1, "they differ")
+            elif note.startswith(("trivial: at these costs ", "at these costs ")) and isinstance(self.context, Aim):
+                right = decision.context.always_right
+                found.holds(note, bool(right) and f"at these costs {right} " in note, "scores matter")
+            elif not (note.startswith(_NO_REVIEW) and self._no_review(note.removeprefix(_NO_REVIEW))):
+                found.left_open.append(f"note: {note}")
+        if decision.lot is not None or decision.review is not None:
+            nothing = {"slope_interval": decision.slope_interval is None, "lot_cost": decision.lot_cost is None}
+            nothing["tied"] = not decision.tied or decision.review is not None
+            for name, empty in nothing.items():
+                found.holds(f"{name}: none", empty, "a randomised rule or a review has none")
+        of_some = any(note.startswith(_OF_SOME) for note in decision.notes)
+        at = decision.default_point.threshold
+        if decision.best_cost_interval is None and not of_some and at != _DEFAULT:
+            found.holds("default_point: threshold", False, f"the default threshold is 0.5, not {at:.6g}")
+
+    def _no_review(self, cost: str) -> bool:
+        """Whether no review at a cost, in six digits, saves anything, whatever the capacity."""
+        try:
+            look = float(cost)
+        except ValueError:
+            return False
+        rules = self.rules.values()
+        least = min(least_with_reviews(of_all(self.context), rule, look, None) for rule in rules)
+        held = self.decision.expected_cost <= least + 1e-5 * max(1.0, abs(least))
+        self.found.proved.extend([f"{_NO_REVIEW}{cost}"] * held)
+        return held
 
     @cached_property
     def aim(self) -> Aim | PricedAim | None:
@@ -192,7 +238,7 @@ class _Claims:
             return self._mixed_rates(decision.lot)
         return self.own.rates(self.own.at(decision.threshold, decision.negated))
 
-    def _mixed_rates(self, mixture: "Mixture") -> tuple[Fraction, Fraction]:
+    def _mixed_rates(self, mixture: Any) -> tuple[Fraction, Fraction]:
         (up, right), (more, further) = (self._rates(end) for end in (mixture.first, mixture.second))
         weight = mixture.exact_weight
         return up + weight * (more - up), right + weight * (further - right)
@@ -232,7 +278,7 @@ class _Claims:
         for name, cell in zip(CELLS, (at.tp, at.fp, n_pos - at.tp, n_neg - at.fp), strict=True):
             self.found.equal(f"{claim}: {name} of {model} at {threshold:.6g}", getattr(point, name), cell / rule.unit)
 
-    def _mix(self, claim: str, mixture: "Mixture", point: Any) -> None:
+    def _mix(self, claim: str, mixture: Any, point: Any) -> None:
         """Check expected counts, in the sample of the second threshold."""
         rule = self.rules[mixture.second.model]
         for name, rate, total in zip(("tp", "fp"), self._mixed_rates(mixture), rule.totals, strict=True):
@@ -256,7 +302,8 @@ class _Claims:
             within = low - _CLOSE <= least <= min(high, decision.hull_cost) + _CLOSE
             found.holds("best_cost_interval", within, f"the best costs {least:.9g}")
         value = self._criterion_value()
-        if value is not None and not math.isnan(decision.criterion_value):
+        by_hand = decision.criterion == _BY_HAND or value is None or math.isnan(value)
+        if value is not None and not (by_hand and math.isnan(decision.criterion_value)):
             found.equal("criterion_value", decision.criterion_value, value)
 
     def _criterion_value(self) -> float | None:
@@ -273,9 +320,11 @@ class _Claims:
     def chosen(self) -> None:
         """Check that no threshold that may be chosen is better, what is as good, and for how long that stays so."""
         decision, found = self.decision, self.found
-        allowed = [(rule, self.measured.admitted(self.bounds, rule)) for rule in self.options]
+        allowed = [(rule, self.measured.admitted(self.bounds, rule, len(self.options))) for rule in self.options]
         broken = [text for text, bound in zip(decision.subject_to, self.bounds, strict=True) if not self._keeps(bound)]
         found.holds("subject_to", not broken, f"not so: {' and '.join(broken)}")
+        if not any(mask.any() for _, mask in allowed):  # no threshold keeps them, so none is better or worse
+            return
         if said := [note for note in decision.notes if note.startswith(_OF_SOME)]:
             found.left_open.append(f"that it is best: {said[0]}")
             return
@@ -287,20 +336,38 @@ class _Claims:
             ends = zip(("lowest", "highest"), decision.slope_interval, self._slopes(allowed), strict=True)
             for end, said, slope in ends:
                 found.equal(f"slope_interval: {end}", said, slope)
-        if decision.lot_cost is not None and decision.criterion == "min_cost":
-            least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
+        self._randomized_cost()
+
+    def _randomized_cost(self) -> None:
+        """Check what the best randomised rule would cost, where the decision says that it would cost less."""
+        decision, found = self.decision, self.found
+        if decision.criterion != "min_cost" or not all(bound.linear for bound in self.bounds):
+            if decision.lot_cost is not None and all(bound.linear for bound in self.bounds):
+                least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
+                within = least - _CLOSE * max(1.0, abs(least)) <= decision.lot_cost < decision.expected_cost
+                found.holds("lot_cost", within, f"none is below {least:.9g}")
+            elif decision.lot_cost is not None:
+                found.left_open.append("lot_cost")
+            return
+        if isinstance(self.context, PricedAim) or not (self.bounds or decision.lot_cost is not None):
+            return
+        least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
+        if decision.lot_cost is not None:
             found.equal("lot_cost", decision.lot_cost, least)
+        elif all(bound.quantity in LINEAR for bound in self.bounds):
+            same = decision.expected_cost <= least + _LOOSELY * max(1.0, abs(least))
+            found.holds("lot_cost: no randomised rule is cheaper", same, f"one costs {least:.9g}")
 
     def _keeps(self, bound: ReadBound) -> bool:
         decision = self.decision
-        return bool(bound.holds(self._value_at(bound, decision.model, decision.threshold, decision.negated)))
+        rule = self._alone(decision.model, decision.threshold, decision.negated)
+        return bool(self.measured.kept(bound, rule, len(self.options))[0])
 
-    def _value_at(self, bound: ReadBound, model: str, threshold: float, negated: bool) -> Array:
-        """Return a bounded quantity at one threshold."""
+    def _alone(self, model: str, threshold: float, negated: bool) -> EveryThreshold:
+        """Return one threshold of a model as all that there are."""
         rule = self.rules[model]
-        at = rule.at(threshold, negated)
-        tp, fp = (np.array([count], rule.tp.dtype) for count in at)
-        return self.measured.value(bound.quantity, replace(rule, tp=tp, fp=fp))[0]
+        tp, fp = (np.array([count], rule.tp.dtype) for count in rule.at(threshold, negated))
+        return replace(rule, tp=tp, fp=fp)
 
     def _cheapest(self, aim: Aim | PricedAim, allowed: list[tuple[EveryThreshold, Array]]) -> None:
         decision, found, own = self.decision, self.found, aim.cost(self.own, *self.rates)
@@ -345,6 +412,30 @@ class _Claims:
         best = max(float(np.nanmax(np.append(sign * value, -np.inf))) for value in values)
         held = sign * own >= best - _CLOSE * max(1.0, abs(best)) or sign * own == best
         self.found.holds(f"no other threshold is better by {name}", held, f"{sign * best:.9g} instead of {own:.9g}")
+        self._tied_by_value([rule for rule, _ in allowed], [mask for _, mask in allowed], values, sign, best)
+
+    def _tied_by_value(
+        self, rules: list[EveryThreshold], masks: list[Array], values: list[Array], sign: int, best: float
+    ) -> None:
+        """Check that what is said to be as good is so, and that nothing is that is clearly as good and not named."""
+        if not math.isfinite(best):
+            return
+        decision, reach = self.decision, max(1.0, abs(best))
+        near: set[str] = set()
+        equal: set[str] = set()
+        own = f"{'not ' * decision.negated}{decision.model} at {decision.threshold:.6g}"
+        for rule, mask, value in zip(rules, masks, values, strict=True):
+            index = np.flatnonzero(mask)
+            near |= {rule.named(int(i)) for i in index[sign * value >= best - _CLOSE * reach][:_MOST_TIED]}
+            equal |= {rule.named(int(i)) for i in index[sign * value >= best][:_FEW]}
+        said = set(decision.tied)
+        wrong = said - near
+        if wrong and len(near) < _MOST_TIED:
+            self.found.holds("tied", False, f"not as good are {sorted(wrong)}")
+        elif not said and equal - {own}:
+            self.found.holds("tied", False, f"as good are {sorted(equal - {own})}")
+        elif said:
+            self.found.holds("tied", True, "")
 
     def _slopes(self, allowed: list[tuple[EveryThreshold, Array]]) -> tuple[float, float]:
         """Return the slope to the steepest point on the right, and to the flattest one on the left."""
@@ -363,29 +454,34 @@ class _Claims:
                     low, high = (max(low, slope), high) if pick is max else (low, min(high, slope))
         return low, high
 
-    def drawn(self, mixture: "Mixture") -> None:
-        """Check that a rule by lot keeps the constraints, and that none is better."""
+    def drawn(self, mixture: Any) -> None:
+        """Check that a randomised rule keeps the constraints, and that none is better."""
         decision, found = self.decision, self.found
         rule, (tpr, fpr) = self.rules[mixture.second.model], self.rates
         share = self.context.positives(rule)
         if mixture.at_most is not None:
             found.equal("lot: at_most", float(mixture.at_most), float(share * tpr + (1 - share) * fpr))
+        if not all(bound.linear for bound in self.bounds):
+            found.left_open.append(f"constraints: {' and '.join(decision.subject_to)}")
+            return
         for text, bound in zip(decision.subject_to, self.bounds, strict=True):
             first, second = (
-                float(self._value_at(bound, end.model, end.threshold, end.negated))
+                -float(self.measured.beyond(bound, self._alone(end.model, end.threshold, end.negated))[0])
                 for end in (mixture.first, mixture.second)
             )
-            value = first + mixture.weight * (second - first)
-            kept = bound.sign * (value - bound.most) <= _CLOSE * max(1.0, abs(bound.most))
-            found.holds(text, kept, f"not so: {value:.9g}")
+            room = first + mixture.weight * (second - first)
+            scale = max(1.0, abs(bound.most), abs(first), abs(second))
+            found.holds(text, room >= -_CLOSE * scale, f"not so, by {-room:.9g}")
+            full = bound.quantity in ("cases", "depth") and bound.relation == "<=" and abs(room) <= _CLOSE * scale
+            found.holds(f"{text}: filled", not full or mixture.at_most is not None, "at_most is missing")
         if self.aim is None:
             found.left_open.append(f"that it is best by {decision.criterion}")
             return
         own = float(self.aim.cost(rule, tpr, fpr))
         least = least_by_lot(of_all(self.aim), self.options, self.bounds, self.measured)
-        found.least(f"no other rule by lot is better by {decision.criterion}", own, least)
+        found.least(f"no other randomised rule is better by {decision.criterion}", own, least)
 
-    def reviewed(self, reviewing: "Reviewing") -> None:
+    def reviewed(self, reviewing: Any) -> None:
         """Check what a third action costs, and that no other use of it is cheaper."""
         found, own, look = self.found, self.own, exact(reviewing.review.cost)
         acting, looking = self.rates, self._mixed_rates(reviewing.rule)
@@ -402,52 +498,3 @@ class _Claims:
         for model, rule in self.rules.items():
             least = least_with_reviews(of_all(self.context), rule, float(look), None if limit is None else float(limit))
             found.least(f"no other use of reviews of {model} is cheaper", float(cost), least)
-
-
-_TURNS = 100
-
-
-def least_by_lot(aim: Aim, rules: Sequence[EveryThreshold], bounds: Sequence[ReadBound], measured: AtMix) -> float:
-    """Return the lowest cost of all mixtures of thresholds within bounds, infinity where there is none."""
-    from scipy.optimize import linprog
-
-    costs = []
-    rows: list[list[Array]] = [[] for _ in bounds]
-    for rule in rules:
-        tpr, fpr = _rates(rule)
-        share = float(aim.positives(rule))
-        costs.append((1 - share) * float(aim.alarm) * fpr - share * float(aim.hit) * tpr)
-        for row, bound in zip(rows, bounds, strict=True):
-            row.append(bound.sign * measured.value(bound.quantity, rule))
-    cost = np.concatenate(costs)
-    within = {"A_ub": [np.concatenate(row) for row in rows], "b_ub": [bound.sign * bound.most for bound in bounds]}
-    solved = linprog(cost, **(within if bounds else {}), A_eq=np.ones((1, cost.size)), b_eq=[1], method="highs")
-    return math.inf if solved.fun is None else float(solved.fun) + float(aim.cost(rules[0], Fraction(0), Fraction(0)))
-
-
-def least_with_reviews(aim: Aim, rule: EveryThreshold, look: float, limit: float | None) -> float:
-    """Return a cost that no use of three actions with one model is below.
-
-    Of a price on each look, the lowest cost of acting from one threshold on and looking from a lower one on, less what
-    the whole capacity would pay: concave in the price, and a bound at any. The highest of them is the lowest cost.
-    """
-    share, hit, alarm = float(aim.positives(rule)), float(aim.hit), float(aim.alarm)
-    tpr, fpr = _rates(rule)
-    positives, negatives = share * tpr, (1 - share) * fpr
-
-    def bound(price: float) -> float:
-        dear = look + price
-        acting = np.minimum.accumulate(negatives * (alarm - dear) - positives * dear)
-        return float((acting + positives * (dear - hit) + negatives * dear).min()) - price * (limit or 0)
-
-    low, high = 0.0, 0.0 if limit is None else max(hit, alarm)
-    for _ in range(_TURNS if high else 0):
-        third = (high - low) / 3
-        low, high = (low + third, high) if bound(low + third) < bound(high - third) else (low, high - third)
-    return float(aim.cost(rule, Fraction(0), Fraction(0))) + max(bound(0.0), bound(low), bound(high))
-
-
-def _rates(rule: EveryThreshold) -> tuple[Array, Array]:
-    tp, fp, _, _ = rule.cells
-    n_pos, n_neg = (total / rule.unit for total in rule.totals)
-    return tp / n_pos, fp / n_neg

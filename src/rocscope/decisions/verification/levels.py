@@ -23,7 +23,7 @@ class CountsAt(NamedTuple):
 
 @dataclass(frozen=True)
 class EveryThreshold:
-    """All thresholds of a model, from fewest positive predictions on: whole counts, of which `unit` make one case."""
+    """All thresholds of a model, from fewest positive predictions on: whole counts; `unit` make one case."""
 
     model: str
     level: Array

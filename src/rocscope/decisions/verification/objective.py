@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +18,12 @@ from rocscope.errors import ColumnError, InputError
 from rocscope.metrics import METRICS
 from rocscope.sample import Samples
 
-if TYPE_CHECKING:
-    from rocscope.core.predictions import Predictions
-
-
 FourCells = tuple[Array, Array, Array, Array]
 
 SLACK = 1e-12
 CELLS = ("tp", "fp", "fn", "tn")
 _WITHIN_A_CLASS = ("tpr", "fnr", "fpr", "tnr")
+LINEAR = ("cases", *CELLS, *_WITHIN_A_CLASS, "depth", "accuracy", "error", "youden", "balanced_accuracy")
 _F_SCORE, _LIFT_AT = re.compile(r"f(\d+(?:\.\d+)?)"), re.compile(r"lift@(\d*\.?\d*)")
 
 
@@ -63,7 +60,7 @@ class Aim:
         return share * (self.fn - self.hit * tpr) + (1 - share) * (self.tn + self.alarm * fpr)
 
     def losses(self, rule: EveryThreshold) -> Array:
-        """Return the cost of each threshold beyond that of nobody positive, as whole numbers of one unit."""
+        """Return the cost of each threshold above that of nobody positive, as whole numbers of one unit."""
         share, (n_pos, n_neg) = self.positives(rule), rule.totals
         hit, alarm = share * self.hit / n_pos, (1 - share) * self.alarm / n_neg
         scale = math.lcm(hit.denominator, alarm.denominator)
@@ -86,17 +83,56 @@ def exact(number: float) -> Fraction:
 
 @dataclass(frozen=True)
 class ReadBound:
+    """A constraint: a quantity, its bound, and the confidence level at which its limit keeps the bound."""
+
     quantity: str
     relation: str
     most: float
+    level: float | None = None
 
     @classmethod
     def of(cls, text: str) -> "ReadBound | None":
-        """Read a constraint, of the library or of the report."""
+        """Read a constraint, of the library or of the report; None where it is not understood."""
         found = re.fullmatch(r"at most (\S+) of \S+ cases", text)
-        quantity, relation, most, *more = ("cases", "<=", found[1]) if found else (*text.split(), "", "", "")
-        known = quantity in ("cases", *CELLS, *METRICS) and relation in (">=", "<=", ">", "<")
-        return None if not known or any(more) else cls(quantity, relation, float(most))
+        form = re.fullmatch(r"(\S+) (>=|<=|>|<) (\S+)(?: at (\S+) %)?", text)
+        quantity, relation, most, percent = (
+            ("cases", "<=", found[1], None) if found else form.groups() if form else ("",) * 4
+        )
+        try:
+            bound, level = float(most), None if percent is None else float(percent) / 100
+        except ValueError:
+            return None
+        known = quantity in ("cases", *CELLS, *METRICS) or quantity == "closest_topleft" or _F_SCORE.fullmatch(quantity)
+        known = known and math.isfinite(bound)
+        sure = level is None or (quantity in _WITHIN_A_CLASS and "=" in relation and 0.5 <= level < 1)
+        return cls(quantity, relation, bound, level) if known and sure else None
+
+    @property
+    def linear(self) -> bool:
+        """Whether randomised rules keep it exactly where their expected counts do."""
+        share = np.array([0.25])
+        straight = self.quantity in LINEAR or _quotient(self.quantity, share, share, share, share) is not None
+        return self.level is None and "=" in self.relation and straight
+
+    def surely_kept(self, cells: FourCells, at_once: int) -> Array:
+        """Return where so many cases, or more, would be rare at the bound: the limit of Clopper and Pearson keeps it.
+
+        With s of n cases the lower limit is above b where P(Bin(n, b) ≥ s) ≤ α. Of m models that are tried each has
+        α/m. Of everybody and nobody the rate is known.
+        """
+        assert self.level is not None
+        tp, fp, fn, tn = cells
+        counted, n = {"tpr": (tp, tp + fn), "fnr": (fn, tp + fn), "fpr": (fp, fp + tn), "tnr": (tn, fp + tn)}[
+            self.quantity
+        ]
+        bound = min(max(self.most, 0.0), 1.0)
+        if self.relation == "<=":
+            counted, bound = n - counted, 1 - bound
+        from scipy import stats  # here, since it takes long to load
+
+        kept = stats.binom.sf(np.round(counted) - 1, np.round(n), bound) <= (1 - self.level) / at_once * (1 + 1e-9)
+        known = (tp + fp == 0) | (fn + tn == 0)
+        return np.where(known, counted >= bound * n * (1 - SLACK), np.where(counted > 0, kept, bound <= 0))
 
     def holds(self, value: Array) -> Array:
         slack = SLACK * max(1.0, abs(self.most))
@@ -133,15 +169,47 @@ class AtMix:
         cells = self.mix(rule)
         if quantity in METRICS:
             return METRICS[quantity](*cells)
+        if (value := goodness(quantity, cells)) is not None:
+            return value
         count = cells[0] + cells[1] if quantity == "cases" else cells[CELLS.index(quantity)]
         return count if self.population is None else count * (self.population / sum(cell[0] for cell in cells))
 
-    def admitted(self, bounds: list[ReadBound], rule: EveryThreshold) -> Array:
+    def beyond(self, bound: ReadBound, rule: EveryThreshold) -> Array:
+        """Return how far each threshold is beyond a bound, in a unit in which that of a mixture is their mean.
+
+        That is value − bound; of a quotient top/bottom, whose mean is not that of a mixture, top − bound·bottom.
+        """
+        cells = self.mix(rule)
+        parts = _quotient(bound.quantity, *(cell / sum(each[0] for each in cells) for cell in cells))
+        if parts is None:
+            return bound.sign * (self.value(bound.quantity, rule) - bound.most)
+        return bound.sign * (parts[0] - bound.most * parts[1])
+
+    def kept(self, bound: ReadBound, rule: EveryThreshold, at_once: int) -> Array:
+        """Return which thresholds satisfy a constraint, where so many rankings are tried at once."""
+        if bound.level is not None:
+            return bound.surely_kept(rule.cells, at_once)
+        return bound.holds(self.value(bound.quantity, rule))
+
+    def admitted(self, bounds: list[ReadBound], rule: EveryThreshold, at_once: int) -> Array:
         """Return which thresholds satisfy all constraints."""
         allowed = np.ones(rule.tp.size, bool)
         for bound in bounds:
-            allowed &= bound.holds(self.value(bound.quantity, rule))
+            allowed &= self.kept(bound, rule, at_once)
         return allowed
+
+
+def _quotient(name: str, tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array] | None:
+    """Return two sums over whose quotient a figure is, linear in tp and fp, of shares of all cases."""
+    acted, left, n_pos, n_neg = tp + fp, fn + tn, tp + fn, fp + tn
+    if found := _F_SCORE.fullmatch(name):
+        square = float(found[1]) ** 2
+        return (1 + square) * tp, acted + square * n_pos
+    return {
+        "precision": (tp, acted), "npv": (tn, left), "jaccard": (tp, acted + fn), "lift": (tp, acted * n_pos),
+        "lr_positive": (tp * n_neg, fp * n_pos), "lr_negative": (fn * n_neg, tn * n_pos),
+        "kappa": (2 * (tp * tn - fp * fn), acted * n_neg + left * n_pos),
+    }.get(name)  # fmt: skip
 
 
 def goodness(criterion: str, cells: FourCells) -> Array | None:
@@ -201,7 +269,7 @@ class PricedAim:
         return sum((scale * each for scale, each in zip(self._scales(sums), spent, strict=True)), Fraction(0))
 
     def losses(self, rule: EveryThreshold) -> Array:
-        """Return the cost of each threshold beyond that of nobody positive, as whole numbers of one unit."""
+        """Return the cost of each threshold above that of nobody positive, as whole numbers of one unit."""
         sums = self.sums[rule.model]
         scales = self._scales(sums)
         common = math.lcm(*(scale.denominator for scale in scales))
@@ -235,7 +303,7 @@ def of_all(aim: Aim | PricedAim) -> Aim:
     return aim
 
 
-def _sums(rows: "Predictions", rule: EveryThreshold, context: Any) -> tuple[_Sums, int]:
+def _sums(rows: Any, rule: EveryThreshold, context: Any) -> tuple[_Sums, int]:
     (score,) = rows.scores.values()
     tp, fp, fn, tn = (_amounts(context, cell, rows) for cell in CELLS)
     acted, left = np.where(rows.y_true, tp, fp), np.where(rows.y_true, fn, tn)
@@ -262,7 +330,7 @@ def _sums(rows: "Predictions", rule: EveryThreshold, context: Any) -> tuple[_Sum
     return _Sums((acting[0], acting[1]), (leaving[0], leaving[1]), (held[0], held[1]), position), unit
 
 
-def _amounts(context: Any, cell: str, rows: "Predictions") -> Array:
+def _amounts(context: Any, cell: str, rows: Any) -> Array:
     cost = getattr(context, f"cost_{cell}")
     if not isinstance(cost, str):
         return np.full(len(rows), cost, float)

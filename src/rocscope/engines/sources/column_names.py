@@ -33,14 +33,14 @@ class HasColumns(Protocol):
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Files and their columns, of which nothing else is known yet."""
+    """Files and their columns, before anything else is known."""
 
     origin: tuple[str, ...]
     columns: Sequence[str]
 
 
 def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | None:
-    """Return the columns that files have, if the beginning of the first tells; if not, its reader says why."""
+    """Return the columns that files have, if the beginning of the first tells; if not, its reader states why."""
     format = layout.format or format_of(Path(paths[0]))
     try:
         if format in ("csv", "tsv"):

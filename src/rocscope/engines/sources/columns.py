@@ -24,10 +24,10 @@ _DECIMAL_PLACES = 22  # ten to this power is exact as float64
 
 @dataclass(frozen=True)
 class Column:
-    """Values of a column, and where they are missing or infinite (None: nowhere).
+    """Values of a column, and where they are missing or infinite (None if none).
 
     `classes` holds the distinct values of a column of labels or groups that NumPy has no type for; `values` are then
-    positions in it. They stay Arrow's, which hashes very many names in less time than it takes to make objects of them.
+    positions in it. They stay Arrow arrays: hashing many names there is faster than creating Python objects.
     """
 
     values: Array
@@ -53,18 +53,18 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Part:
+class ColumnPart:
     """What is known of the whole column when a part of it is converted: the type it takes, and the part's first row."""
 
     kind: pa.DataType | None = None
     first_row: int = 0
 
 
-WHOLE_COLUMN = Part()
+WHOLE_COLUMN = ColumnPart()
 
 
 def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, decimal: str) -> list[pa.DataType]:
-    """Return the types that a column of a kind may become, of which all its values must be looked at to know one.
+    """Return the types that a column of a kind may become; all its values must be looked at to know one.
 
     Those that `column`, a part of it, rules out are left out. There are none where the kind tells enough.
     """
@@ -81,7 +81,7 @@ def numbers(
     error: type[InputError],
     *,
     decimal: str = "",
-    part: Part = WHOLE_COLUMN,
+    part: ColumnPart = WHOLE_COLUMN,
 ) -> Column:
     """Return a column of numbers in its own type.
 
@@ -156,7 +156,7 @@ def _first_rows(values: Array) -> dict[Any, int]:
 
 
 def check_sighted(seen: dict[Any, int], pos_label: Any, subject: str, *, untyped: bool) -> None:
-    """Raise LabelError unless labels, of which the first row of each is given, are two classes."""
+    """Raise LabelError unless labels; the first row of each is given, are two classes."""
     labels = np.array(list(seen)) if all(isinstance(label, bool | int | float) for label in seen) else None
     if labels is None:
         labels = np.empty(len(seen), dtype=object)
@@ -237,7 +237,7 @@ def objects(values: Any) -> Array:
 
 
 def _parsed(
-    column: pa.ChunkedArray, subject: str, error: type[InputError], decimal: str, part: Part
+    column: pa.ChunkedArray, subject: str, error: type[InputError], decimal: str, part: ColumnPart
 ) -> pa.ChunkedArray:
     """Read text as numbers where the file holds nothing but text; refuse it where the file knows numbers."""
     hint = "convert the column to numbers first"
@@ -300,7 +300,7 @@ def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> tuple[int, s
 
 
 def _from_decimal(
-    column: pa.ChunkedArray, subject: str, error: type[InputError], part: Part = WHOLE_COLUMN
+    column: pa.ChunkedArray, subject: str, error: type[InputError], part: ColumnPart = WHOLE_COLUMN
 ) -> pa.ChunkedArray:
     scale = column.type.scale
     kinds = _WHOLE_KINDS if part.kind is None else (part.kind,)

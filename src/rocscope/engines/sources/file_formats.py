@@ -5,11 +5,14 @@ FileLayout: how a file is written, where neither its name nor its content tells.
 
 import codecs
 import glob
+import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from os import PathLike
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from rocscope.errors import EngineError, InputError
 
@@ -47,6 +50,31 @@ def find_files(place: str, format: str | None = None) -> list[str]:
         raise EngineError(f"{place}: {error}") from None
 
 
+_LAKE_READER = {
+    "Delta Lake": "deltalake.DeltaTable(folder).to_pyarrow_table()",
+    "Iceberg": "pyiceberg.table.StaticTable.from_metadata(file).scan().to_arrow()",
+    "Hudi": "hudi.HudiTable(folder).read_snapshot()",
+}
+"""Tables whose folders also hold files of rows that were deleted or replaced, and what reads one snapshot of each."""
+
+
+def refuse_lakes(paths: Iterable[str]) -> None:
+    """Raise EngineError if files belong to a table that says elsewhere which of its files count."""
+    for folder in {parent for path in paths for parent in Path(path).absolute().parents}:
+        if (kind := _lake_of(folder)) is not None:
+            got = f"files of a {kind} table, some of which may hold deleted rows"
+            hint = f"read one snapshot and pass it on: rocscope.read({_LAKE_READER[kind]}, …)"
+            raise EngineError(str(folder), expected="files that all count", got=got, hint=hint)
+
+
+def _lake_of(folder: Path) -> str | None:
+    if (folder / "_delta_log").is_dir():
+        return "Delta Lake"
+    if (folder / ".hoodie").is_dir():
+        return "Hudi"
+    return "Iceberg" if next((folder / "metadata").glob("*.metadata.json"), None) else None
+
+
 def _find(place: str, path: Path, format: str | None) -> list[str]:
     if path.is_dir():
         found = sorted(str(file) for file in path.rglob("*") if _is_data(file.relative_to(path), format, file))
@@ -68,7 +96,7 @@ def _find(place: str, path: Path, format: str | None) -> list[str]:
 
 
 def is_pipe(place: str) -> bool:
-    """Say whether a path is what a shell hands over for `<(command)`: a stream, which can be read once.
+    """Return whether a path is what a shell hands over for `<(command)`: a stream, which can be read once.
 
     A pipe of another name is none: nobody may ever write to it.
     """
@@ -162,3 +190,64 @@ def _is_encoding(name: object) -> bool:
 
 
 AS_IT_TELLS = FileLayout()
+
+
+MOST_ROWS = 5_000_000
+"""More rows than this, where their number is known: in Parquet files."""
+MOST_BYTES = 250_000_000
+"""Or larger files than this, of other formats."""
+
+_BYTES_OF_A_ROW = 16  # as text, a label and one score
+
+
+def is_large(source: Any, *, format: str | None = None) -> bool:
+    """Return whether files hold more than 5 million rows (Parquet) or 250 MB (other formats).
+
+    Examples
+    --------
+    >>> is_large({"y": [0, 1]})
+    False
+    """
+    if not isinstance(source, str | PathLike) or format not in (None, *FORMATS):
+        return False
+    place = os.fsdecode(source)
+    if place == "-" or is_pipe(place):
+        return False
+    found = find_files(place, format)
+    if (format or format_of(Path(found[0]))) == "parquet":
+        return _exceeds(_rows(found), MOST_ROWS)
+    return _exceeds((Path(path).stat().st_size for path in found), MOST_BYTES)
+
+
+def rows_of_files(source: Any, *, format: str | None = None) -> int | None:
+    """Return about how many rows files hold (of Parquet exactly), or None of what is in memory already.
+
+    Examples
+    --------
+    >>> rows_of_files({"y": [0, 1]}) is None
+    True
+    """
+    if isinstance(source, list | tuple):
+        known = [rows_of_files(each, format=format) for each in source]
+        return sum(each for each in known if each is not None)
+    if not isinstance(source, str | PathLike):
+        return None
+    found = find_files(os.fsdecode(source), format)
+    if (format or format_of(Path(found[0]))) == "parquet":
+        return sum(_rows(found))
+    return sum(Path(path).stat().st_size for path in found) // _BYTES_OF_A_ROW
+
+
+def _rows(paths: list[str]) -> Iterator[int]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for path in paths:
+        try:
+            yield pq.read_metadata(path).num_rows
+        except (OSError, pa.ArrowException):
+            return  # whoever reads the file says what is wrong with it
+
+
+def _exceeds(sizes: Iterator[int], most: int) -> bool:
+    return any(total > most for total in accumulate(sizes))  # no file is looked at beyond the one that decides

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from rocscope._base.grouping import ByName
 from rocscope.engines.sources.arrow import ArrowColumns
 from rocscope.engines.sources.source import Source, one_line_errors
 from rocscope.errors import EngineError, ShapeError
@@ -49,7 +50,7 @@ def _load(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Mapping[str, Any]
 
 
 def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
-    if not isinstance(values, Iterable):
+    if not isinstance(values, Iterable) or isinstance(values, ByName):
         raise ShapeError(f"column {name!r}", expected="an array", got=type(values).__name__)
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rocscope.engines.sources.arrow import ArrowColumns
-from rocscope.engines.sources.file_formats import AS_IT_TELLS, FORMATS, FileLayout, find_files, is_pipe
+from rocscope.engines.sources.file_formats import AS_IT_TELLS, FORMATS, FileLayout, find_files, is_pipe, refuse_lakes
 from rocscope.engines.sources.source import Source
 from rocscope.errors import InputError
 
@@ -29,6 +29,7 @@ def open_source(source: Any, layout: FileLayout = AS_IT_TELLS) -> Iterator[Sourc
 
             places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
             found = [path for place in places for path in find_files(_path(place), layout.format)]
+            refuse_lakes(found)
             yield stack.enter_context(files.open_files(found, layout))
         elif callable(getattr(source, "read", None)):
             from rocscope.engines.sources import files

@@ -48,7 +48,7 @@ class ParquetFiles:
     @cached_property
     def _relation(self) -> "Relation":
         # DuckDB takes as much memory as a batch, and most files are streamed without it.
-        from rocscope.engines.sources.parquet_relation import relation_of
+        from rocscope.engines.sources.database import relation_of
 
         return relation_of(self._paths, self.origin, self._schema.names, partitioned=self._partitioned)
 
@@ -65,7 +65,7 @@ class ParquetFiles:
         return pa.concat_tables(tables) if tables else self.fetch(names)
 
     def held(self) -> "HeldFiles":
-        """Return the same files for whoever asks again and again, with one condition or another."""
+        """Return the same files for anyone who asks again and again, with one condition or another."""
         return HeldFiles(self.origin, self.columns, lambda: ParquetFiles(self._paths, self.origin, self._schema))
 
     def holds(self, where: str) -> pa.ChunkedArray:

@@ -51,7 +51,7 @@ class Role:
         """Return what messages call the column."""
         return f"{self.argument} {self.column!r} of {brief(source.origin)}"
 
-    def convert(self, source: Source, table: pa.Table, part: columns.Part = columns.WHOLE_COLUMN) -> Column:
+    def convert(self, source: Source, table: pa.Table, part: columns.ColumnPart = columns.WHOLE_COLUMN) -> Column:
         """Return the column as NumPy values."""
         column, subject = table.column(self.column), self.subject(source)
         if self.argument in ("label", "predicted"):

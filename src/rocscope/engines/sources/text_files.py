@@ -89,7 +89,7 @@ def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]
 def _csv_types(
     connection: duckdb.DuckDBPyConnection, path: str, name: str, dialect: str, width: int, sample: int
 ) -> dict[str, str]:
-    """Return the type of each column, by the name that DuckDB gives it, as so many rows tell it (-1: all)."""
+    """Return the type of each column, by the name that DuckDB gives it, from so many rows (-1: all)."""
     candidates = ", ".join(map(text, _CSV_TYPES))
     options = f"{dialect}, auto_type_candidates = [{candidates}], sample_size = {sample}"
     with one_line_errors(name):
@@ -247,7 +247,7 @@ class Written(Relation):
         return super().fetch(names, where) if self._settle(large) else table
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the same in batches, of which the types are known beforehand."""
+        """Return the same in batches whose types are known beforehand."""
         fractions = [name for name in names if self._types[self._sql_name[name]] == "DOUBLE"]
         if fractions:
             largest = ", ".join(f"max(abs({identifier(self._sql_name[name])}))" for name in fractions)
@@ -260,7 +260,7 @@ class Written(Relation):
         return self._typed_by.sql(self._query(declared(types)))
 
     def _settle(self, names: Sequence[str]) -> bool:
-        """Read columns as whole numbers where they are, and say whether any is."""
+        """Read columns as whole numbers where they are, and state whether any is."""
         whole = [name for name in names if self._is_whole(name)]
         if whole:
             self._types.update({self._sql_name[name]: "HUGEINT" for name in whole})
@@ -268,7 +268,7 @@ class Written(Relation):
         return bool(whole)
 
     def _is_whole(self, name: str) -> bool:
-        """Whether all values of a column are whole numbers, none of which may be one that float64 rounds if not."""
+        """Whether all values of a column are whole numbers, and none may be one that float64 rounds if not."""
         column = self._sql_name[name]
         as_text = declared(self._types | {column: "VARCHAR" if self.decimal else "JSON"})
         value = f"nullif(trim(CAST({identifier(column)} AS VARCHAR)), '')"

@@ -3,7 +3,7 @@
 1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet before
    anything moves, and a level with half of all rows is one entry of each run. Runs are kept on the executors' disks,
    so that the source is evaluated once; the driver gets a few hundred scores of each, and what the labels were.
-2. With these the driver shares out the range of each model's scores, and the runs are cut at the borders.
+2. With these the driver shares out the range of each model's scores, and the runs are split at the borders.
 3. The shuffle: each range's pieces meet in one partition, which merges them and bins them without losing a vertex of
    the hull or a pair of the area. The driver strings the bins together.
 """
@@ -50,8 +50,8 @@ MOST_GROUPS = 10_000
 FEW_GROUPS, MOST_VALUES = 100, 4 * 10**7
 """So do columns of at most so many values where there are more groups than these: each costs workers a millisecond."""
 
-_LEVELS_PER_RANGE = 2**20
-_MOST_LEVELS_IN_ALL = 10**7
+_LEVELS_PER_RANGE = 2**20  # distinct scores that one task ranks: some tens of MB
+_MOST_LEVELS_IN_ALL = 10**7  # of all models, that the driver holds
 _ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_WEIGHT = 2.0**62
@@ -70,7 +70,7 @@ def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:
 
 
 def _is_fetched(data: Input) -> bool:
-    """Say whether columns come to the driver, by the number of rows and about how many groups there are."""
+    """Return whether columns come to the driver, by the number of rows and about how many groups there are."""
     if data.layout.segment is None:
         return False
     from pyspark.sql import functions
@@ -114,7 +114,7 @@ class _Found:
 
 
 def _survey(runs: Any, data: Input) -> tuple[Facts, list[_Found]]:
-    """Rank the rows, and return the facts and what there is of each group, by segment and model."""
+    """Rank the rows, and return the facts and the counts of each group, by segment and model."""
     asked = [name for name in ("segment", *tasks.RUN) if name in runs.columns and name not in ("score", "pos", "neg")]
     facts = Facts()
     by_group: dict[tuple[Any, int], list[Any]] = {}

@@ -25,8 +25,8 @@ from rocscope.ranges.binned import BinnedCounts
 
 Batches = Iterable[pa.RecordBatch]
 
-_MOST_SAMPLED = 256
-_LEVELS_PER_SAMPLE = 64
+_MOST_SAMPLED = 256  # scores of a run, from which ranges are found
+_LEVELS_PER_SAMPLE = 64  # distinct scores for each that is sampled
 _MOST_LABELS = 8
 _BYTES_A_BATCH = 1 << 20
 _BYTES_A_ROW = 64
@@ -290,7 +290,7 @@ def _pieces(group: Group, run: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def bin_ranges(batches: Batches, groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
-    """Merge the pieces of each range and bin what comes out."""
+    """Merge the pieces of each range and bin the result."""
     pieces: dict[tuple[int, int], list[tuple[Array, Array, Array]]] = {}
     for batch in batches:
         for piece in batch.to_pylist():

@@ -31,7 +31,7 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 
 MOST_LEVELS = 10_000_000
 """Distinct scores of a model that are fetched unless `memory` says otherwise."""
-_BYTES_A_LEVEL = 64
+_BYTES_A_LEVEL = 64  # of memory, for what comes back of a score: the score, two counts and what Arrow adds
 _MOST_CLASSES = 1_000
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -149,7 +149,7 @@ def _prepare(table: _Table, roles: Sequence[Role], question: Question) -> nw.Laz
 def _in_money(
     table: _Table, complete: nw.LazyFrame[Any], held: dict[str, nw.Expr], context: Context
 ) -> dict[str, nw.Expr]:
-    """Return positives and negatives as what is at stake in rows; see `rocscope.core.row_costs.gains_in_batch`."""
+    """Return positives and negatives as the amount at stake in rows; see `rocscope.core.row_costs.gains_in_batch`."""
     amount = {cell: _amount(getattr(context, f"cost_{cell}")) for cell in CELLS}
     gain = {"pos": amount["fn"] - amount["tp"], "neg": amount["tn"] - amount["fp"]}
     factors = (1.0, 1.0)

@@ -25,9 +25,9 @@ from rocscope.ranges.binned import BinnedCounts
 
 MOST_SPANS = 64
 """Ranges in one question, each of which is a branch of its condition."""
-_MOST_QUESTIONS = 200
+_MOST_QUESTIONS = 200  # to the database: each parts ranges in two at least, and scores have 64 bits
 _MOST_PARTS = 2**18  # of the first grid, before anything is known
-_FINER = 4
+_FINER = 4  # times as many ranges as the tolerance needs, as rows are not spread evenly
 
 
 @dataclass(frozen=True)

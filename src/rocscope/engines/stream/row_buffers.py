@@ -1,6 +1,6 @@
 """Piles: the rows of one model as they come in, kept as what will be sorted, and their ranking in the end.
 
-Rows of which there are few stay columns, so that no compiler is loaded for them. Many unweighted rows are keys of one
+Few rows stay columns, so that no compiler is loaded for them. Many unweighted rows are keys of one
 integer each, in the arrays of the batches, which are sorted in place; many weighted ones are scores and signed weights.
 
 Columns of rows as they come in, kept in few large arrays.
@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base.arrays import Array
-from rocscope._base.radix import KINDS, KeyPart, Parts, encode, runs_of_parts, sort_pieces
+from rocscope._base.radix import KINDS, BucketParts, KeyPart, encode, runs_of_parts, sort_pieces
 from rocscope._base.threads import in_threads, pieces_of
 from rocscope.core.levels import Ranking
 from rocscope.core.ranking import SortedKeys, key_parts, rank
 from rocscope.engines.stream.spill import Parted, PartedKeys, Spill, SpilledKeys, SpilledRows
 
-_FIRST = 1 << 16
-_MOST_ROWS = 1 << 23
+_FIRST = 1 << 16  # rows of the first array; each next one has room for as many as there are
+_MOST_ROWS = 1 << 23  # rows of one array, so that little is left empty
 
 
 class GrowingRows:
@@ -81,9 +81,9 @@ Pieces = tuple[Array, ...]
 
 _FEW = 1 << 17  # numbers that are no parts
 _LARGEST = 1 << 20  # numbers of a part: more do not fit into a cache
-_PARTS = 512
+_PARTS = 512  # at most, as more are written to at random
 _LEAST_SLICE = 1 << 20  # smaller ones are brought into parts sooner, and put together later
-_SLICES = 256
+_SLICES = 256  # at most, into which arrays are cut for the cores to share
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[KeyPart]:
@@ -117,7 +117,7 @@ def _sort_parted(arrays: Sequence[Array], most: int, threads: int | None) -> Ite
 
 def _parted(arrays: Sequence[Array], number: int, threads: int | None) -> list[Pieces]:
     """Bring arrays into the same parts, about so many, of scores that ascend."""
-    parts = Parts.of(arrays, 0, number, least_shift=1)
+    parts = BucketParts.of(arrays, 0, number, least_shift=1)
 
     dealt = in_threads(lambda array: parts.deal(array.copy(), None, array), arrays, threads)
     return [part for part in runs_of_parts(dealt) if part]
@@ -141,7 +141,7 @@ def _sort_two(pieces: Pieces) -> KeyPart:
     return KeyPart(pieces, counted=(0, pos * neg, pos, neg))
 
 
-_LEAST_GROWTH = 1 << 16
+_LEAST_GROWTH = 1 << 16  # numbers by which an array grows at least
 _ROWS_AT_ONCE = 1 << 20
 _SORTED_APART = 3  # as much memory as columns take while they are sorted by another one
 _MOST_WAITING = 16  # small arrays that wait before they are joined
@@ -223,7 +223,7 @@ class _Growing:
         self.size = needed
 
     def take(self) -> Array:
-        """Return what there is, and begin anew."""
+        """Return the rows so far, and start again."""
         array, size = self._array, self.size
         self._array, self.size = np.empty(0, array.dtype), 0
         array.resize(size, refcheck=False)

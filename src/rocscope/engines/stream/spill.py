@@ -1,7 +1,7 @@
 """Rows on disk, where they are more than memory may hold: parted by score, ranked part by part, scanned part by part.
 
-They go to one temporary file that has no name (or loses it at once), so that nothing of it can be left over, however
-the process ends: the system frees it with the last reference to the counts, or with the process.
+They go to one temporary file that has no name (or loses it at once), so that nothing is left over, however
+the process ends. The system frees it with the last reference to the counts, or with the process.
 """
 
 import tempfile
@@ -22,9 +22,9 @@ from rocscope.core.ranking import scan_parts
 from rocscope.core.weighted import WeightedRows
 from rocscope.errors import EngineError
 
-_PARTS = 64
-_SAMPLES = 64
-_LEAST_PART = 1 << 16
+_PARTS = 64  # ranges of the score that rows on disk are parted into at once
+_SAMPLES = 64  # scores of a piece, which tell where a range is cut
+_LEAST_PART = 1 << 16  # bytes: smaller parts cost a system call each and save no memory
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ class PartedKeys(Parted):
 
 @dataclass(frozen=True)
 class _Spilled(Ranking):
-    """Levels from parts on disk, by decreasing score, of which one at a time is in memory."""
+    """Levels from parts on disk, by decreasing score, one at a time in memory."""
 
     dtype: np.dtype[Any]
     parts: list[tuple[Spill, SpilledPart, Any]]

@@ -1,35 +1,109 @@
-"""Counts of columns that come in batches, of which none is kept but as what will be sorted."""
+"""Counts of columns that come in batches: pieces are read at the same time, and kept only as what will be sorted."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from rocscope._base import validation as check
 from rocscope._base.progress import Tell
+from rocscope._base.threads import cores
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.row_costs import weights_of_classes
 from rocscope.core.rows import CountedModels
-from rocscope.engines.question import Question
+from rocscope.engines.question import Question, memory_limit
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, WrongGuessError
-from rocscope.engines.stream.batches import Batch, Reader, Seen
-from rocscope.engines.stream.grouping import Kept, grouped
-from rocscope.engines.stream.memory import memory_limit
-from rocscope.engines.stream.pipeline import in_order
+from rocscope.engines.stream.batches import Batch, Kept, Reader, Seen, grouped
 from rocscope.engines.stream.row_buffers import KeyPile, Packed, Pile, RowPile
 from rocscope.engines.stream.spill import Spill
 from rocscope.errors import RocscopeError
 from rocscope.segments.counting import array_of, of_models, of_segments
 from rocscope.segments.segmented_counts import SegmentedCounts
 
-_ROWS_AT_ONCE = 1 << 22
+_Batch = TypeVar("_Batch")
+_Result = TypeVar("_Result")
+
+_AHEAD = 2  # results of a piece that wait for their turn
+_END = object()
+
+
+class _Failure:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def in_order(
+    pieces: Iterable[Callable[[], Generator[_Batch]]], work: Callable[[_Batch], _Result], threads: int | None = None
+) -> Generator[_Result]:
+    """Yield what `work` makes of each batch, in the order of the pieces.
+
+    A thread reads a piece and works on its batches. As many pieces are under way as there are threads, and one more
+    is begun only when the first of them is through, so that no more than a few batches are in memory. Close it where
+    not everything is taken: a database can do nothing else while a piece of it is open.
+    """
+    threads = threads or cores()
+    waiting = iter(pieces)
+    lanes: deque[queue.Queue[Any]] = deque()
+    stop = threading.Event()
+    with ThreadPoolExecutor(threads, "rocscope") as pool:
+
+        def begin() -> None:
+            piece = next(waiting, None)
+            if piece is not None:
+                lanes.append(queue.Queue(_AHEAD))
+                pool.submit(_run, piece, work, lanes[-1], stop)
+
+        try:
+            for _ in range(threads):
+                begin()
+            while lanes:
+                while (result := lanes[0].get()) is not _END:
+                    if isinstance(result, _Failure):
+                        raise result.error
+                    yield result
+                lanes.popleft()
+                begin()
+        finally:
+            stop.set()
+
+
+def _run(
+    piece: Callable[[], Generator[Any]], work: Callable[[Any], Any], lane: "queue.Queue[Any]", stop: threading.Event
+) -> None:
+    try:
+        with closing(piece()) as batches:
+            for batch in batches:
+                if not _put(lane, work(batch), stop):
+                    return
+    except BaseException as error:  # noqa: BLE001 (raised again where results are taken)
+        _put(lane, _Failure(error), stop)
+    else:
+        _put(lane, _END, stop)
+
+
+def _put(lane: "queue.Queue[Any]", result: Any, stop: threading.Event) -> bool:
+    """Wait for room in the lane, and return False if nobody takes from it any more."""
+    while not stop.is_set():
+        try:
+            lane.put(result, timeout=0.1)
+        except queue.Full:
+            continue
+        return True
+    return False
+
+
+_ROWS_AT_ONCE = 1 << 22  # rows of a batch that are taken in together
 _PART = 4  # parts on disk that would fill the memory
 _SORTED_APART = 2  # as much memory as rows of segments take while they are sorted
 
@@ -161,7 +235,7 @@ class _Piles:
 
 
 def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable, Any]]:
-    """Return what there is of each segment, as `Predictions.by_segment` orders them."""
+    """Return the rows of each segment, as `Predictions.by_segment` orders them."""
     if None in by_segment:
         return list(by_segment.items())
     return [(name, by_segment[name]) for name in check.distinct(array_of(list(by_segment)))]

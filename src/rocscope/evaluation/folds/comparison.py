@@ -20,8 +20,8 @@ from rocscope.core.rows import Rows
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.measures import Judged, Metric, measure_of
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, with_adjusted
-from rocscope.sample import refusal
+from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, compare_each_two
+from rocscope.sample import is_segmented, refusal
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
         check.check_share(test_share, "test_share")
     if isinstance(scores, Rows):
         found = _of_predictions(cast(Judged, scores), metric)
-    elif hasattr(scores, "items"):
+    elif hasattr(scores, "items") and not is_segmented(scores):
         found = _of_arrays(scores)
     else:
         raise refusal("scores", "Predictions with folds, or a mapping from model to array", scores)
@@ -187,7 +187,7 @@ def compare_folds(
     level: float = 0.95,
     adjust: PValueAdjust = "holm",
 ) -> Comparisons:
-    """Differences of a metric between models over the folds of one data set: second − first, with tests.
+    """Compare a metric of models over the folds of one data set: second − first, with tests.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def compare_folds(
         Alpaydin's combined F-test.
     metric : str, Context, CostMatrix or function
         For predictions: what is computed in each fold, see `bootstrap_632`. What needs decisions takes those of the
-        models; where predictions hold none, probabilities are cut at 0.5.
+        models; where predictions hold none, the threshold of probabilities is 0.5.
     test_share : float, optional
         Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. Left out, it is that of
         cross-validation, 1/folds, where scores are arrays of repeats × folds, or predictions whose repeats test every
@@ -254,9 +254,8 @@ def compare_folds(
         task: _CorrectedT | _FiveByTwo = _CorrectedT(found, hypothesis)
     else:
         task = _FiveByTwo(found, hypothesis, method)
-    pairs = [task.compare(i, j) for i, j in combinations(range(len(found.models)), 2)]
     estimates = {name: task.estimate(i) for i, name in enumerate(found.models)}
-    return Comparisons(found.quantity, estimates, task.covariance, with_adjusted(pairs, adjust), adjust)
+    return compare_each_two(found.quantity, estimates, task.covariance, task.compare, adjust)
 
 
 def corrected_covariance(found: FoldScores) -> Array:
@@ -370,7 +369,7 @@ def practical_equivalence(
     test_share: float | None = None,
     level: float = 0.95,
 ) -> Comparisons:
-    """Probabilities that one model is better, worse, or practically equivalent, from the folds of one data set.
+    """Compute the probabilities that one model is better, worse or practically equivalent, over folds.
 
     Parameters
     ----------
@@ -394,9 +393,10 @@ def practical_equivalence(
     Notes
     -----
     With a flat prior, the mean difference in the population has a Student distribution with n − 1 degrees of freedom
-    around the mean of the n folds, of scale √(s²·(1/n + ρ)) as in Nadeau & Bengio's test (`compare_folds`): the
-    numbers are those of its p-values, but say what is asked. Where folds do not differ at all the probability is 1 on
-    the side where their difference lies, and one half on each side for a difference of 0 without a rope.
+    around the mean of the n folds, of scale √(s²·(1/n + ρ)) as in Nadeau & Bengio's test (`compare_folds`).
+    The numbers equal its p-values, but are probabilities of the hypotheses. Where folds do not differ at all the
+    probability is 1 on the side where their difference lies, and one half on each side for a difference of 0 without a
+    rope.
 
     References
     ----------

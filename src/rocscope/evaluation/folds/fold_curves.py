@@ -20,8 +20,7 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.curves.curve import CountCurve, Curve
-from rocscope.curves.lift_curves import gain, lift
-from rocscope.curves.rate_curves import precision_recall
+from rocscope.curves.rate_curves import gain, lift, precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import OneClassError, ShapeError, WeightError, warn
 
@@ -41,7 +40,7 @@ class Across(NamedTuple):
 
 @dataclass(frozen=True)
 class Spread:
-    """How sure a mean of folds is: like one of `effective` independent folds, with so many degrees of freedom.
+    """The uncertainty of a mean over folds: like one of `effective` independent folds, with so many degrees of freedom.
 
     Attributes
     ----------
@@ -63,8 +62,8 @@ class Spread:
         Notes
         -----
         Repeats of a cross-validation count as one: they are the same cases. Repeated holdouts, which overlap, and folds
-        of which no repeat is known, have the variance of Nadeau & Bengio, s²·(1/J + ρ/(1 − ρ)), where ρ is the share
-        of cases in a test set.
+        without known repeats, have the variance of Nadeau & Bengio, s²·(1/J + ρ/(1 − ρ)), where ρ is the share of cases
+        in a test set.
         """
         if not predictions.repeated:
             return cls(folds, folds, folds - 1)
@@ -174,7 +173,7 @@ class FoldCurves:
 
     @cached_property
     def spread(self) -> Spread:
-        """How sure a mean of the curves is."""
+        """The uncertainty of a mean of curves."""
         return Spread.of(self.of_those_defined(), len(self.curves))
 
     @cached_property

@@ -55,6 +55,7 @@ class FoldFigure:
             If it is no mean over rows, nor the area of two classes.
         """
         name = measure_of(metric, several_classes=task.positive is None).name
+        metric = name if isinstance(metric, str) else metric
         area = metric == "auc" and task.positive is not None
         if not (area or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
             known = [*(["auc"] if task.positive is not None else []), *_MEANS]

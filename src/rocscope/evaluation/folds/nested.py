@@ -12,13 +12,13 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
 from rocscope.errors import InputError, warn
-from rocscope.evaluation.fitting import Experiment, Scored, without_failures
+from rocscope.evaluation.fitting import Fitting, Scored, without_failures
 from rocscope.evaluation.folds.fold_values import FoldFigure
 from rocscope.evaluation.measures import Metric
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import task_of
-from rocscope.inference.estimate import Comparisons, Estimate
-from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, with_adjusted
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate
+from rocscope.inference.hypothesis import ADJUSTMENTS, Alternative, Hypothesis, PValueAdjust, Test, compare_each_two
 from rocscope.protocols.splits import Split, TrainTest, numbered
 
 _MANY = 1000
@@ -47,7 +47,7 @@ def nested_cross_validation(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Comparisons:
-    """What models are worth on new rows, and their differences, with intervals that hold after cross-validation.
+    """Estimate performance on unseen rows, and differences, with intervals that are valid after cross-validation.
 
     Folds share training rows, which the interval of pooled scores does not count. Nested cross-validation measures it:
     fits without two folds say how far the mean over folds strays from what it is an estimate of.
@@ -117,7 +117,7 @@ def nested_cross_validation(
     check.check_choice("adjust", adjust, ADJUSTMENTS)
     hypothesis = Hypothesis(alternative, test, margin, level)
     task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
-    experiment = Experiment.of(models, task, groups, n_jobs, progress)
+    experiment = Fitting.of(models, task, groups, n_jobs, progress)
     task, group = experiment.task, experiment.sample.groups
     figure = FoldFigure.of(metric, task, group)
     outer, title = experiment.splits(cv, repeats)
@@ -137,16 +137,16 @@ def nested_cross_validation(
     method = f"nested {title}" + f", {len(runs)} repeats" * (len(runs) > 1)
     n = task.labels.size
     own = np.eye(len(kept))
-    errors = np.zeros((len(kept), len(kept)))
     estimates = {name: interval(values, own[i], hypothesis, n, method, metric) for i, name in enumerate(kept)}
-    pairs = []
-    for i, j in combinations(range(len(kept)), 2):
+    covariance = np.diag([each.standard_error**2 for each in estimates.values()])
+
+    def compare(i: int, j: int) -> Comparison:
         difference = interval(values, own[j] - own[i], hypothesis, n, f"{method}, paired")
-        errors[i, j] = errors[j, i] = difference.standard_error
-        pairs.append(hypothesis.compare(kept[i], kept[j], difference, method=difference.method))
-    single = np.array([each.standard_error for each in estimates.values()]) ** 2
-    covariance = (single[:, None] + single - errors**2) / 2
-    return Comparisons(figure.name, estimates, covariance, with_adjusted(pairs, adjust), adjust)
+        shared = (covariance[i, i] + covariance[j, j] - difference.standard_error**2) / 2
+        covariance[i, j] = covariance[j, i] = shared
+        return hypothesis.compare(kept[i], kept[j], difference, method=difference.method)
+
+    return compare_each_two(figure.name, estimates, covariance, compare, adjust)
 
 
 def _repeats(splits: Sequence[Split], title: str) -> list[list[Split]]:

@@ -12,8 +12,7 @@ from rocscope._base import validation as check
 from rocscope._base.formatting import about
 from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError, warn
-from rocscope.inference.areas.effective_size import EffectiveSize
-from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of_rows
+from rocscope.inference.areas.placements import AucSample, EffectiveSize, auc_sample, sample_of_rows
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import OverFolds, WeightKind
 from rocscope.inference.proportions import logit, normal_quantile, wald
@@ -63,16 +62,16 @@ def auc_interval(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Estimate:
-    """Area under the ROC curve with a confidence interval.
+    """Estimate the area under the ROC curve with a confidence interval.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        In any form; see `rocscope.sample`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     method : {"auto", "logit", "delong", "newcombe"}
-        "auto" is Wilson's interval for as many trials as the rows are worth, which holds where data are thin and is
+        "auto" is Wilson's interval for as many trials as the rows are worth, which holds in small samples and is
         DeLong's on the logit scale, but for 1 %, where they are not. By name: DeLong's variance on the logit scale;
-        the same on the plain scale (AUC ± z·se, cut at 0 and 1, as pROC); Newcombe's score interval, which needs no
+        the same on the plain scale (AUC ± z·se, clipped to 0 and 1, as pROC); Newcombe's score interval, which needs no
         variance. Where one of these is not to be trusted, the result says so.
     level : float
         Confidence level.
@@ -82,8 +81,10 @@ def auc_interval(
     folds : {"pooled", "mean"}, optional
         One AUC over all rows (the default), or the mean of the AUCs within the folds of the Predictions.
     weights : {"auto", "frequency", "sampling"}
-        What `sample_weight` means: so many equal rows, or one row that stands for so many of a population. "auto"
-        takes whole numbers as frequencies. The AUC is the same, its interval is not; with `groups` both are.
+        What `sample_weight` means: "frequency" is so many equal rows, "sampling" one row that stands for so many of a
+        population. The AUC is the same, its interval is not. "auto" means "sampling", except for weights of 0 and 1 and
+        for a table of counts: whole weights, no two rows alike, most scores with both labels. With `groups` there is no
+        difference.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def auc_interval(
     covariance of the two classes within a group (Obuchowski); for the mean over K folds ΣVₖ/K², with the variances of
     all folds' placements about their own area taken together. Ties count one half. O(n log n).
 
-    "auto": see `rocscope.inference.areas.effective_size`. Where "logit" or "delong" have no variance (an AUC of 0 or 1,
+    "auto": see `rocscope.inference.areas.placements`. Where "logit" or "delong" have no variance (an AUC of 0 or 1,
     one positive, all scores tied) its interval takes their place, and the method says so.
 
     Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and

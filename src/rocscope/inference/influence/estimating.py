@@ -1,7 +1,8 @@
 """Intervals and tests of smooth statistics from influences: rows, weights, groups and folds alike."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import partial
 from math import inf, isnan, nan, sqrt
 from typing import Any
 
@@ -13,14 +14,16 @@ from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
-from rocscope.inference.areas.difference import satterthwaite, student
+from rocscope.figures.influence import Smooth
+from rocscope.figures.registry import statistic_named
+from rocscope.inference.areas.differences import satterthwaite, student
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
-from rocscope.inference.hypothesis import Adjust, Hypothesis, with_adjusted_together
-from rocscope.inference.influence.linear import Smooth
+from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
 
 _ROUNDING = 1e-12
+# Rows that tell how much a statistic varies; with fewer a variance is itself off by a quarter or more: √(2/25).
 _ENOUGH = 25
 
 
@@ -76,8 +79,11 @@ def values_of_rows(
             value, influence[mask] = _linearised(part, statistic)
             each.append(value)
         values = np.mean(each, axis=0)
-    of = units.stratum if units.group is None else units.stratum_of_groups
-    return Values(tuple(units.scores), values, of(influence, everything), units.n, units.note)
+    if units.weighting is not None:
+        stratum = units.stratum_of_all(influence * units.share(everything)[:, None])
+    else:
+        stratum = (units.stratum if units.group is None else units.stratum_of_groups)(influence, everything)
+    return Values(tuple(units.scores), values, stratum, units.n, units.note)
 
 
 def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array]:
@@ -103,7 +109,7 @@ def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
 
 def estimate_of(
     data: Models,
-    statistic: Smooth,
+    statistic: str | Smooth,
     *,
     model: str | None = None,
     level: float = 0.95,
@@ -111,23 +117,27 @@ def estimate_of(
     folds: OverFolds | None = None,
     weights: WeightKind = "auto",
 ) -> Estimate:
-    """A smooth statistic with its interval, in closed form.
+    """Estimate a smooth statistic with a closed-form confidence interval.
 
     Parameters
     ----------
     data : data of one model
-        In any form; see `rocscope.sample`.
-    statistic : Smooth
-        One of `rocscope.inference.statistics`.
+        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+    statistic : str or Smooth
+        Name of a figure such as "brier", or one of `rocscope.inference.statistics`.
     model : str, optional
         Which one of the Predictions.
     level, groups, folds, weights : see `auc_interval`
+
+    Returns
+    -------
+    Estimate
 
     Notes
     -----
     The variance is the mean square of the influences, with what rows stand for: n equal rows, sampling weights (by how
     the statistic moves without a row), groups (of the sums within), folds (each counting alike). t with as many degrees
-    of freedom as tell that variance; shares on the logit scale. For an AUC of few positives take `auc_interval`.
+    of freedom as estimate that variance; shares on the logit scale. For an AUC of few positives take `auc_interval`.
 
     References
     ----------
@@ -141,15 +151,16 @@ def estimate_of(
     Estimate(0.1533, 95 % interval 0.1281 to 0.1825, influence, n=120)
     """
     check.check_level(level)
-    if not isinstance(statistic, Smooth):
+    smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
+    if not isinstance(smooth, Smooth):
         hint = "any other function of counts goes to rocscope.bootstrap"
         raise InputError("statistic", expected="one of rocscope.inference.statistics", got=repr(statistic), hint=hint)
-    sample = values_of(sample_of(data, model=model), statistic, groups=groups, folds=folds, weights=weights)
-    return estimate(sample, 0, statistic, level)
+    sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds, weights=weights)
+    return estimate(sample, 0, level, share=smooth.share)
 
 
-def estimate(sample: Values, i: int, statistic: Smooth, level: float) -> Estimate:
-    """Return the value of one model with its interval."""
+def estimate(sample: Values, i: int, level: float, *, share: bool) -> Estimate:
+    """Return the value of one model with its interval, on the logit scale if it is a share."""
     value, error = float(sample.values[i]), sqrt(float(sample.covariance[i, i]))
     informative = sample.informative(sample.stratum.moves[:, i])
     method = ", ".join(part for part in ("influence", sample.note) if part)
@@ -157,7 +168,7 @@ def estimate(sample: Values, i: int, statistic: Smooth, level: float) -> Estimat
         return Estimate(value, nan, nan, level, method, sample.n, nan, "nothing varies")
     reach = student(float(special.ndtri((1 + level) / 2)), sample.stratum.freedom) * error
     low, high = value - reach, value + reach
-    if statistic.share and 0 < value < 1:
+    if share and 0 < value < 1:
         centre, reach = special.logit(value), reach / (value * (1 - value))
         low, high = float(special.expit(centre - reach)), float(special.expit(centre + reach))
     return Estimate(value, low, high, level, method, sample.n, error, _doubt(informative))
@@ -178,26 +189,29 @@ def compare_statistics(
     weights: WeightKind,
 ) -> Comparisons:
     """Compare a smooth statistic between models of the same rows, or between samples."""
-    level = hypothesis.level
     if arms.rows is not None:
         sample = values_of_rows(arms.rows, statistic, groups=groups, folds=folds, weights=weights)
-        names, covariance = sample.models, sample.covariance
-        estimates = {name: estimate(sample, i, statistic, level) for i, name in enumerate(names)}
-        pairs = [_paired(sample, i, j, hypothesis) for i, j in combinations(range(len(names)), 2)]
-    else:
-        of_arm = groups or {}
-        samples = {
-            name: values_of(data, statistic, groups=of_arm.get(name), folds=folds, weights=weights)
-            for name, data in arms.items()
-        }
-        covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
-        estimates = {name: estimate(sample, 0, statistic, level) for name, sample in samples.items()}
-        pairs = [_unpaired(a, samples[a], b, samples[b], hypothesis) for a, b in combinations(samples, 2)]
-    adjusted = with_adjusted_together(pairs, adjust, covariance)
-    return Comparisons(statistic.name, estimates, covariance, adjusted, adjust)
+        return compare_values(sample, statistic.name, hypothesis, adjust, share=statistic.share)
+    of_arm = groups or {}
+    samples = {
+        name: values_of(data, statistic, groups=of_arm.get(name), folds=folds, weights=weights)
+        for name, data in arms.items()
+    }
+    covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
+    estimates = {name: estimate(sample, 0, hypothesis.level, share=statistic.share) for name, sample in samples.items()}
+    unpaired = partial(_unpaired, list(samples.items()), hypothesis)
+    return compare_each_two(statistic.name, estimates, covariance, unpaired, adjust)
 
 
-def _paired(sample: Values, i: int, j: int, hypothesis: Hypothesis) -> Comparison:
+def compare_values(
+    sample: Values, quantity: str, hypothesis: Hypothesis, adjust: Adjust = "holm", *, share: bool
+) -> Comparisons:
+    """Compare values of models of the same rows, each with its interval."""
+    estimates = {name: estimate(sample, i, hypothesis.level, share=share) for i, name in enumerate(sample.models)}
+    return compare_each_two(quantity, estimates, sample.covariance, partial(_paired, sample, hypothesis), adjust)
+
+
+def _paired(sample: Values, hypothesis: Hypothesis, i: int, j: int) -> Comparison:
     variance = sample.stratum.variance_of_difference(i, j)
     moves = sample.stratum.moves[:, j] - sample.stratum.moves[:, i]
     value = float(sample.values[j] - sample.values[i])
@@ -208,7 +222,8 @@ def _paired(sample: Values, i: int, j: int, hypothesis: Hypothesis) -> Compariso
     return found.compare(sample.models[i], sample.models[j], hypothesis, method)
 
 
-def _unpaired(first: str, a: Values, second: str, b: Values, hypothesis: Hypothesis) -> Comparison:
+def _unpaired(samples: Sequence[tuple[str, Values]], hypothesis: Hypothesis, i: int, j: int) -> Comparison:
+    (first, a), (second, b) = samples[i], samples[j]
     parts = [float(each.covariance[0, 0]) for each in (a, b)]
     df = satterthwaite(parts, [each.stratum.freedom for each in (a, b)])
     informative = min(each.informative(each.stratum.moves[:, 0]) for each in (a, b))

@@ -20,6 +20,7 @@ from rocscope._base.exact_sums import is_moderate
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError, OneClassError, WeightError
+from rocscope.inference.influence.estimated_weights import EstimatedWeights
 
 
 @dataclass(frozen=True)
@@ -91,35 +92,67 @@ OverFolds = Literal["pooled", "mean"]
 
 WEIGHTS = ("auto", "frequency", "sampling")
 _FOLDS = ("pooled", "mean")
-_ALL_WHOLE_FROM = 2.0**53
+_LONGEST_TABLE = 100_000  # rows: more are cases, and looking at them would take longer than the intervals do
+
+
+def stratum_of_sample(
+    weighting: EstimatedWeights, own: Array, code: NDArray[np.intp] | None, whole: bool, size: float
+) -> Stratum:
+    """Return all rows behind estimated weights as one stratum, those included that have no weight.
+
+    Parameters
+    ----------
+    weighting : EstimatedWeights
+    own : array of n × m
+        How each row of the data moves each estimate, its weight taken as given; for several equal rows their sum.
+    code : array of N codes, or None
+        The group of each row of the sample; see `EstimatedWeights.units`.
+    whole : bool
+        Whether the user's own weights are numbers of equal rows.
+    size : float
+        The equal units that the data are worth.
+    """
+    return stratum_of_moves(weighting.moves(own), code, weighting.base if whole else None, size)
+
+
+def stratum_of_moves(moves: Array, code: NDArray[np.intp] | None, times: Array | None, size: float) -> Stratum:
+    """Return rows as one stratum, given how each moves each estimate: of several equal rows their sum."""
+    if code is not None:
+        held = int(code.max()) + 1
+        return Stratum(sum_by(code, moves, held), None, held, held - 1, held)
+    if times is None:
+        return Stratum(moves, None, len(moves), len(moves) - 1, min(size, len(moves)))
+    kept = times > 0
+    times = times[kept]
+    units = float(times.sum())
+    return Stratum(moves[kept] / times[:, None], times, units, units - 1, min(size, units))
 
 
 @dataclass(frozen=True)
 class Units:
     """Rows with a weight: labels, scores of m models, weights (or None), groups and folds as codes (or None).
 
-    `folds_pooled` is the number of folds where there are some that are taken as one, and `shared` whether models of
-    different folds were fitted to the same rows, which no variance over the rows that they judge can show.
+    `times` is how many equal rows each one stands for, where weights say that. `folds_pooled` is the number of folds
+    where there are some that are taken as one, and `shared` whether models of different folds were fitted to the same
+    rows, which no variance over the rows that they judge can show. `weighting` is how the weights were estimated, and
+    `group_of_sample` the group of all rows that they were estimated from.
     """
 
     positive: NDArray[np.bool_]
     scores: dict[str, Array]
     weight: Array | None
-    frequency: bool
+    times: Array | None
     group: NDArray[np.intp] | None = None
     fold: NDArray[np.intp] | None = None
     folds_pooled: int = 0
     shared: bool = False
+    weighting: EstimatedWeights | None = None
+    group_of_sample: NDArray[np.intp] | None = None
 
     @property
     def amount(self) -> Array:
         """The weight of each row; 1 where there are none."""
         return np.ones(self.positive.size, np.int64) if self.weight is None else self.weight
-
-    @property
-    def times(self) -> Array | None:
-        """How many equal rows each one stands for, where weights say that."""
-        return self.weight if self.frequency else None
 
     @property
     def n(self) -> float:
@@ -137,8 +170,10 @@ class Units:
         parts = []
         if self.group is not None:
             parts.append(f"{self.n_groups} groups")
-        elif self.weight is not None and not self.frequency:
+        elif self.weight is not None and self.times is None and self.weighting is None:
             parts.append("sampling weights")
+        if self.weighting is not None:
+            parts.append(self.weighting.note)
         if self.fold is not None:
             parts.append(f"mean of {int(self.fold.max()) + 1} folds")
         elif self.folds_pooled:
@@ -154,7 +189,8 @@ class Units:
             mask = self.fold == number
             scores = {model: score[mask] for model, score in self.scores.items()}
             weight = None if self.weight is None else self.weight[mask]
-            part = replace(self, positive=self.positive[mask], scores=scores, weight=weight, group=None, fold=None)
+            own = {"positive": self.positive[mask], "scores": scores, "weight": weight, "times": self.times_of(mask)}
+            part = replace(self, **own, group=None, fold=None)
             if not part.positive.any() or part.positive.all():
                 raise OneClassError(
                     "folds='mean'",
@@ -183,7 +219,7 @@ class Units:
         """
         share, times = self.share(mask), self.times_of(mask)
         each = share if times is None else share / times
-        if times is None and self.weight is not None and share.size > 1:
+        if times is None and self.weight is not None and self.weighting is None and share.size > 1:
             with np.errstate(divide="ignore", invalid="ignore"):  # where one row is all the weight
                 influence = influence * ((1 - 1 / share.size) / (1 - share))[:, None]
         units = float(share.size if times is None else times.sum())
@@ -197,6 +233,13 @@ class Units:
         held = np.unique(group).size
         moves = sum_by(group, influence * self.share(mask)[:, None], self.n_groups)
         return Stratum(moves, None, held, held - 1, held)
+
+    def stratum_of_all(self, moves: Array) -> Stratum:
+        """Return all units as one stratum where weights are estimated, given how each row moves the estimates."""
+        assert self.weighting is not None
+        share = self.share(np.ones(self.positive.size, bool))
+        size = 1 / float(share @ share if self.times is None else share @ (share / self.times))
+        return stratum_of_sample(self.weighting, moves, self.group_of_sample, self.times is not None, size)
 
     def holding(self) -> tuple[int, int]:
         """Return how many groups hold positives, and how many hold negatives."""
@@ -218,32 +261,93 @@ def units_of(
     if folds == "mean" and predictions.fold is None:
         raise InputError("folds='mean'", expected="a fold column", hint="pass fold= to Predictions or rocscope.read")
     fold = None if predictions.fold is None else _codes(predictions.fold[kept])
-    weight = None if weight is None else weight[kept]
-    frequency = weight is not None and is_frequency(weight, weights)
-    if weight is not None and not frequency and not is_moderate(total := weight.sum()):
+    weight, weighting = None if weight is None else weight[kept], predictions.weighting
+    of_sample = None
+    if weighting is not None:
+        of_sample, weighting = weighting.units(unit), weighting.take(kept)
+    positive = predictions.y_true[kept]
+    scores = {model: score[kept] for model, score in predictions.scores.items()}
+    times = times_of(weight, weighting, weights, positive, *scores.values())
+    if weight is not None and times is None and not is_moderate(total := weight.sum()):
         weight = weight * 2.0 ** min(-frexp(total)[1], 1023)  # products of their sums are then within floats
     return Units(
-        predictions.y_true[kept],
-        {model: score[kept] for model, score in predictions.scores.items()},
+        positive,
+        scores,
         weight,
-        frequency,
+        times,
         None if unit is None else _codes(unit[kept]),
         fold if folds == "mean" else None,
         0 if fold is None or folds == "mean" else int(fold.max()) + 1,
         getattr(predictions.source, "folds", 1) > 1,
+        weighting,
+        of_sample,
     )
+
+
+def times_of(
+    weight: Array | None, weighting: EstimatedWeights | None, kind: WeightKind, *columns: Array
+) -> Array | None:
+    """Return how many equal rows each one stands for; of estimated weights the user's own ones say that."""
+    if weighting is None:
+        return weight if weight is not None and is_frequency(weight, kind, *columns) else None
+    if weighting.base is None:
+        return None
+    base = weighting.base if weighting.index is None else weighting.base[weighting.index]
+    return base if is_frequency(base, kind, *columns) else None
 
 
 def _codes(column: Array) -> NDArray[np.intp]:
     return np.unique(column, return_inverse=True)[1]
 
 
-def is_frequency(weight: Array, kind: WeightKind) -> bool:
-    """Say whether weights are numbers of equal rows; "auto": when all are whole, and not by their mere size."""
+def is_frequency(weight: Array, kind: WeightKind, positive: Array, *scores: Array) -> bool:
+    """Return whether weights are numbers of equal rows, and not sampling weights.
+
+    Parameters
+    ----------
+    weight : array of n weights
+    kind : {"auto", "frequency", "sampling"}
+        "auto" takes weights for frequencies only where nothing else is likely: where all are 0 or 1, and in a table of
+        counts. Sampling weights that are taken for frequencies make intervals far too narrow: at weights of 1 to 20,
+        those of 95 % cover 29 to 83 % of the time.
+    positive : array of n labels
+    *scores : arrays of n scores
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    WeightError
+        If frequencies are asked for and weights are not whole.
+    """
     whole = weight.dtype.kind == "i" or not (weight % 1).any()
     if kind == "frequency" and not whole:
         raise WeightError("weights='frequency'", expected="whole numbers", hint="use weights='sampling'")
-    return whole and (kind == "frequency" or (kind == "auto" and weight.max(initial=0) <= _ALL_WHOLE_FROM))
+    if kind == "auto" and whole:
+        return is_selection(weight) or _is_table(positive, *scores)
+    return kind == "frequency"
+
+
+def is_selection(weight: Array) -> bool:
+    """Return whether weights are 0 or 1: they leave rows out, and say nothing of what a row stands for."""
+    return bool(((weight == 0) | (weight == 1)).all())
+
+
+def _is_table(positive: Array, *scores: Array) -> bool:
+    """Return whether rows are a table of counts: no two are alike, and half of the scores or more have both labels.
+
+    Scores of single cases are hardly ever equal between the classes, or else also within them.
+    """
+    if positive.size > _LONGEST_TABLE:
+        return False
+    order = np.lexsort((positive, *scores))
+    same_score = np.logical_and.reduce([score[order][1:] == score[order][:-1] for score in scores])
+    if (same_score & (positive[order][1:] == positive[order][:-1])).any():
+        return False
+    shared = int(same_score.sum())  # each of two rows
+    return 2 * shared >= positive.size - shared
 
 
 def require_whole(*counts: Array) -> None:

@@ -1,5 +1,5 @@
 from .pilot import Pilot as Pilot
-from .power import Plan as Plan
+from .power import StudyPlan as StudyPlan
 from .power import auc_power as auc_power
 from .power import auc_sample_size as auc_sample_size
 from .power import auc_variance as auc_variance

@@ -23,7 +23,7 @@ Alternative = Literal["two-sided", "greater"]
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Result):
+class StudyPlan(Result):
     """How many positives and negatives a study needs, and what they give.
 
     Attributes
@@ -38,7 +38,7 @@ class Plan(Result):
     --------
     >>> from rocscope.inference.planning import auc_sample_size
     >>> auc_sample_size(0.8)
-    Plan(n_pos=13, n_neg=13, power 0.809, AUC 0.8 against 0.5)
+    StudyPlan(n_pos=13, n_neg=13, power 0.809, AUC 0.8 against 0.5)
     """
 
     _also = ("n",)
@@ -55,11 +55,11 @@ class Plan(Result):
 
     def __repr__(self) -> str:
         power = "" if self.power != self.power else f", power {self.power:.3f}"
-        return f"Plan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
+        return f"StudyPlan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
 
 
 def auc_variance(auc: float, ratio: float = 1.0) -> float:
-    """Variance of an estimated AUC for one positive; divide it by their number.
+    """Compute the variance of an estimated AUC for one positive; divide it by their number.
 
     Parameters
     ----------
@@ -67,6 +67,10 @@ def auc_variance(auc: float, ratio: float = 1.0) -> float:
         Between 0 and 1, as it is expected.
     ratio : float
         Negatives for each positive.
+
+    Returns
+    -------
+    float
 
     References
     ----------
@@ -93,7 +97,7 @@ def auc_power(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> float:
-    """Power to show that an AUC is not `null`, by the z test.
+    """Compute the power to show that an AUC differs from `null`, by the z test.
 
     Parameters
     ----------
@@ -106,6 +110,11 @@ def auc_power(
         The small chance of a finding in the wrong direction is not counted.
     alpha : float
         Level of the test.
+
+    Returns
+    -------
+    float
+        Probability of rejecting the null hypothesis.
 
     Notes
     -----
@@ -127,8 +136,8 @@ def auc_sample_size(
     null: float = 0.5,
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
-) -> Plan:
-    """Sample size that shows an AUC to differ from a value with a given power.
+) -> StudyPlan:
+    """Compute the sample size needed to show that an AUC differs from a value.
 
     Parameters
     ----------
@@ -138,10 +147,15 @@ def auc_sample_size(
     ratio : float
         Negatives for each positive.
 
+    Returns
+    -------
+    StudyPlan
+        Numbers of positives and negatives.
+
     Examples
     --------
     >>> auc_sample_size(0.7, power=0.9)
-    Plan(n_pos=41, n_neg=41, power 0.906, AUC 0.7 against 0.5)
+    StudyPlan(n_pos=41, n_neg=41, power 0.906, AUC 0.7 against 0.5)
     """
     test = _of_one(auc, null, ratio, alternative, alpha)
     return test.plan(power, ratio, f"AUC {auc:g} against {null:g}")
@@ -157,7 +171,7 @@ def comparison_power(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> float:
-    """Power to show that two AUCs differ.
+    """Compute the power to show that two AUCs differ.
 
     Parameters
     ----------
@@ -169,6 +183,11 @@ def comparison_power(
         Of the two estimated areas: 0 for independent samples; for models of the same rows take it from a pilot
         (``compare(...).covariance``), typically 0.3 to 0.7; below 0 where one is right where the other is wrong.
     alternative, alpha : see `auc_power`
+
+    Returns
+    -------
+    float
+        Probability of rejecting equality.
 
     Notes
     -----
@@ -194,8 +213,8 @@ def comparison_sample_size(
     correlation: float = 0.0,
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
-) -> Plan:
-    """Sample size that shows two AUCs to differ with a given power.
+) -> StudyPlan:
+    """Compute the sample size needed to show that two AUCs differ.
 
     Parameters
     ----------
@@ -207,13 +226,13 @@ def comparison_sample_size(
 
     Returns
     -------
-    Plan
+    StudyPlan
         For independent samples, of each of the two.
 
     Examples
     --------
     >>> comparison_sample_size(0.7, 0.8, correlation=0.5)
-    Plan(n_pos=106, n_neg=106, power 0.802, AUC 0.7 against 0.8, correlation 0.5)
+    StudyPlan(n_pos=106, n_neg=106, power 0.802, AUC 0.7 against 0.8, correlation 0.5)
     """
     test = _of_two(first, second, ratio, correlation, alternative, alpha)
     return test.plan(power, ratio, f"AUC {first:g} against {second:g}, correlation {correlation:g}")
@@ -228,13 +247,17 @@ def detectable_auc(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> float:
-    """Smallest AUC above `null` that a study of this size shows to differ from it.
+    """Compute the smallest AUC above `null` that a study of this size can distinguish from it.
 
     Parameters
     ----------
     n_pos, n_neg, null, alternative, alpha : see `auc_power`
     power : float
         Wanted chance.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -278,13 +301,13 @@ class _ZTest:
         z = (abs(self.effect) * sqrt(n_pos) - self.critical * sqrt(self.null)) / sqrt(self.expected)
         return float(special.ndtr(z))
 
-    def plan(self, power: float, ratio: float, aim: str) -> Plan:
+    def plan(self, power: float, ratio: float, aim: str) -> StudyPlan:
         """Return the smallest study of that power."""
         check.check_share(power, "power")
         aimed = float(special.ndtri(power))
         needed = max(self.critical * sqrt(self.null) + aimed * sqrt(self.expected), 0.0)
         n_pos = max(ceil((needed / self.effect) ** 2), 2)
-        return Plan(n_pos, ceil(n_pos * ratio), self.power(n_pos), aim)
+        return StudyPlan(n_pos, ceil(n_pos * ratio), self.power(n_pos), aim)
 
 
 def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _ZTest:
@@ -319,8 +342,8 @@ def _cases(n_pos: int, n_neg: int) -> float:
 _MOST_CASES = 10**6
 
 
-def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> Plan:
-    """Sample size that gives the interval of an AUC a given width.
+def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> StudyPlan:
+    """Compute the sample size needed for an interval of an AUC of a given width.
 
     Parameters
     ----------
@@ -332,6 +355,11 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
         Negatives for each positive.
     level : float
 
+    Returns
+    -------
+    StudyPlan
+        Numbers of positives and negatives.
+
     Notes
     -----
     By `planning.auc_variance`, which errs on the wide side for normal scores: intervals come out up to a fifth shorter.
@@ -339,7 +367,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     Examples
     --------
     >>> auc_width_sample_size(0.8, width=0.1)
-    Plan(n_pos=184, n_neg=184, AUC 0.8 to a width of 0.1)
+    StudyPlan(n_pos=184, n_neg=184, AUC 0.8 to a width of 0.1)
     """
     check.check_share(width, "width")
     variance = auc_variance(auc, ratio)
@@ -350,7 +378,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
 
     solve: Any = optimize.brentq
     n_pos = max(2, ceil(solve(excess, 1e-3, _MOST_CASES)))
-    return Plan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
+    return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
 
 def rate_sample_size(
@@ -361,8 +389,8 @@ def rate_sample_size(
     level: float = 0.95,
     method: ShareMethod = "wilson",
     prevalence: float | None = None,
-) -> Plan:
-    """Sample size that gives sensitivity and specificity intervals of a given width.
+) -> StudyPlan:
+    """Compute the sample size needed for intervals of sensitivity and specificity of a given width.
 
     Parameters
     ----------
@@ -376,6 +404,11 @@ def rate_sample_size(
     prevalence : float, optional
         Where positives and negatives cannot be sought out: enough cases are then taken for both classes.
 
+    Returns
+    -------
+    StudyPlan
+        Numbers of positives and negatives.
+
     Notes
     -----
     The smallest number of each class from which on the interval around the expected rate, at the count nearest to it,
@@ -384,7 +417,7 @@ def rate_sample_size(
     Examples
     --------
     >>> rate_sample_size(0.9, 0.8, width=0.1)
-    Plan(n_pos=141, n_neg=245, rates 0.9 and 0.8 to a width of 0.1)
+    StudyPlan(n_pos=141, n_neg=245, rates 0.9 and 0.8 to a width of 0.1)
     """
     check.check_level(level)
     for name, value in (("tpr", tpr), ("tnr", tnr)):
@@ -398,7 +431,7 @@ def rate_sample_size(
         n = max(ceil(n_pos / prevalence), ceil(n_neg / (1 - prevalence)))
         n_pos = round(n * prevalence)
         n_neg = n - n_pos
-    return Plan(n_pos, n_neg, float("nan"), f"rates {tpr:g} and {tnr:g} to a width of {width:g}")
+    return StudyPlan(n_pos, n_neg, float("nan"), f"rates {tpr:g} and {tnr:g} to a width of {width:g}")
 
 
 def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:

@@ -4,7 +4,7 @@ The acceleration of BCa: how skew the influence of single units on a statistic i
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,10 +13,13 @@ from scipy import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
+from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
-from rocscope.inference.estimate import Estimate
+from rocscope.figures.registry import statistic_named
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate
+from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import WeightKind
 from rocscope.inference.resampling.draws import (
     AREAS,
@@ -29,9 +32,9 @@ from rocscope.inference.resampling.draws import (
     replicate,
     tally_all,
 )
-from rocscope.sample import Models, Sample, samples_of
+from rocscope.sample import Models, Sample, Samples, samples_of
 
-_MOST_GROUPS = 1_000
+_MOST_GROUPS = 1_000  # left out in turn at most, for the skewness that BCa needs
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
     return found
 
 
-def acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
+def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
     """Return the acceleration of a sum of statistics with coefficients, over all strata.
 
     Notes
@@ -63,7 +66,7 @@ def acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
     Examples
     --------
     >>> left_out = LeftOut(np.array([[1.0], [1.0], [4.0]]), np.array([1, 1, 1]))
-    >>> acceleration([(left_out, np.array([1.0]))])
+    >>> _acceleration([(left_out, np.array([1.0]))])
     -0.06804138174397717
     """
     cubes = squares = 0.0
@@ -123,8 +126,8 @@ def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
-_ENOUGH = 20
-_MOST_FAILED = 0.05
+_ENOUGH = 20  # rows of a class: with fewer, percentile intervals are too short
+_MOST_FAILED = 0.05  # of the replicates: those that failed may be the extreme ones
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,7 +152,7 @@ class BootstrapEstimate(Estimate):
 
 def bootstrap(
     data: Models,
-    statistic: Callable[[Any], Any],
+    statistic: str | Callable[[Any], Any],
     *,
     model: str | None = None,
     replicates: int = 2000,
@@ -162,13 +165,13 @@ def bootstrap(
     threads: int | None = None,
     progress: Progress = None,
 ) -> BootstrapEstimate:
-    """Bootstrap interval of any number that is computed from counts.
+    """Compute a bootstrap interval of any statistic of counts.
 
     Parameters
     ----------
     data, model : data of one model, or Predictions of several
-        In any form; see `rocscope.sample`.
-    statistic : function
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
+    statistic : function, or the name of a figure such as "auc"
         Of the ThresholdCounts where there is one model, and of a dict from model name to ThresholdCounts where there
         are several, which come from the same rows in every replicate; returns a number.
     replicates : int
@@ -184,7 +187,7 @@ def bootstrap(
         Predictions; False draws rows one by one.
     weights : {"auto", "frequency", "sampling"}
         Whether a weight is a number of equal rows, each of which may be drawn; or one row, which brings its weight
-        along. "auto" takes whole numbers as frequencies.
+        along, which is what "auto" means but for tables of counts; see `rocscope.auc_interval`.
     random_state : int, Generator, RandomState or None
         The same number gives the same replicates, whatever the number of threads.
     threads : int, optional
@@ -192,6 +195,11 @@ def bootstrap(
     progress : bool, None or function
         None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
         of replicates done and in all.
+
+    Returns
+    -------
+    BootstrapEstimate
+        The statistic with its interval and replicates.
 
     Raises
     ------
@@ -232,17 +240,24 @@ def bootstrap(
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
     BootstrapEstimate(0.55, 95 % interval 0.4 to 0.675, bootstrap (percentile, 500 replicates), n=40)
     """
+    named = isinstance(statistic, str)
+    if named:
+        figure, statistic = statistic_named(statistic)
+        statistic = auc if figure.name == "auc" else statistic
     if not callable(statistic):
         hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
         raise InputError("statistic", expected="a function of counts", got=repr(statistic), hint=hint)
     check.check_level(level)
     check.check_choice("method", method, INTERVALS)
     design = design_of(data, model, stratified=stratified, groups=groups, weights=weights)
+    if named and len(design.tallies) > 1:
+        got = f"{len(design.tallies)} models"
+        raise InputError("statistic", expected="one model for a figure by its name", got=got, hint="pass model=")
     plan = AREAS if statistic is auc and len(design.tallies) == 1 else Statistic(_scalar(statistic, design), 1)
     observed = at_sample(design, plan)
     drawn = replicate(design, plan, replicates, random_state=random_state, threads=threads, progress=progress)
     left_out = leave_one_out(design, plan) if method == "bca" else []
-    skew = acceleration((part, np.ones(1)) for part in left_out)
+    skew = _acceleration((part, np.ones(1)) for part in left_out)
     return interval(observed[0], drawn[:, 0], method, level, design, skew)
 
 
@@ -337,3 +352,92 @@ def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
     bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
     reach = bias + special.ndtri(tails)
     return special.ndtr(bias + reach / (1 - skew * reach))
+
+
+def differences(
+    arms: Samples,
+    statistic: Callable[[ThresholdCounts], float],
+    hypothesis: Hypothesis,
+    adjust: Adjust,
+    *,
+    groups: Any = None,
+    weights: WeightKind = "auto",
+    replicates: int = 2000,
+    method: Interval = "percentile",
+    stratified: bool = False,
+    random_state: Any = 0,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Comparisons:
+    """Compare a statistic between models of the same rows, or between samples that are drawn apart."""
+    check.check_choice("method", method, INTERVALS)
+    if arms.rows is not None:
+        designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups, weights=weights)]
+    else:
+        designs = [
+            design_of_sample(arm, stratified=stratified, groups=groups.get(name), weights=weights)
+            for name, arm in arms.items()
+        ]
+    names = list(arms)
+    plans = [_each(statistic, design) for design in designs]
+    seed, streams = check.seed_of(random_state), [None] if len(designs) == 1 else range(len(designs))
+    values = np.concatenate([at_sample(*pair) for pair in zip(designs, plans, strict=True)])
+    drawn = np.column_stack(
+        [
+            replicate(design, plan, replicates, random_state=seed, stream=own, threads=threads, progress=progress)
+            for design, plan, own in zip(designs, plans, streams, strict=True)
+        ]
+    )
+    left_out = [leave_one_out(*pair) if method == "bca" else [] for pair in zip(designs, plans, strict=True)]
+    sample = _Sample(names, designs, values, drawn, left_out, method, hypothesis)
+    known = drawn[~np.isnan(drawn).any(axis=1)]
+    covariance = np.atleast_2d(np.cov(known, rowvar=False)) if len(known) > 1 else np.full((len(names),) * 2, np.nan)
+    quantity = getattr(statistic, "__name__", "statistic").replace("<lambda>", "statistic")
+    estimates = {name: sample.estimate(i) for i, name in enumerate(names)}
+    return compare_each_two(quantity, estimates, covariance, sample.compare, adjust)
+
+
+def _each(statistic: Callable[[ThresholdCounts], Any], design: Design) -> Statistic:
+    if statistic is auc:
+        return AREAS
+    check.check_function(statistic, "statistic")
+    return Statistic(lambda counts: [statistic(each) for each in counts.values()], len(design.tallies))
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Values and replicates of m models: of one design that all share, or of a design each."""
+
+    names: list[str]
+    designs: list[Design]
+    values: Array
+    drawn: Array
+    left_out: list[list[LeftOut]]
+    method: Interval
+    hypothesis: Hypothesis
+
+    @property
+    def paired(self) -> bool:
+        return len(self.designs) == 1
+
+    def estimate(self, i: int) -> Estimate:
+        return self._contrast({i: 1.0})
+
+    def compare(self, i: int, j: int) -> Comparison:
+        difference = self._contrast({i: -1.0, j: 1.0})
+        method = f"bootstrap, {'paired' if self.paired else 'unpaired'}"
+        return self.hypothesis.compare(self.names[i], self.names[j], difference, method=method)
+
+    def _contrast(self, coefficients: dict[int, float]) -> Estimate:
+        """Return the sum of the models' values with these coefficients, and its interval."""
+        used, factor = list(coefficients), np.array(list(coefficients.values()))
+        value, drawn = float(self.values[used] @ factor), self.drawn[:, used] @ factor
+        if self.paired:
+            designs, full = self.designs, np.zeros(len(self.names))
+            full[used] = factor
+            parts = [(part, full) for part in self.left_out[0]]
+        else:
+            designs = [self.designs[i] for i in used]
+            parts = [(part, np.array([c])) for i, c in coefficients.items() for part in self.left_out[i]]
+        facts = replace(designs[0], n=sum(design.n for design in designs))
+        return interval(value, drawn, self.method, self.hypothesis.level, facts, _acceleration(parts))

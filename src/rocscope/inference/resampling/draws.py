@@ -1,6 +1,6 @@
 """Drawing a sample again: multinomial counts over ranked levels, so that nothing is sorted twice.
 
-A design says which units are drawn (levels of one model, rows, groups), in which strata, and how a draw becomes
+A design states which units are drawn (levels of one model, rows, groups), in which strata, and how a draw becomes
 counts at each level of each model. Replicates come in chunks of a size that depends on the data alone, each with its
 own seed, so that they do not depend on how many threads share the work.
 
@@ -27,12 +27,13 @@ from rocscope.core.levels import Levels
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import OneClassError
-from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency, require_whole
+from rocscope.inference.influence.estimated_weights import EstimatedWeights
+from rocscope.inference.influence.units import WEIGHTS, WeightKind, require_whole, times_of
 
 CountsOf = Mapping[str, ThresholdCounts]
 
-_CHUNK_CELLS = 2**17
-_CHUNK_MOST = 100
+_CHUNK_CELLS = 2**17  # counts drawn at once: 1 MB, which a cache holds
+_CHUNK_MOST = 100  # replicates: 2,000 then make 20 chunks for the cores to share
 _DRAWS_A_UNIT = 12  # with more of them, binomials unit by unit are sooner drawn than rows one by one
 _COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
 _BLOCK = 2**12  # rows whose counts stay in the cache while they are drawn
@@ -43,12 +44,14 @@ class RowsByTarget:
     """Rows in order of what they count towards: their level for positives, k + their level for negatives.
 
     `unit` and `weight` (or None) are of each row; `targets` are those that occur and `starts` where each begins.
+    Estimated weights are estimated anew in each draw: by `redrawn`, from how often each row is drawn.
     """
 
     unit: Array
     weight: Array | None
     starts: Array
     targets: Array
+    redrawn: Callable[[Array], Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,9 @@ class Tally:
         if self.rows is None:
             return drawn[:, :k], drawn[:, k:]
         amount = drawn[:, self.rows.unit]
-        if self.rows.weight is not None:
+        if self.rows.redrawn is not None:
+            amount = amount * self.rows.redrawn(amount)
+        elif self.rows.weight is not None:
             amount = amount * self.rows.weight
         cells = np.zeros((drawn.shape[0], 2 * k), amount.dtype)
         cells[:, self.rows.targets] = np.add.reduceat(amount, self.rows.starts, axis=1)
@@ -89,7 +94,13 @@ class Tally:
 
     @classmethod
     def of_rows(
-        cls, positive: NDArray[np.bool_], score: Array, unit: Array | None = None, weight: Array | None = None
+        cls,
+        positive: NDArray[np.bool_],
+        score: Array,
+        unit: Array | None = None,
+        weight: Array | None = None,
+        weighting: EstimatedWeights | None = None,
+        whole: bool = False,
     ) -> "Tally":
         """Rank rows once; without `unit` every row is its own."""
         rising, inverse = np.unique(score, return_inverse=True)
@@ -99,7 +110,8 @@ class Tally:
         starts = np.flatnonzero(np.diff(target[order], prepend=-1))
         unit = order if unit is None else unit[order]
         weight = None if weight is None else weight[order]
-        return cls(threshold, RowsByTarget(unit, weight, starts, target[order][starts]))
+        redrawn = None if weighting is None or weight is None else weighting.take(order).redrawn(weight, whole)
+        return cls(threshold, RowsByTarget(unit, weight, starts, target[order][starts], redrawn))
 
 
 @dataclass(frozen=True)
@@ -289,7 +301,7 @@ def _in_threads(work: Callable[[int], Array], chunks: int, threads: int | None) 
 
 
 def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = "score") -> Design:
-    """Draw rows of one model, of which the counts at each level say everything."""
+    """Draw rows of one model, given by the counts at each level everything."""
     require_whole(counts.pos, counts.neg)
     frequency = np.concatenate([counts.pos, counts.neg]).astype(np.int64)
     k = len(counts)
@@ -309,19 +321,27 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any, w
     if weight is None and len(predictions.models) == 1:
         model = predictions.models[0]
         return design_of_counts(predictions.counts(model), stratified=stratified, model=model)
-    frequency = np.ones(len(predictions), np.int64)
-    if weight is not None and is_frequency(weight, weights):
-        frequency, weight = weight.astype(np.int64), None
+    frequency, weighting = np.ones(len(predictions), np.int64), predictions.weighting
+    times = times_of(weight, weighting, weights, predictions.y_true, *predictions.scores.values())
+    if times is not None:
+        frequency, weight = times.astype(np.int64), None if weighting is None else weight
     order = np.argsort(~predictions.y_true, kind="stable")
     positive = predictions.y_true[order]
     n_pos = int(positive.sum())
     strata = (slice(0, n_pos), slice(n_pos, positive.size)) if stratified else (slice(0, positive.size),)
     tallies = {
-        model: Tally.of_rows(positive, score[order], weight=None if weight is None else weight[order])
+        model: Tally.of_rows(
+            positive,
+            score[order],
+            weight=None if weight is None else weight[order],
+            weighting=None if weighting is None else weighting.take(order),
+            whole=times is not None,
+        )
         for model, score in predictions.scores.items()
     }
     frequency = frequency[order]
-    note = _note(stratified, "sampling weights" * (weight is not None))
+    kind = "sampling weights" * (weight is not None) if weighting is None else weighting.note
+    note = _note(stratified, kind)
     return Design(frequency, _with_rows(strata, frequency), tallies, frequency.sum().item(), note)
 
 
@@ -336,7 +356,9 @@ def _design_of_groups(predictions: Predictions, code: NDArray[np.intp], stratifi
     borders = np.flatnonzero(np.diff(kind[order], prepend=-1, append=4)).tolist()
     strata = tuple(slice(low, high) for low, high in pairwise(borders))
     tallies = {
-        model: Tally.of_rows(predictions.y_true, score, position[code], predictions.sample_weight)
+        model: Tally.of_rows(
+            predictions.y_true, score, position[code], predictions.sample_weight, predictions.weighting
+        )
         for model, score in predictions.scores.items()
     }
     note = _note(stratified, f"{size} groups")

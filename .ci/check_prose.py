@@ -1,0 +1,114 @@
+"""Fail where documentation or docstrings break the rules of style: banned phrases, or sentences of more than 40 words.
+
+python .ci/check_prose.py [file …]     (all pages and modules by default)
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MOST_WORDS = 40
+"""The longest sentence that a reader takes in at once; instructions should stay below 25."""
+
+BANNED = {
+    # "each of which" and "of which type" are plain
+    r"(?<!each )(?<!all )(?<!one )(?<!steps )(?<!much )\bof which\b(?! (class|type))": "start a new sentence",
+    r"\b(for|to) who\b": "name the reader: 'for users of …'",
+    r"(^|[.:;] )(?-i:Who) \w+s\b": "address the reader: 'If you …'",
+    r"\bhow sure\b|\bsureness\b": "say 'confidence interval', 'uncertainty' or 'probability'",
+    r"\bsurely\b": "say 'guaranteed' or 'significantly'",
+    r"\bhonest(ly)?\b": "say what is estimated and from which data",
+    r"\bthin\b": "say 'small samples' or 'few rows'",
+    r"\bby lots?\b|\bdraws? lots\b": "say 'randomised' or 'by hash'",
+    r"\bwhere to cut\b|\bcuts? (at|there|from)\b": "say 'threshold'",
+    r"\b(silently|in silence)\b(?! (converted|reversed|dropped))": "say 'without a warning'",
+    r"\bto the last bit\b": "say 'exactly' or 'losslessly'",
+    r"\b(says?|knows?) (itself|of itself|it in)\b": "results return, print, raise, contain or flag",
+    r"\b(tells?) (it|that|what|how|which|whether|where|why)\b": "functions return, report or state",
+    r"\bsays? (where|whether|which|why|yes|no)\b": "functions return, report or state",
+    r"\bwhat (tells|says|is at|comes|there is)\b": "name the thing",
+    r"\bis (refused|said) in words\b": "say 'raises an InputError'",
+    r"\bnothing to be wished\b": "say 'close to the ideal value'",
+    r"\bthe (world|house|judgement)\b": "use the technical term",
+    r"\bin any form; see\b": "list the accepted types",
+    r"\bwhoever\b|\bnowhere\b": "name the person or the place",
+    r"\b(as|than) it stands\b": "say 'unchanged'",
+    r"\b(dear|dearer|dearest)\b": "say 'more expensive'",
+    r"\bbeyond (that|what|its)\b": "say 'more than' or 'outside'",
+}
+
+
+DOCS_ONLY: set[str] = set()
+"""Patterns that docstrings still break; it may only get smaller."""
+
+ALLOWED = {
+    "README.md": {"silently": "the plain word: nothing is dropped or reversed silently"},
+    "docs/glossary.md": {"silently": "as in README"},
+    "src/rocscope/decisions/decision.py": {"by lot": "a value of the field `rule`"},
+    "docs/guide/decisions/monitoring.md": {"honest": "customers who do not commit fraud"},
+    "docs/guide/decisions/row-costs.md": {"honest": "a payment that is no fraud"},
+}
+"""Text that may stay, by file: what is allowed, and why."""
+
+BLOCKS = re.compile(r"```.*?```|``[^`]*``|<!--.*?-->|^    .*$|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+END = re.compile(r"(?<=[.!?;])[*)\"']*\s+|\s*\n\s*\n\s*|\s*\n\s*(?=[-*|#] |\d\. )")
+WORD = re.compile(r"[^\W\d_]{2,}")
+"""What counts as a word: numbers and the symbols of formulas do not."""
+SECTION = re.compile(
+    r"^(Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|Examples|References)\n-+$", re.MULTILINE
+)
+"""What begins a section of numpydoc."""
+
+
+def page_text(text: str) -> str:
+    """Return the prose of a page: without code, references and old changes. A cell of a table ends a sentence."""
+    text = re.split(r"^## (?:References|0\.1\.0)", text, flags=re.MULTILINE)[0]
+    return re.sub(r"\|", ".\n\n", BLOCKS.sub(lambda found: "C" if found[0].startswith("`") else "]", text))
+
+
+def docstrings(text: str) -> Iterator[str]:
+    """Yield the prose of each docstring of a module: without examples, references and literal blocks."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            parts = SECTION.split(ast.get_docstring(node) or "")
+            yield parts[0]
+            for name, body in zip(parts[1::2], parts[2::2], strict=True):
+                if name not in ("Examples", "References"):
+                    yield page_text(re.sub(r"^(\S.*) : .*$|^    ", r"", body, flags=re.MULTILINE))
+
+
+def complaints(path: Path) -> Iterator[str]:
+    """Yield what is wrong with the prose of a file."""
+    name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+    python = path.suffix == ".py"
+    for prose in docstrings(text) if python else [page_text(text)]:
+        for pattern, advice in BANNED.items():
+            for found in re.finditer(pattern, prose, re.IGNORECASE | re.MULTILINE):
+                if not (python and pattern in DOCS_ONLY) and found[0] not in ALLOWED.get(name, {}):
+                    line = " ".join(prose[max(0, found.start() - 30) : found.end() + 30].split())
+                    yield f"{name}: '{found[0].strip()}' in '… {line} …': {advice}"
+        for sentence in END.split(prose):
+            if (size := len(WORD.findall(sentence))) > MOST_WORDS:
+                yield f"{name}: a sentence of {size} words: '{' '.join(sentence.split()[:9])} …'; split it"
+
+
+def files() -> Iterator[Path]:
+    """Yield the pages and modules that are checked."""
+    yield from sorted(ROOT.glob("*.md"))
+    yield from (path for path in sorted(ROOT.glob("docs/**/*.md")) if "gallery" not in path.parts)
+    yield from sorted(ROOT.glob("src/**/*.py"))
+
+
+def main() -> None:
+    """Check the files given, or all."""
+    chosen = [Path(name).resolve() for name in sys.argv[1:]] or [*files()]
+    found = [each for path in chosen for each in complaints(path)]
+    print("\n".join([*found, f"{len(chosen)} files of prose, {len(found)} complaints"]))
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+/** Work that waits for the next frame, or for a pause; what would keep a frame waiting goes on in the one after it. */
+
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+
+/** Milliseconds of a frame. A step of a drag takes a few, the first drawing of all charts many. */
+const LONGEST = 6;
+
+const jobs = new Set<() => void>();
+
+/** Run once before the next frame is shown, however often it is asked for. */
+export function schedule(job: () => void): void {
+  if (jobs.size === 0) requestAnimationFrame(run);
+  jobs.add(job);
+}
+
+function run(): void {
+  const late = performance.now() + LONGEST;
+  try {
+    for (const job of jobs) {
+      jobs.delete(job);
+      job();
+      if (performance.now() > late) break;
+    }
+  } finally {
+    if (jobs.size > 0) requestAnimationFrame(run);
+  }
+}
+
+/** Do one after the other, each frame as many as it has time for; what follows them has a frame of its own. */
+export async function spread(work: readonly (() => void)[]): Promise<void> {
+  const frame = (): Promise<number> => new Promise(requestAnimationFrame);
+  let late = 0;
+  for (const job of work) {
+    if (performance.now() > late) {
+      await frame();
+      late = performance.now() + LONGEST;
+    }
+    job();
+  }
+  await frame();
+}
+
+/** Milliseconds without a change that make a pause. */
+const PAUSE = 300;
+
+const pauses = signal(0);
+let changed = 0;
+let waiting = false;
+
+/** Changes at each pause: what need not follow every step of a drag follows this. */
+export const pause: ReadonlySignal<number> = pauses;
+
+/** Say that something changed. One timer looks after all that wait, however many steps a drag has. */
+export function markChange(): void {
+  changed = performance.now();
+  if (waiting) return;
+  waiting = true;
+  setTimeout(look, PAUSE);
+}
+
+/** Whether there was no pause since the last change. */
+export function moving(): boolean {
+  return waiting;
+}
+
+function look(): void {
+  const rest = changed + PAUSE - performance.now();
+  waiting = rest > 1;
+  if (waiting) setTimeout(look, rest);
+  else pauses.value++;
+}

@@ -1,0 +1,36 @@
+/** Requests that wait for an answer by message: to a worker, or to the frame around the page. */
+
+export interface Reply { readonly id?: number; readonly answer?: unknown; readonly error?: string; readonly progress?: number }
+
+interface Waiting {
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: Error) => void;
+  readonly progress?: ((share: number) => void) | undefined;
+}
+
+export class PendingRequests {
+  private readonly waiting = new Map<number, Waiting>();
+  private last = 0;
+
+  /** Send a request under a new number. */
+  send<A>(post: (id: number) => void, progress?: (share: number) => void): Promise<A> {
+    return new Promise((resolve, reject) => {
+      this.waiting.set(++this.last, { resolve: resolve as Waiting["resolve"], reject, progress });
+      post(this.last);
+    });
+  }
+
+  receive({ id, answer, error, progress }: Reply): void {
+    const request = id === undefined ? undefined : this.waiting.get(id);
+    if (!request) return;
+    if (progress !== undefined) return request.progress?.(progress);
+    this.waiting.delete(id!);
+    if (error === undefined) request.resolve(answer as never);
+    else request.reject(new Error(error));
+  }
+
+  rejectAll(reason: string): void {
+    for (const { reject } of this.waiting.values()) reject(new Error(reason));
+    this.waiting.clear();
+  }
+}

@@ -1,0 +1,19 @@
+"""
+Who responds because of the contact
+===================================
+
+The Qini curve of an experiment: responses that contacts add, against contacting at random.
+"""
+
+import numpy as np
+
+import rocscope as rs
+
+rng = np.random.default_rng(2)
+score, treated = rng.random(6000), rng.integers(0, 2, 6000)
+response = rng.random(6000) < 0.05 + 0.15 * treated * score**2
+
+curve = rs.outcomes.from_experiment(response.astype(int), treated, score).qini()
+curve.plot()
+low, high = 1000 * curve.area.low, 1000 * curve.area.high
+print(f"The ranking adds {low:.1f} to {high:.1f} responses per 1,000 to contacting as many at random.")

@@ -1,0 +1,80 @@
+"""Public names: loaded when they are first used, and what to call instead of a name that is not there."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import lazy_loader
+
+_ROOT = "rocscope"
+_NO_LIBRARY = "Other names"
+_ALIKE = 0.75  # difflib's ratio: "rocc" finds "roc", and "gamma" does not find "gain"
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package, from the stub beside its file.
+
+    Parameters
+    ----------
+    package, file : str
+        The package's `__name__` and `__file__`.
+
+    Returns
+    -------
+    tuple
+        As `lazy_loader.attach_stub`, but that the error for an unknown name states where it is, or what does its job.
+    """
+    load, names, public = lazy_loader.attach_stub(package, file)
+
+    def find(name: str) -> Any:
+        try:
+            return load(name)
+        except AttributeError:
+            if name.startswith("__"):  # asked for by Python itself, such as __path__
+                raise
+        raise AttributeError(f"{package} has no {name!r}{_advice(package, name, public)}", name=name)
+
+    return find, names, public
+
+
+@cache
+def other_names() -> dict[str, dict[str, str]]:
+    """Return what does the job of a name in another library, by library and name.
+
+    Examples
+    --------
+    >>> other_names()["scikit-learn"]["roc_auc_score"]
+    'rs.auc(y, s)'
+    """
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_name("other_names.toml").read_text(encoding="utf-8"))
+
+
+def _advice(package: str, name: str, public: list[str]) -> str:
+    """State where a name is, what it is called here, or which names are close to it."""
+    from difflib import get_close_matches
+
+    if name in (everyday := import_module(_ROOT).__all__):
+        return f"; it is rs.{name}"
+    for topic in filter(_is_topic, everyday):
+        if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
+            return f"; it is rs.{topic}.{name}"
+    for library, calls in other_names().items():
+        for theirs, ours in calls.items():
+            if theirs.casefold() == name.casefold():
+                return f"; use {ours}" + (f" for {library}'s {theirs}" if library != _NO_LIBRARY else "")
+    by_case = {each.casefold(): each for each in public}
+    if package == _ROOT and _is_topic(name):  # such as compat, which is no public name
+        return f"; `import rocscope.{name}` first"
+    close = get_close_matches(name.casefold(), by_case, n=3, cutoff=_ALIKE)
+    short = package.replace(_ROOT, "rs", 1)
+    return f"; did you mean {' or '.join(f'{short}.{by_case[each]}' for each in close)}?" if close else ""
+
+
+def _is_topic(name: str) -> bool:
+    spec = find_spec(f"{_ROOT}.{name}")
+    return spec is not None and spec.submodule_search_locations is not None

@@ -1,0 +1,414 @@
+"""Intervals of calibration numbers: in closed form, and by inverting tests so that interval and test agree."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite, isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from rocscope._base.arrays import Array
+from rocscope.calibration.logistic import CoxCalibration, cox_calibration
+from rocscope.calibration.outcomes import Evidence, Outcomes, Shift
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.proportions import normal_quantile, of_share
+
+ONE_CLASS = "one class only"
+_FEW = 10  # cases of a class, or groups, with fewer of which a Wald interval is not to be trusted
+_CERTAIN = "every prediction was certain and right: nothing varies"
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedForms:
+    """Estimates of numbers whose variance has a formula.
+
+    Attributes
+    ----------
+    evidence : Evidence
+    shift : Shift
+        To the prevalence that they are for; each class then has its own weight, and its number of rows is given.
+    level : float
+    """
+
+    evidence: Evidence
+    shift: Shift
+    level: float
+
+    @cached_property
+    def sample(self) -> Outcomes:
+        """Outcomes at the target prevalence."""
+        return Outcomes.of(self.evidence.counts).at(self.shift.target)
+
+    @cached_property
+    def _scale(self) -> tuple[Any, Any]:
+        """How much a positive and a negative row weigh at the target."""
+        plain = self.evidence.outcomes
+        pos, neg = float(plain.pos.sum()), float(plain.neg.sum())
+        if self.shift.target is None:
+            return 1.0, 1.0
+        return self.shift.target * plain.n / pos, (1 - self.shift.target) * plain.n / neg
+
+    def error(self, of_positive: Any, of_negative: Any) -> float:
+        """Return the standard error of a mean over rows of terms given for both labels at each level."""
+        sample = self.sample
+        terms = [np.broadcast_to(term, sample.score.size) for term in (of_positive, of_negative)]
+        if self.shift.target is not None:  # the share of the classes is given: only what varies within them counts
+            sizes = (sample.pos, sample.neg)
+            terms = [term - (term @ size) / size.sum() for term, size in zip(terms, sizes, strict=True)]
+        scaled = (term * scale for term, scale in zip(terms, self._scale, strict=True))
+        return sqrt(max(self.evidence.variance_of_sum(*scaled), 0.0)) / sample.n
+
+    def mean(self, of_positive: Array, of_negative: Array, *, most: float, name: str) -> Estimate:
+        """Return a mean over rows, of terms from 0 to `most`, with an interval on a logarithmic or logit scale."""
+        sample = self.sample
+        with np.errstate(invalid="ignore"):
+            happened, did_not = (
+                np.where(size > 0, term * size, 0.0)
+                for term, size in ((of_positive, sample.pos), (of_negative, sample.neg))
+            )
+        value = max(float(np.sum(happened + did_not)) / sample.n, 0.0)
+        if not isfinite(value):
+            return self.without(value, "infinite: something happened that was given the probability 0")
+        finite = [np.where(np.isfinite(term), term, 0.0) for term in (of_positive, of_negative)]
+        error = self.error(*(term - value for term in finite))
+        if not error > 0:
+            return self.without(value, _CERTAIN if value == 0 else "nothing varies")
+        if most == inf:
+            reach = normal_quantile(self.level) * error / value
+            return self.of(value, value * np.exp(-reach), value * np.exp(reach), f"{name}, logarithmic scale", error)
+        share = value / most
+        if not share * (1 - share) > 0:
+            return self.without(value, "as near to its end as numbers can be")
+        reach = normal_quantile(self.level) * error / most / (share * (1 - share))
+        low, high = (float(most * expit(logit(share) + side * reach)) for side in (-1, 1))
+        return self.of(value, low, high, f"{name}, logit scale", error)
+
+    def prevalence(self) -> Estimate:
+        """Share of positives, with Wilson's interval on the effective number of rows."""
+        share = self.evidence.outcomes.prevalence
+        return self.of(share, *self.share(share, self._worth(share)), "Wilson", nan)
+
+    def ratio(self) -> Estimate:
+        """Observed events over expected ones."""
+        sample, share = self.sample, self.sample.prevalence
+        expected = sample.mean(sample.score)
+        if not expected > 0:
+            return self.without(nan, "no event was expected")
+        value = share / expected
+        if self.shift.target is not None:
+            error = self.error(-value * sample.score / expected, -value * sample.score / expected)
+            reach = normal_quantile(self.level) * error / value
+            return self.of(value, value * np.exp(-reach), value * np.exp(reach), "Wald, logarithmic scale", error)
+        error = self.error(1 - value * sample.score, -value * sample.score)
+        worth = share * (1 - share) / error**2 if 0 < share < 1 and error**2 > 0 else self._worth(share)
+        low, high = (end / expected for end in self.share(share, worth))
+        return self.of(value, low, high, "Wilson on what varies beyond the expected", error / expected)
+
+    def difference(self) -> Estimate:
+        """Observed less expected share of events."""
+        ratio, expected = self.ratio(), self.sample.mean(self.sample.score)
+        if isnan(ratio.value):
+            return self.without(self.sample.prevalence, "no event was expected")
+        value, low, high = (expected * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
+        return self.of(value, low, high, ratio.method, expected * ratio.standard_error)
+
+    def scaled_brier(self, brier: Estimate) -> Estimate:
+        """Brier score as a share of that of the prevalence, taken from 1."""
+        sample, share = self.sample, self.sample.prevalence
+        uncertainty = share * (1 - share)
+        if not uncertainty > 0:
+            return self.without(nan, ONE_CLASS)
+        rest, score = brier.value / uncertainty, sample.score
+        value = 1 - rest
+        turn = 0.0 if self.shift.target is not None else brier.value / uncertainty**2 * (1 - 2 * share)
+        of_positive = -((1 - score) ** 2 - brier.value) / uncertainty + turn * (1 - share)
+        of_negative = -(score**2 - brier.value) / uncertainty - turn * share
+        error = self.error(of_positive, of_negative)
+        if not error > 0:
+            return self.without(value, _CERTAIN if value == 1 else "nothing varies")
+        reach = normal_quantile(self.level) * error / max(rest, 1e-300)
+        with np.errstate(over="ignore"):  # next to a value of 1 the lower limit may be beyond all numbers
+            low, high = 1 - rest * np.exp(reach), 1 - rest * np.exp(-reach)
+        return self.of(value, low, high, "influence function, logarithmic scale of 1 − value", error)
+
+    def recalibration(self) -> dict[str, Estimate]:
+        """Calibration in the large, joint intercept and slope."""
+        names = ("in_the_large", "intercept", "slope")
+        sample = self.sample
+        if not 0 < sample.prevalence < 1:
+            return {name: self.without(nan, ONE_CLASS) for name in names}
+        cox = cox_calibration(sample)
+        errors = self._errors(cox)
+        return {name: self._wald(name, cox, errors[name]) for name in names}
+
+    def _wald(self, name: str, cox: CoxCalibration, error: float) -> Estimate:
+        value = getattr(cox, name)
+        if not isfinite(value) or not error > 0:
+            return self.without(value, _why_no_slope(self.sample, cox, name))
+        reach = normal_quantile(self.level) * error
+        plain = self.evidence.outcomes
+        rarer = min(plain.prevalence, 1 - plain.prevalence) * float(plain.effective.sum())
+        reason = f"only {rarer:.3g} cases of a class" if rarer < _FEW else ""
+        return self.of(value, value - reach, value + reach, "Wald, the larger of two variances", error, reason)
+
+    def _errors(self, cox: CoxCalibration) -> dict[str, float]:
+        """Return the larger of model-based and sandwich standard errors; the first trusts that the model fits."""
+        found = {name: getattr(cox, f"{name}_error") for name in ("in_the_large", "intercept", "slope")}
+        sample = self.sample
+        inside = (sample.score > 0) & (sample.score < 1)
+        at = logit(np.where(inside, sample.score, 0.5))
+        if isfinite(cox.in_the_large):
+            found["in_the_large"] = self._sandwich([1.0 * inside], expit(cox.in_the_large + at), found, "in_the_large")[
+                0
+            ]
+        if isfinite(cox.slope) and isfinite(cox.intercept):
+            chance = expit(cox.intercept + cox.slope * at)
+            both = self._sandwich([1.0 * inside, at * inside], chance, found, "intercept", "slope")
+            found |= dict(zip(("intercept", "slope"), both, strict=True))
+        return found
+
+    def _sandwich(self, columns: list[Array], chance: Array, known: dict[str, float], *names: str) -> list[float]:
+        sample = self.sample
+        weight = sample.total * chance * (1 - chance)
+        bread = np.linalg.pinv(np.array([[a * weight @ b for b in columns] for a in columns]))
+        kept = max(sample.n / max(sample.n - len(columns), 1), 1.0)
+        errors = []
+        for name, row in zip(names, bread, strict=True):
+            turned = sum(share * column for share, column in zip(row, columns, strict=True))
+            sandwich = self.error(turned * (1 - chance), -turned * chance) * sample.n * sqrt(kept)
+            plain = known[name] * sqrt(self.evidence.outcomes.n / self.evidence.outcomes.effective.sum())
+            errors.append(max(sandwich, plain) if isfinite(plain) else sandwich)
+        return errors
+
+    def _worth(self, share: float) -> float:
+        rows = float(self.evidence.outcomes.effective.sum())
+        if not 0 < share < 1:
+            return rows
+        error = sqrt(self.evidence.variance_of_sum(1 - share, -share)) / self.evidence.outcomes.n
+        return share * (1 - share) / error**2 if error**2 > 0 else rows
+
+    def share(self, share: float, worth: float) -> tuple[float, float]:
+        """Return Wilson's limits of a share of so many independent rows."""
+        low, high = of_share([share * worth], [worth], "wilson", self.level)
+        return float(low[0]), float(high[0])
+
+    def of(self, value: float, low: Any, high: Any, method: str, error: float, reason: str = "") -> Estimate:
+        """Return an estimate on the rows of the evidence, and why it is not to be trusted, if it is not."""
+        value, low, high = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
+        doubt = reason or self._few_groups
+        return Estimate(value, low, high, self.level, method, self.evidence.counts.n, float(error), doubt)
+
+    @property
+    def _few_groups(self) -> str:
+        groups = self.evidence.groups
+        return f"only {groups} groups" if groups is not None and groups < _FEW else ""
+
+    def without(self, value: float, reason: str) -> Estimate:
+        """Return a value that has no interval, and why."""
+        n = self.evidence.counts.n
+        return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", n, reason=reason)
+
+
+def _why_no_slope(sample: Outcomes, cox: CoxCalibration, name: str) -> str:
+    if sample.score.size == 1 and name != "in_the_large":
+        return "one distinct probability"
+    if np.isinf(cox.slope):
+        return "the probabilities separate the classes"
+    certain = (sample.score <= 0) | (sample.score >= 1)
+    if certain.all():
+        return "every probability is 0 or 1"
+    wrong = np.where(sample.score <= 0, sample.pos, sample.neg)[certain].any()
+    return "something happened that was given the probability 0, or did not that was given 1" if wrong else ONE_CLASS
+
+
+def squared(score: Array) -> tuple[Array, Array]:
+    """Return the Brier score of a positive and of a negative row."""
+    return (1 - score) ** 2, score**2
+
+
+def logarithmic(score: Array) -> tuple[Array, Array]:
+    """Return the log loss of a positive and of a negative row."""
+    with np.errstate(divide="ignore"):
+        return -np.log(score), -np.log(1 - score)
+
+
+Statistics = Callable[[Array], Mapping[str, Array]]
+"""From positives at each level, a sample a row, to a column or matrix of numbers each."""
+
+# From the probabilities (0) by the fitted curve (1) to twice as far.
+_STEPS = np.array([0.0, 0.15, 0.35, 0.6, 0.85, 1.0, 1.2, 1.5, 2.0])
+_SHARED = 0.35  # nearer to calibration than this the lower test takes more than half of the error, at 0 all of it
+_REACH = 1.96  # standard errors that the upper end reaches at least, as a 95 % interval
+_EXACT_BELOW = 6.0  # variance n·p·(1 − p), below which Cornish and Fisher's expansion is off by a case
+_NEVER = 1e-9  # in place of an error of 0, whose quantile is infinite
+
+
+@dataclass(frozen=True, eq=False)
+class Inverted:
+    """Limits and p-values of numbers, by name."""
+
+    low: Mapping[str, Array]
+    high: Mapping[str, Array]
+    p_value: Mapping[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A curve to move towards, the numbers drawn along it, and their values without noise for a curve."""
+
+    curve: Array
+    statistics: Statistics
+    truth: Statistics
+    reach: Sequence[str] = ()
+
+
+def invert(
+    sample: Outcomes,
+    shift: Shift,
+    directions: Sequence[Direction],
+    *,
+    level: float,
+    draws: int,
+    draws_along: int,
+    rng: np.random.Generator,
+) -> Inverted:
+    """Return the intervals that tests of all distances along some directions leave, at this level.
+
+    Parameters
+    ----------
+    sample : Outcomes
+    shift : Shift
+    directions : sequence of Direction
+        Curves are chances at the target prevalence.
+    draws : int
+        From the probabilities themselves, for the p-value.
+    draws_along : int
+        From each other curve.
+
+    Notes
+    -----
+    At the distance 0 the whole error is spent on finding more than expected, as there is no smaller distance: so 0 is
+    in the interval exactly where the one-sided test does not reject at 1 − level. Half of it goes to either side from
+    a third of the way to the curve on, and the share changes evenly in between.
+    """
+    start, alpha = sample.score, 1 - level
+    null = sample.draw(shift.in_sample(start), draws, rng)
+    noise = _Noise(sample, rng.random((draws_along, start.size)))
+    low: dict[str, Array] = {}
+    high: dict[str, Array] = {}
+    p_value: dict[str, Array] = {}
+    for way in directions:
+        found = way.statistics(sample.pos[None])
+        drawn = [way.statistics(null)]
+        curves = [np.clip(start + step * (way.curve - start), 0, 1) for step in _STEPS]
+        drawn += [way.statistics(noise.drawn(shift.in_sample(curve))) for curve in curves[1:]]
+        truth = way.truth(np.array(curves))
+        for name, value in found.items():
+            samples = [part[name] for part in drawn]
+            p_value[name] = _rank(samples[0] >= value - _ROUNDING)
+            more, less = (np.array([_score(part, value[0], side) for part in samples]) for side in (1, -1))
+            bottom, top = _limits(more, less, truth[name], alpha)
+            bottom = np.where(p_value[name] > alpha, 0.0, np.maximum(bottom, np.finfo(float).tiny))
+            if name in way.reach:
+                at_curve = samples[int(np.flatnonzero(_STEPS == 1)[0])]
+                top = np.maximum(top, value[0] + _REACH * at_curve.std(axis=0))
+            low[name] = np.minimum(low.get(name, np.inf), bottom)
+            high[name] = np.maximum(high.get(name, -np.inf), np.maximum(top, value[0]))
+    return Inverted(low, high, p_value)
+
+
+_ROUNDING = 1e-12
+
+
+def _score(drawn: Array, value: Array, side: int) -> Array:
+    """Return the normal score of the p-value of finding as much (side 1), or as little (−1), as was found.
+
+    From ranks; where no draw goes as far, or each does, from mean and spread, which show how much farther it is.
+    """
+    beyond = side * (drawn - value)
+    rank = _rank(beyond >= -_ROUNDING)
+    spread = beyond.std(axis=0)
+    normal = np.divide(beyond.mean(axis=0), spread, out=np.zeros_like(spread), where=spread > 0)
+    score, least = ndtri(np.minimum(rank, 1 - 1 / (2 + len(drawn)))), 1 / (1 + len(drawn))
+    score = np.where(rank <= least, np.minimum(score, normal), score)
+    return np.where(rank >= 1, np.maximum(score, normal), score)
+
+
+def _rank(as_far: Array) -> Array:
+    return (1 + as_far.sum(axis=0)) / (1 + len(as_far))
+
+
+def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array, Array]:
+    """Return the least and the largest distance along the steps that neither test rejects."""
+    share = 0.5 + 0.5 * np.clip(1 - _STEPS / _SHARED, 0, 1)
+    more, less = np.maximum.accumulate(more, axis=0), np.minimum.accumulate(less, axis=0)
+    excess = (more.T - ndtri(alpha * share)).T
+    lack = (less.T - ndtri(np.maximum(alpha * (1 - share), _NEVER))).T
+    return _crossing(excess, truth), truth[-1] - _crossing(lack[::-1], truth[-1] - truth[::-1])
+
+
+def _crossing(excess: Array, truth: Array) -> Array:
+    """Return the distance at which an excess first rises above 0, on straight lines between the steps."""
+    shape = excess.shape
+    excess, truth = excess.reshape(len(excess), -1), truth.reshape(len(truth), -1)
+    column = np.arange(excess.shape[1])
+    after = np.where((excess > 0).any(axis=0), (excess > 0).argmax(axis=0), len(excess) - 1)
+    before = np.maximum(after - 1, 0)
+    below, above = excess[before, column], excess[after, column]
+    part = np.divide(-below, above - below, out=np.ones(column.size), where=(above > 0) & (above > below))
+    part = np.where(after == 0, 1.0, part.clip(0, 1))
+    crossing = truth[before, column] + part * (truth[after, column] - truth[before, column])
+    return crossing.reshape(shape[1:])
+
+
+class _Noise:
+    """One set of uniform numbers that gives labels at any chances, so that these differ by the chances alone."""
+
+    def __init__(self, sample: Outcomes, uniform: Array) -> None:
+        self.sample, self.uniform = sample, uniform
+        trials = sample.effective * sample.design_effect
+        self.trials = np.maximum(np.rint(trials), 1)
+        self.single = bool((self.trials == 1).all())
+        self.normal = None if self.single else ndtri(uniform)
+
+    def drawn(self, chance: Array) -> Array:
+        """Return positives at each level, a sample a row."""
+        sample = self.sample
+        successes = 1.0 * (self.uniform > 1 - chance) if self.single else self._binomial(chance)
+        pos = successes * (sample.total / self.trials)
+        if sample.design_effect == 1:
+            return pos
+        expected = sample.total * chance
+        return expected + np.sqrt(sample.design_effect) * (pos - expected)
+
+    def _binomial(self, chance: Array) -> Array:
+        """Quantiles of binomials: exact where successes or failures are few, by Cornish and Fisher elsewhere."""
+        trials, normal = self.trials, self.normal
+        assert normal is not None
+        spread = trials * chance * (1 - chance)
+        moved = trials * chance + np.sqrt(spread) * normal + (1 - 2 * chance) * (normal**2 - 1) / 6
+        found = np.rint(moved).clip(0, trials)
+        few = np.flatnonzero(spread < _EXACT_BELOW)
+        rare = np.minimum(chance, 1 - chance)[few]
+        flip = (chance > 0.5)[few]
+        uniform = np.where(flip, 1 - self.uniform[:, few], self.uniform[:, few])
+        counted = _few_successes(uniform, trials[few], rare)
+        found[:, few] = np.where(flip, trials[few] - counted, counted)
+        return found
+
+
+def _few_successes(uniform: Array, trials: Array, chance: Array) -> Array:
+    """Return quantiles of binomials by summing their probabilities from 0 on."""
+    probability = (1 - chance) ** trials
+    reached, count = probability.copy(), np.zeros(uniform.shape)
+    odds = chance / (1 - chance)
+    for successes in range(1, int(trials.max(initial=0)) + 1):
+        beyond = uniform > reached
+        if not beyond.any():
+            break
+        count += beyond
+        probability = probability * odds * np.maximum(trials - successes + 1, 0) / successes
+        reached = reached + probability
+    return np.minimum(count, trials)

@@ -1,0 +1,183 @@
+"""rocscope validate, verify and monitor: what a file holds, whether a decision is true of its rows, and stays so."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rocscope._base.atomic_write import check_writable
+from rocscope._base.formatting import alike
+from rocscope.cli import options as opt
+from rocscope.cli.console import note, print_json, print_rows
+from rocscope.errors import InputError
+
+_NOT_READ, _FAILED, _LEFT_OPEN = 2, 1, 3
+
+
+def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Json = False) -> int:
+    """Show what a file holds: rows, classes, missing values, distinct scores and ties, probabilities or not.
+
+    Exits with code 2 where the label or a score that was named could not be read.
+
+    Example: rocscope validate scores.csv
+    """
+    rows.require(file)
+    from rocscope.engines import describe
+
+    description = describe(file, scores=rows.score, **rows.arguments)
+    found = _NOT_READ if description.problems else 0
+    if json:
+        print_json("validate", description.to_dict())
+        return found
+    headings = ("column", "type", "missing", "distinct", "tied", "from", "to", "could be")
+    left = ("column", "type", "from", "to", "could be")
+    print_rows(f"{file}: {description.rows:,} rows", headings, map(_cells, description.columns), left=left)
+    for problem in description.problems:
+        note(f"Problem: {problem}")
+    return found
+
+
+def _cells(column: Any) -> list[str]:
+    bounds = ["" if bound is None else _bound(bound) for bound in (column.minimum, column.maximum)]
+    return [
+        column.name,
+        column.type,
+        f"{column.missing + column.infinite:,}",
+        "more than 20" if column.distinct is None else f"{column.distinct:,}",
+        "" if column.tied is None else f"{column.tied:.1%}",
+        *bounds,
+        _role(column),
+    ]
+
+
+def _bound(number: float) -> str:
+    return f"{number:,.0f}" if 1e5 <= abs(number) < 1e15 else f"{number:.6g}"
+
+
+def _role(column: Any) -> str:
+    if column.is_binary:
+        return "label: " + ", ".join(f"{value} × {rows:,}" for value, rows in column.classes.items())
+    if column.is_probability_like:
+        return "probability"
+    return "score" if column.is_number and (column.distinct or 0) > 2 else ""
+
+
+def verify(
+    plan: opt.SavedDecision,
+    file: opt.File,
+    /,
+    *,
+    rows: opt.CountOptions = opt.COUNTS,
+    segment: str | None = None,
+    json: opt.Json = False,
+) -> int:
+    """Count the rows anew, and check every claim of a saved plan against them.
+
+    Name all the models that it was chosen among; by default the one that it uses. Exits with code 0 if every claim
+    holds, with 1 if one is refuted, and with 3 if none is refuted but some are left open, which are named.
+
+    Example: rocscope verify decision.json scores.csv --label y --score a --score b
+
+    Parameters
+    ----------
+    segment
+        Column of the segments, for an allocation.
+    """
+    rows.require(file, *(("label", "scores") if rows.score else ("label",)), segment=segment)
+    import rocscope as rs
+
+    claimed = rs.decisions.load_plan(plan)
+    rows = replace(rows, score=rows.score or list(claimed.models))
+    rows.require(file, "label", "scores")
+    columns: dict[str, Any] = {"columns": claimed.columns} if claimed.columns else {}
+    columns |= {} if segment is None else {"segment": segment}
+    found = claimed.verify(rows.predictions(file, **columns) if columns else rows.sample(file))
+    if json:
+        print_json("verify", found.to_dict())
+    else:
+        claims = [("holds", each) for each in found.proved] + [("refuted", each) for each in found.refuted]
+        claims += [("left open", each) for each in found.left_open]
+        title = f"{found.n:,.10g} rows, {found.thresholds:,} thresholds"
+        print_rows(title, ("", "claim"), claims, left=("", "claim"))
+    if found.proves:
+        return 0
+    if found.holds:
+        note(f"Left open: {'; '.join(found.left_open)}")
+        return _LEFT_OPEN
+    note(f"Refuted: {'; '.join(found.refuted)}")
+    return _FAILED
+
+
+def monitor(
+    decision: opt.SavedDecision,
+    file: opt.File,
+    /,
+    *,
+    state: str,
+    rows: opt.SampleOptions = opt.SAMPLE,
+    when: str | None = None,
+    level: float = 0.95,
+    fail_if: list[str] | None = None,
+    json: opt.Json = False,
+) -> int:
+    """Take in new rows whose labels are known, and state whether a decision still keeps its limits.
+
+    Run it as often as rows come, each row once: intervals and alarms hold at every look.
+
+    Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
+
+    Parameters
+    ----------
+    state
+        File that remembers what was seen; begun where it is not there.
+    when
+        What to call these rows, such as their date.
+    level
+        1 − the chance that limits which are kept ever raise an alarm.
+    fail_if
+        Exit with code 1 once this is beyond doubt: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …
+    """
+    rows.require(file, "label")
+    check_writable(state, force=True)
+    import rocscope as rs
+
+    chosen = rs.Decision.load(decision)
+    watch = _begin(state, chosen, fail_if or [], level)
+    predictions = replace(rows, score=rows.score or [chosen.model]).predictions(file)
+    watch.update(predictions, when=when)
+    watch.save(state, force=True)
+    if json:
+        intervals = {name: each.to_dict() for name, each in watch.interval.items()}
+        alarm = None if watch.alarm is None else watch.alarm.to_dict()
+        print_json("monitor", {"n": watch.n, "looks": watch.looks, "interval": intervals, "alarm": alarm})
+    else:
+        headings = ("quantity", "so far", "interval", "method")
+        lines = [[name, *_figures(each), each.method + each.doubt] for name, each in watch.interval.items()]
+        looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
+        print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
+    if watch.alarm is None:
+        return 0
+    note(f"Failed: {watch.alarm}")
+    return _FAILED
+
+
+def _figures(estimate: Any) -> tuple[str, str]:
+    value, low, high = alike(estimate.value, estimate.low, estimate.high)
+    return value, f"{low} to {high}"
+
+
+def _begin(state: str, chosen: Any, fail_if: list[str], level: float) -> Any:
+    """Return the monitor that a file remembers, if it is of the same decision and limits; else a new one."""
+    from rocscope.decisions import Monitor
+    from rocscope.decisions import monitor as begin
+
+    new = begin(chosen, fail_if=fail_if, level=level)
+    if not Path(state).exists():
+        return new
+    known = Monitor.load(state)
+    if (known.rule, known.limits, known.level) != (new.rule, new.limits, new.level):
+        got = ", ".join(map(str, known.limits)) or "no limits"
+        hint = "begin another state file, or give the same options"
+        raise InputError(
+            "--state", expected="a state of this decision, --fail-if and --level", got=f"another ({got})", hint=hint
+        )
+    return known

@@ -1,0 +1,156 @@
+"""Plan: what decisions, campaign plans and allocations have in common: they choose cases, are saved and applied."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base.arrays import Array
+from rocscope._base.atomic_write import write_file
+from rocscope._base.json_format import Format
+from rocscope._base.registry import reach
+from rocscope.core.result import Result
+
+
+class Plan(Result):
+    """The cases to act on, the reason, and what that will bring.
+
+    `rocscope.choose`, `rocscope.plan_campaign` and `rocscope.allocate` make plans; `rocscope.load_plan` reads them.
+
+    Examples
+    --------
+    >>> from rocscope import Context, ThresholdCounts, choose
+    >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+    >>> isinstance(decision, Plan), decision.select([0.5, 0.95, 0.9], ["x", "y", "z"]).tolist()
+    (True, ['y', 'z'])
+    """
+
+    file_format: ClassVar[Format]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The models whose scores decide; none where everybody or nobody is acted on."""
+        raise NotImplementedError
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that it speaks of."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of amounts that its costs or benefits are."""
+        return ()
+
+    @property
+    def by_segment(self) -> bool:
+        """Whether it needs the segment of each case."""
+        return False
+
+    def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.intp]:
+        """Return the numbers of the rows that are acted on, best first; see `select`."""
+        raise NotImplementedError
+
+    def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return the numbers of the rows that are reviewed, best first: none unless the plan has a third action."""
+        return np.zeros(0, np.intp)
+
+    def said(self, chosen: int, cases: int) -> str:
+        """Return in one sentence how many of some cases are acted on, and why so many."""
+        return f"Act on {chosen:,} of {cases:,} cases"
+
+    def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
+        """Return the identifiers of the cases to act on, best first.
+
+        Parameters
+        ----------
+        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+        ids : array of n identifiers, optional
+            Returned as they are. Ties are broken by their hashes, so that the order of the rows does not matter. By
+            default the numbers of the rows.
+        segment : array of n segments, optional
+            For an allocation; those of the Predictions by default.
+        random_state : int, Generator, RandomState or None
+            Another one breaks ties differently.
+
+        Returns
+        -------
+        array
+            Exactly as many as are planned, where the plan is made for a number.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> campaign = Campaign(population=6, unit_cost=1, unit_benefit=10, capacity=1)
+        >>> plan = plan_campaign(ThresholdCounts([3, 2], [1, 1], [1, 3]), campaign)
+        >>> plan.select([3, 2, 3, 2, 2, 2], ["a", "b", "c", "d", "e", "f"])
+        array(['c'], dtype='<U1')
+        """
+        options = {} if segment is None else {"segment": segment}
+        chosen = self.rows(scores, ids, random_state=random_state, **options)
+        return chosen if ids is None else np.asarray(ids)[chosen]
+
+    def apply(
+        self,
+        source: Any,
+        ids: Any = None,
+        *,
+        scores: Any = None,
+        segment: Any = None,
+        keep: Sequence[str] = (),
+        where: str | None = None,
+        random_state: Any = 0,
+        **layout: Any,
+    ) -> Any:
+        """Apply the plan to new cases, whose labels are not needed.
+
+        Parameters
+        ----------
+        source : array of scores, mapping, Predictions, data frame, path, or whatever else `rocscope.read` takes
+        ids : str or array, optional
+            Column of the identifiers, or the identifiers themselves; by default rows are numbered from 0.
+        scores : str, sequence of str, or mapping from model name to column, optional
+            Where the columns of scores are called otherwise than the models.
+        segment : str or array, optional
+            Column of the segments, for an allocation.
+        keep : sequence of str
+            Further columns of the list.
+        where : str, optional
+            Condition in SQL: apply the plan to these rows only.
+        random_state : see `select`
+        **layout
+            How a file is written: `format`, `decimal`, `delimiter`, `encoding`; see `rocscope.read`.
+
+        Returns
+        -------
+        AppliedPlan
+            The list, best first, as a frame (`to_frame`) or a CSV file (`save`), and one sentence on what was done.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
+        >>> decision.apply({"client": ["007", "008"], "score": [0.95, 0.5]}, ids="client")
+        AppliedPlan(Act on 1 of 2 cases: score >= 0.9)
+        """
+        options = {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
+        return reach("applying").apply_plan(self, source, ids, **options, **layout)
+
+    def verify(self, data: Any) -> Any:
+        """Check every claim of the plan against data, with code that shares nothing with what made it."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write the plan as JSON; an existing file is replaced, unless `force` is False."""
+        return write_file(path, self.to_json(), force=force)
+
+    def to_json(self) -> str:
+        """Return the text of the file that `save` writes."""
+        return self.file_format.text(self.stored())
+
+    def stored(self) -> dict[str, Any]:
+        """Return the content of that file."""
+        return self.to_dict()

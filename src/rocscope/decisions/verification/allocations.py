@@ -1,0 +1,203 @@
+"""The claims of an allocation, held against data: counts of each segment, and a linear program over all thresholds."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rocscope._base.arrays import Array
+from rocscope.decisions.verification.claims import Findings, Verification
+from rocscope.errors import InputError
+from rocscope.sample import samples_of
+
+_NEAR = 1e-7  # relative, of sums that a linear program finds in floats
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """Counts at or above every score of one model in one segment, after those of nobody."""
+
+    threshold: Array
+    tp: Array
+    fp: Array
+
+    @classmethod
+    def of(cls, y: Array, score: Array, weight: Array) -> "_Levels":
+        kept = weight > 0
+        level, place = np.unique(score[kept], return_inverse=True)
+        sums = (np.bincount(place, weight[kept] * each[kept], level.size) for each in (y, ~y))
+        tp, fp = (np.append(0.0, np.cumsum(each[::-1])) for each in sums)
+        return cls(level[::-1], tp, fp)
+
+    def at(self, threshold: float) -> int:
+        return int(np.count_nonzero(self.threshold >= threshold))
+
+
+def verify_allocation(plan: Any, data: Any) -> Verification:
+    """Hold all claims of an allocation against data; see `Allocation.verify`."""
+    found = Findings()
+    levels = _by_segment(data, plan.models)
+    names = list(plan.keys)
+    if set(names) != set(levels):
+        strange = sorted(map(str, set(names) ^ set(levels)))
+        found.holds("segments", False, f"not in both are {', '.join(strange[:5])}")
+        return _told(found, levels)
+    counted = _counted(found, plan, levels)
+    costs = plan.unit_costs  # by segment: what tp, fp, fn, tn cost, and what a positive and a negative take
+    spent, used = 0.0, 0.0
+    for (tp, fp, n_pos, n_neg), (pos, neg, cells, use) in zip(counted, costs, strict=True):
+        spent += pos * (cells[0] * tp + cells[2] * (n_pos - tp)) + neg * (cells[1] * fp + cells[3] * (n_neg - fp))
+        used += use * (pos * tp + neg * fp)
+    scale = _NEAR * max(1.0, abs(spent))
+    found.near("cost", plan.cost, spent, scale)
+    limit = None if plan.limit is None else float(plan.limit)
+    if limit is not None:
+        found.holds("limit", used <= limit + _NEAR * max(1.0, limit), f"{used:.9g} are taken")
+    for rate, most in plan.max_difference.items():
+        rates = [each for each in (_rate(rate, *row) for row in zip(counted, costs, strict=True)) if each is not None]
+        apart = max(rates) - min(rates) if rates else 0.0
+        found.holds(f"difference of {rate}", apart <= most + 1e-6, f"it is {apart:.6g}")
+    every = [levels[name] for name in names]
+    least = _program(every, counted, costs, limit, plan.max_difference)
+    found.holds("no other allocation is cheaper", plan.cost <= least + scale, f"one costs {least:.9g}")
+    free = least if not plan.max_difference else _program(every, counted, costs, limit, {})
+    found.near("price", plan.price, max(plan.cost - free, 0.0), 2 * scale)
+    _marginal(found, plan, every, counted, costs, limit, free)
+    return _told(found, levels)
+
+
+def _told(found: Findings, levels: Mapping[Hashable, dict[str, _Levels]]) -> Verification:
+    n = sum(float(next(iter(each.values())).tp[-1] + next(iter(each.values())).fp[-1]) for each in levels.values())
+    seen = sum(each.tp.size for models in levels.values() for each in models.values())
+    return Verification(n, seen, tuple(found.proved), tuple(found.refuted), tuple(found.left_open))
+
+
+def _by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, _Levels]]:
+    """Return the levels of each model in each segment, of rows or of counts by segment."""
+    if hasattr(data, "y_true"):
+        if data.segment is None:
+            raise InputError("data", expected="Predictions with segments", got="none")
+        weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
+        levels: dict[Hashable, dict[str, _Levels]] = {}
+        for name in dict.fromkeys(data.segment.tolist()):
+            own = np.array([each == name for each in data.segment.tolist()])
+            given = {model: data.scores[model][own] for model in models if model in data.scores}
+            levels[name] = {model: _Levels.of(data.y_true[own], each, weight[own]) for model, each in given.items()}
+    elif isinstance(data, Mapping):
+        levels = {name: _of_counts(each, f"data[{name!r}]") for name, each in data.items()}
+    else:
+        raise InputError(
+            "data", expected="Predictions with segments, or a mapping from segment to models", got=str(type(data))
+        )
+    missing = [model for model in models if any(model not in each for each in levels.values())]
+    if missing:
+        raise InputError("model", expected=f"scores of {missing[0]!r} in every segment", got="none")
+    return levels
+
+
+def _of_counts(data: Any, name: str) -> dict[str, _Levels]:
+    every = {
+        model: sample.points.require_levels("verification") for model, sample in samples_of(data, name=name).items()
+    }
+    return {
+        model: _Levels(each.threshold, *(np.append(0.0, axis.astype(float)) for axis in (each.tp, each.fp)))
+        for model, each in every.items()
+    }
+
+
+def _counted(
+    found: Findings, plan: Any, levels: Mapping[Hashable, dict[str, _Levels]]
+) -> list[tuple[float, float, float, float]]:
+    """Check the counts of each segment, and return those that its rule is expected to have."""
+    counted = []
+    for name in plan.keys:
+        rule, own = plan.rule(name), levels[name]
+        n_pos, n_neg = (float(axis[-1]) for axis in (next(iter(own.values())).tp, next(iter(own.values())).fp))
+        tp = fp = 0.0
+        wrong = []
+        for share, end in zip(rule.weights, rule.ends, strict=True):
+            each = own[end.model]
+            at = each.at(end.threshold)
+            cells = (each.tp[at], each.fp[at], n_pos - each.tp[at], n_neg - each.fp[at])
+            said = (end.point.tp, end.point.fp, end.point.fn, end.point.tn)
+            wrong += [a for a, b in zip(said, cells, strict=True) if abs(a - b) > 1e-9 * max(1.0, abs(b))]
+            wrong += [] if np.isinf(end.threshold) or end.threshold in each.threshold else ["threshold"]
+            tp, fp = tp + float(share) * float(each.tp[at]), fp + float(share) * float(each.fp[at])
+        found.holds(f"counts of {name}", not wrong, "others were counted")
+        counted.append((tp, fp, n_pos, n_neg))
+    return counted
+
+
+def _rate(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float | None:
+    tp, fp, n_pos, n_neg = counts
+    if name == "depth":
+        pos, neg, *_ = costs
+        return (pos * tp + neg * fp) / (pos * n_pos + neg * n_neg)
+    found, total = (tp, n_pos) if name == "tpr" else (fp, n_neg)
+    return found / total if total else None
+
+
+def _program(
+    levels: list[dict[str, _Levels]], counted: Any, costs: Any, limit: float | None, differences: Mapping[str, float]
+) -> float:
+    """Return the lowest cost of all allocations, of all thresholds of all models of each segment."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    cost, use, segment, rates, idle = [], [], [], {name: [] for name in differences}, 0.0
+    for i, (models, (_, _, n_pos, n_neg), own) in enumerate(zip(levels, counted, costs, strict=True)):
+        pos, neg, cells, take = own
+        idle += pos * cells[2] * n_pos + neg * cells[3] * n_neg
+        for each in models.values():
+            cost.append(pos * (cells[0] - cells[2]) * each.tp + neg * (cells[1] - cells[3]) * each.fp)
+            use.append(take * (pos * each.tp + neg * each.fp))
+            segment.append(np.full(each.tp.size, i))
+            for name, rows in rates.items():
+                values = [_rate(name, (a, b, n_pos, n_neg), own) for a, b in zip(each.tp, each.fp, strict=True)]
+                rows.append(np.array([np.nan if value is None else value for value in values]))
+    spent, where = np.concatenate(cost), np.concatenate(segment)
+    size, extra = spent.size, len(rates)
+    column, row, value, most, number = [], [], [], [], 0
+    if limit is not None:
+        column, row, value = [np.arange(size)], [np.zeros(size, int)], [np.concatenate(use)]
+        most, number = [limit], 1
+    for j, (name, parts) in enumerate(rates.items()):
+        rate = np.concatenate(parts)
+        for i in range(len(levels)):
+            own = np.flatnonzero((where == i) & ~np.isnan(rate))
+            if own.size:
+                for sign, bound in ((1, differences[name]), (-1, 0.0)):
+                    column += [own, np.array([size + j])]
+                    row += [np.full(own.size, number), np.array([number])]
+                    value += [sign * rate[own], np.array([-float(sign)])]
+                    most.append(bound)
+                    number += 1
+    bounds: dict[str, Any] = {}
+    if number:
+        entries = np.concatenate(value), (np.concatenate(row), np.concatenate(column))
+        bounds = {"A_ub": coo_array(entries, shape=(number, size + extra)), "b_ub": most}
+    each = coo_array((np.ones(size), (where, np.arange(size))), shape=(len(levels), size + extra))
+    largest = float(np.abs(spent).max()) or 1.0
+    goal = np.append(spent / largest, np.zeros(extra))
+    solved = linprog(goal, **bounds, A_eq=each, b_eq=np.ones(len(levels)), method="highs")
+    return np.inf if solved.fun is None else float(solved.fun) * largest + idle
+
+
+def _marginal(
+    found: Findings, plan: Any, levels: Any, counted: Any, costs: Any, limit: float | None, free: float
+) -> None:
+    """Check what one unit more of the budget would save: the difference of two programs."""
+    if plan.max_difference and np.isnan(plan.marginal):
+        found.holds("marginal: none beside bounds on differences", True, "")
+        return
+    if limit is None:
+        found.near("marginal", plan.marginal, 0.0, 1e-12)
+        return
+    step = 1e-5 * max(1.0, limit)
+    saved = (free - _program(levels, counted, costs, limit + step, {})) / step
+    slack = 1e-3 * max(1.0, abs(saved))
+    if abs(saved - plan.marginal) <= slack:
+        found.holds("marginal", True, "")
+    else:
+        found.left_open.append(f"marginal: {saved:.6g} was found, not {plan.marginal:.6g}")

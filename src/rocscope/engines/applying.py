@@ -1,0 +1,211 @@
+"""Applying a plan to new cases: scores in memory, files and folders, frames, relations and tables of a cluster."""
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.atomic_write import write_file
+from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result, frame_of
+from rocscope.core.rows import brief
+from rocscope.engines.sources import columns
+from rocscope.engines.sources.column_names import require_columns
+from rocscope.engines.sources.file_formats import FileLayout
+from rocscope.engines.sources.opening import open_source
+from rocscope.engines.sources.source import Source, no_rows
+from rocscope.errors import ColumnError, InputError, ScoreError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AppliedPlan(Result):
+    """The list of the cases that a plan acts on.
+
+    Made by `Plan.apply`.
+
+    Attributes
+    ----------
+    n : int
+        Cases that the plan was applied to.
+    rows : array
+        Numbers of the rows that are acted on, from 0, best first.
+    columns : dict from name to array
+        The list itself: identifiers (row numbers where there are none) and the columns that were kept; of a plan with
+        reviews also the action.
+    note : str
+        What was done, in one sentence.
+    """
+
+    _content = ("n", "note", "columns")
+
+    n: int
+    rows: Array
+    columns: dict[str, Array]
+    note: str
+
+    @property
+    def ids(self) -> Array:
+        """The identifiers of the list."""
+        return next(iter(self.columns.values()))
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the list as a frame of "pandas", "polars" or "pyarrow"."""
+        return frame_of(self.columns, backend)
+
+    def to_csv(self) -> str:
+        """Return the list as the text of a CSV file."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(self.columns)
+        csv.writer(text, lineterminator="\n").writerows(
+            zip(*(column.tolist() for column in self.columns.values()), strict=True)
+        )
+        return text.getvalue()
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
+        """Write the list as a CSV file; an existing file is replaced, unless `force` is False."""
+        return write_file(path, self.to_csv(), force=force)
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+    def __repr__(self) -> str:
+        return f"AppliedPlan({self.note})"
+
+
+def apply_plan(
+    plan: Any,
+    source: Any,
+    ids: Any = None,
+    *,
+    scores: Any = None,
+    segment: Any = None,
+    keep: Sequence[str] = (),
+    where: str | None = None,
+    random_state: Any = 0,
+    **layout: Any,
+) -> AppliedPlan:
+    """Return the list of the cases of a source that a plan acts on; see `Plan.apply`."""
+    keep = [keep] if isinstance(keep, str) else list(keep)
+    if isinstance(source, Predictions):
+        segment = source.segment if segment is None else segment
+        source = dict(source.scores) | dict(source.columns)
+    if _is_array(source):
+        source = {plan.needs[0] if plan.needs else "score": np.asarray(source)}
+    with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
+        found = _fetched(plan, opened, ids, segment, scores, keep, where)
+    chosen = {"scores": found.scores, "ids": found.ids, "random_state": random_state}
+    rows = plan.rows(**chosen, **({"segment": found.segment} if plan.by_segment else {}))
+    looked = plan.reviewed(**chosen)
+    note = plan.said(rows.size, found.n) + (f", and review {looked.size:,}" if looked.size else "")
+    every = np.concatenate([rows, looked])
+    listed = {found.name: every if found.ids is None else np.asarray(found.ids)[every]}
+    listed |= {name: column[every] for name, column in found.kept.items()}
+    if looked.size:
+        listed["action"] = np.repeat(["act", "review"], [rows.size, looked.size])
+    return AppliedPlan(found.n, every, listed, note)
+
+
+_LAYOUT = ("format", "decimal", "delimiter", "encoding")
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """The cases of a source: their scores, identifiers and segments, and the columns that are kept."""
+
+    n: int
+    scores: dict[str, Array]
+    name: str
+    ids: Any
+    segment: Any
+    kept: dict[str, Array]
+
+
+def _is_array(source: Any) -> bool:
+    """Whether scores were given by themselves, and not a source of columns."""
+    if isinstance(source, list | tuple):
+        return not source or not isinstance(source[0], str | os.PathLike)
+    known = isinstance(source, np.ndarray) or hasattr(source, "__array__") or hasattr(source, "__dlpack__")
+    return known and not hasattr(source, "columns")
+
+
+def _fetched(
+    plan: Any, source: Source, ids: Any, segment: Any, scores: Any, keep: Sequence[str], where: str | None
+) -> _Cases:
+    models = _columns_of(plan, source, scores)
+    named = {"ids": ids, "segment": segment if plan.by_segment else None}
+    if plan.by_segment and segment is None:
+        raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
+    wanted = {role: column for role, column in named.items() if isinstance(column, str)}
+    require_columns(source, list(models.values()), "scores")
+    for role, column in (*wanted.items(), *(("keep", column) for column in keep)):
+        require_columns(source, [column], role)
+    needed = list(dict.fromkeys([*models.values(), *wanted.values(), *keep])) or list(source.columns)[:1]
+    table = source.fetch(needed, where)
+    if not table.num_rows:
+        raise no_rows(brief(source.origin), where)
+    given = {
+        role: _values(table.column(column), source, column)
+        if isinstance(column, str)
+        else None
+        if column is None
+        else check.check_column(column, role, table.num_rows)
+        for role, column in named.items()
+    }
+    return _Cases(
+        table.num_rows,
+        {model: _scores(source, table, column) for model, column in models.items()} or _nobody(table.num_rows),
+        ids if isinstance(ids, str) else "row" if ids is None else "id",
+        given["ids"],
+        given["segment"],
+        {column: _values(table.column(column), source, column) for column in keep},
+    )
+
+
+def _columns_of(plan: Any, source: Source, scores: Any) -> dict[str, str]:
+    """Return the column of each model that the plan needs."""
+    needs = list(plan.needs)
+    if isinstance(scores, Mapping):
+        given = {str(model): str(column) for model, column in scores.items()}
+    else:
+        listed = [scores] if isinstance(scores, str) else list(map(str, scores or ()))
+        given = dict(zip(needs, listed, strict=False)) if len(needs) == 1 else {}
+    found: dict[str, str] = {model: given.get(model) or model for model in needs}
+    for model, column in found.items():
+        if column not in source.columns:
+            hint = f"name the column of its scores: {check.listing(list(source.columns))}"
+            raise ColumnError(f"scores of model {model!r}", expected="a column of that name", got="none", hint=hint)
+    return found
+
+
+def _nobody(size: int) -> dict[str, Array]:
+    """Return scores where everybody or nobody is acted on, whatever they are."""
+    return {"score": np.zeros(size)}
+
+
+def _scores(source: Source, table: pa.Table, column: str) -> Array:
+    subject = f"score {column!r} of {brief(source.origin)}"
+    found = columns.numbers(table.column(column), subject, ScoreError, decimal=source.decimal)
+    if found.missing is not None:
+        got, hint = check.count_and_first(found.missing, "missing or infinite"), "leave such rows out with where="
+        raise ScoreError(subject, expected="a finite score in every row", got=got, hint=hint)
+    return found.as_scores()
+
+
+def _values(column: pa.ChunkedArray, source: Source, name: str) -> Array:
+    """Return a column as it is written: text of a text file stays text, whole numbers stay whole."""
+    if column.null_count == 0 and not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        try:
+            return columns.groups(column, f"column {name!r} of {brief(source.origin)}").decoded()
+        except (InputError, pa.ArrowException):
+            pass
+    values = np.empty(len(column), object)
+    values[:] = column.to_pylist()
+    return values

@@ -1,0 +1,156 @@
+"""Conditions on figures: one grammar for constraints, gates and limits of a monitor.
+
+quantity[(model)] <|<=|>|>= bound[%] [at level]
+quantity(b) - quantity(a) < bound          the difference of two models
+lower <= quantity <= upper                 both ends
+condition and condition                    all of them
+"""
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, cast
+
+import numpy as np
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.core.context import decimal
+from rocscope.errors import InputError
+
+Sign = Literal[">=", "<=", ">", "<"]
+
+RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_WRITTEN = {"≥": ">=", "≤": "<="}
+_TURNED = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}
+_SLACK = 1e-12
+"""Relative; forgives the rounding of a rate at the bound: a thousand times 2⁻⁵³, yet less than one case in 10¹¹."""
+
+_NUMBER = r"[-+−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+−]?\d+)?\s*%?"
+_NAME = r"[A-Za-z][^<>=≤≥()]*?"
+_TERM = rf"({_NAME})\s*\(([^()]+)\)"
+_SIGN = r"\s*(>=|<=|≥|≤|>|<)\s*"
+_FORM = re.compile(
+    rf"\s*(?:({_NUMBER}){_SIGN})?(?:{_TERM}(?:\s*[-−]\s*{_TERM})?|({_NAME}))"
+    rf"(?:{_SIGN}({_NUMBER}))?(?:\s+at\s+({_NUMBER}))?\s*"
+)
+_AND = re.compile(r"\s+and\s+(?![^()]*\))", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A bound on a figure, or on the difference of a figure between two models.
+
+    Attributes
+    ----------
+    quantity : str
+    relation : {">=", "<=", ">", "<"}
+    bound : float
+    level : float, optional
+        Confidence level at which it has to hold.
+    model, minus : str, optional
+        The model that it is about, and the one whose figure is subtracted.
+
+    Examples
+    --------
+    >>> Condition.read("auc(b) - auc(a) < -1 % at 95 %")
+    (Condition('auc(b) - auc(a) < -0.01 at 95 %'),)
+    >>> Condition.read(".8 <= recall <= .9 and fpr < 5 %")
+    (Condition('recall >= 0.8'), Condition('recall <= 0.9'), Condition('fpr < 0.05'))
+    """
+
+    quantity: str
+    relation: Sign
+    bound: float
+    level: float | None = None
+    model: str | None = None
+    minus: str | None = None
+
+    @classmethod
+    def read(cls, text: Any, subject: str = "condition", example: str = "tpr >= 0.9") -> tuple[Self, ...]:
+        """Return the conditions that a text sets; all of them have to hold.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; the error names `subject` and shows an example.
+        """
+        parts = _AND.split(text) if isinstance(text, str) else ()
+        found = [condition for part in parts for condition in cls._of_part(part, subject)]
+        if not found:
+            raise InputError(subject, expected=f"a text such as {example!r}", got=check.shown(text))
+        return tuple(found)
+
+    @classmethod
+    def _of_part(cls, text: str, subject: str) -> Sequence[Self]:
+        match = _FORM.fullmatch(text)
+        if match is None:
+            return ()
+        below, turned, quantity, model, other, minus, alone, sign, bound, level = match.groups()
+        if other is not None and other.casefold() != quantity.casefold():
+            expected = "a difference of one figure of two models, such as 'auc(b) - auc(a) < 0'"
+            raise InputError(subject, expected=expected, got=repr(text.strip()))
+        ends = [(sign, bound)] if below is None else [(_TURNED[_WRITTEN.get(turned, turned)], below), (sign, bound)]
+        model, minus = (name and name.strip() for name in (model, minus))
+        asked = None if level is None else _number(level)
+        signs = [(_WRITTEN.get(each, each), _number(end)) for each, end in ends if end is not None]
+        return [cls(quantity or alone, cast(Sign, each), end, asked, model, minus) for each, end in signs]
+
+    @property
+    def upwards(self) -> bool:
+        """Whether large values satisfy it."""
+        return ">" in self.relation
+
+    def holds(self, value: Any) -> Any:
+        """Return whether, or where, a value keeps the bound; never where it is not defined."""
+        slack = _SLACK * max(1.0, abs(self.bound))
+        inwards = self.upwards == (self.relation in (">=", "<="))
+        return RELATIONS[self.relation](value, self.bound - slack if inwards else self.bound + slack)
+
+    def beyond_doubt(self, estimate: Any) -> bool:
+        """Return whether an estimate satisfies it: with a level the whole interval does; False if it is undefined."""
+        end = estimate.low if self.upwards else estimate.high
+        return bool(RELATIONS[self.relation](estimate.value if self.level is None else end, self.bound))
+
+    def closest(self, values: Array) -> int | None:
+        """Return the position of the value closest to satisfying it, or None where none is defined."""
+        if np.isnan(values).all():
+            return None
+        return int(np.nanargmax(values) if self.upwards else np.nanargmin(values))
+
+    def is_closer(self, value: float, other: float) -> bool:
+        """Return whether the first of two values is closer to satisfying it."""
+        return value > other if self.upwards else value < other
+
+    @property
+    def surely(self) -> str:
+        """The confidence level, in words."""
+        return "" if self.level is None else f" at {100 * self.level:.10g} %"
+
+    def __str__(self) -> str:
+        bound = int(self.bound) if self.bound == int(self.bound) else self.bound
+        of, less = (f"({name})" if name else "" for name in (self.model, self.minus))
+        less = f" - {self.quantity}{less}" if less else ""
+        return f"{self.quantity}{of}{less} {self.relation} {bound!r}{self.surely}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+def _number(text: str) -> float:
+    """Return what a text says, be it in percent.
+
+    Examples
+    --------
+    >>> _number("5 %"), _number("1_000"), _number("−.5")
+    (0.05, 1000, -0.5)
+    """
+    digits = text.replace("−", "-").replace("_", "").rstrip("% ")
+    exact = decimal(float(digits)) / (100 if text.endswith("%") else 1)
+    return int(exact) if exact.denominator == 1 else float(exact)

@@ -1,0 +1,254 @@
+"""Statistics of the ranks of scores: areas, partial areas, rates at rates and at depths, average precision."""
+
+import numpy as np
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.core.counts import ThresholdCounts
+from rocscope.errors import InputError
+from rocscope.figures.influence import CountShares, Linear, Smooth, swapped
+
+
+def area() -> Smooth:
+    """Return the statistic: area under the ROC curve, with ties counting one half.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> area()(ThresholdCounts([3, 2, 1], [1, 1, 0], [0, 1, 1]))
+    0.875
+    """
+    return Smooth("AUC", lambda counts: _partial(counts, 1.0))
+
+
+def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, standardized: bool = False) -> Smooth:
+    """Return the statistic: area under the ROC curve up to an fpr, or from a tpr upwards.
+
+    Parameters
+    ----------
+    max_fpr, min_tpr : float
+        One of them.
+    standardized : bool
+        McClish's scale: 1/2 for the diagonal, 1 for a perfect curve.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> partial_area(max_fpr=0.5)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.25
+    """
+    if (max_fpr is None) == (min_tpr is None):
+        raise InputError("partial_area", expected="one of max_fpr and min_tpr", got="none or both")
+    part = check.check_share(max_fpr, "max_fpr") if max_fpr is not None else 1 - check.check_share(min_tpr, "min_tpr")
+    chance = part**2 / 2
+
+    def upto(counts: ThresholdCounts) -> Linear:
+        found = _partial(counts, part)
+        if not standardized:
+            return found
+        scale = 2 * (part - chance)
+        value = (1 + (found.value - chance) / (part - chance)) / 2
+        return Linear(value, found.of_pos / scale, found.of_neg / scale)
+
+    where = f"fpr ≤ {max_fpr:g}" if max_fpr is not None else f"tpr ≥ {min_tpr:g}"
+    name = f"{'standardized ' * standardized}partial AUC, {where}"
+    return Smooth(name, upto if max_fpr is not None else swapped(upto))
+
+
+def _partial(counts: ThresholdCounts, part: float) -> Linear:
+    """Area up to an fpr of `part`: a positive adds the fpr that is left of its own; a negative the tpr above it."""
+    s = CountShares.of(counts)
+    low, high = s.fpr_before, s.fpr
+    width = high - low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.where(width > 0, np.clip((part - low) / width, 0, 1), part >= high)
+    reach = np.clip(np.minimum(high, part) - low, 0, None)  # what of a level's own fpr is taken in
+    of_pos = np.clip(part - high, 0, None) + inside * reach / 2
+    tpr_mid = s.tpr_before + inside * (s.tpr - s.tpr_before) / 2
+    value = float(s.pos @ of_pos) / s.prevalence
+    end = _at(part, s.fpr, s.tpr)
+    of_neg = inside * (tpr_mid - end) + end * part
+    return s.linear(value, (of_pos - value) / s.prevalence, (of_neg - value) / (1 - s.prevalence))
+
+
+def _at(x: float, along: Array, of: Array) -> float:
+    """Return the height of a curve that begins at the origin."""
+    return float(np.interp(x, np.concatenate(([0.0], along)), np.concatenate(([0.0], of))))
+
+
+def tpr_at(fpr: float) -> Smooth:
+    """Return the statistic: true-positive rate at an fpr, interpolated as on the ROC curve.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Notes
+    -----
+    Its variance depends on the slope of the curve there, which is taken from the curve itself within some of its width.
+
+    Examples
+    --------
+    >>> tpr_at(0.25)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.5
+    """
+    check.check_share(fpr, "fpr")
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s = CountShares.of(counts)
+        value, slope = _height_and_slope(fpr, s.fpr, s.tpr, float(counts.n_neg))
+        above = _inside(s.fpr_before, s.fpr, fpr)
+        pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
+        return s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence))
+
+    return Smooth(f"tpr at fpr {fpr:g}", linearise)
+
+
+def fpr_at(tpr: float) -> Smooth:
+    """Return the statistic: false-positive rate at a true-positive rate.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> fpr_at(0.75)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.5
+    """
+    turned = swapped(tpr_at(1 - check.check_share(tpr, "tpr")).linearise)
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        found = turned(counts)
+        return Linear(1 - found.value, -found.of_pos, -found.of_neg)
+
+    return Smooth(f"fpr at tpr {tpr:g}", linearise)
+
+
+def _inside(before: Array, after: Array, part: float) -> Array:
+    """Return how much of each level lies before a place on an axis: 1, 0, or a share of one level."""
+    width = after - before
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(width > 0, np.clip((part - before) / width, 0, 1), (after <= part).astype(float))
+
+
+def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[float, float]:
+    """Return the height of a curve, and its slope as far as the place of x on the axis is uncertain with n rows.
+
+    That is the slope of the line that fits the curve best where the quantile falls, a normal law around x.
+    """
+    z = np.linspace(-3, 3, 61)
+    weight = np.exp(-(z**2) / 2)
+    places = x + z * np.sqrt(x * (1 - x) / n)
+    inside = (places > 0) & (places < 1)
+    places, weight = places[inside], weight[inside] / weight[inside].sum()
+    heights = np.interp(places, np.concatenate(([0.0], along)), np.concatenate(([0.0], of)))
+    away = places - weight @ places
+    return _at(x, along, of), float((weight * away) @ heights / ((weight * away) @ away))
+
+
+def gain_at(depth: float) -> Smooth:
+    """Return the statistic: true-positive rate at a depth, the share of positives in the top rows.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> gain_at(0.5)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.5
+    """
+    check.check_share(depth, "depth")
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s = CountShares.of(counts)
+        value, slope = _height_and_slope(depth, s.depth, s.tpr, float(counts.n))
+        above = _inside(s.depth_before, s.depth, depth)
+        return s.linear(value, (above - value) / s.prevalence - slope * (above - depth), -slope * (above - depth))
+
+    return Smooth(f"gain at depth {depth:g}", linearise)
+
+
+def lift_at(depth: float) -> Smooth:
+    """Return the statistic: lift at a depth, gain/depth.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> lift_at(0.25)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    2.0
+    """
+    gain = gain_at(depth).linearise
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        found = gain(counts)
+        return Linear(found.value / depth, found.of_pos / depth, found.of_neg / depth)
+
+    return Smooth(f"lift at depth {depth:g}", linearise, share=False)
+
+
+def precision_at(depth: float) -> Smooth:
+    """Return the statistic: precision among the top rows, prevalence·gain/depth.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> precision_at(0.25)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    1.0
+    """
+    gain = gain_at(depth).linearise
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s, found = CountShares.of(counts), gain(counts)
+        ratio = s.prevalence / depth
+        mix = found.value / depth
+        of_pos, of_neg = ratio * found.of_pos + mix * (1 - s.prevalence), ratio * found.of_neg - mix * s.prevalence
+        return s.linear(ratio * found.value, of_pos, of_neg)
+
+    return Smooth(f"precision at depth {depth:g}", linearise)
+
+
+def average_precision() -> Smooth:
+    """Return the statistic: mean of the precision at each positive, level by level.
+
+    Returns
+    -------
+    Smooth
+        For `estimate_of` and ``compare(statistic=…)``.
+
+    Examples
+    --------
+    >>> average_precision()(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
+    0.8333333333333333
+    """
+
+    def linearise(counts: ThresholdCounts) -> Linear:
+        s = CountShares.of(counts)
+        precision = s.tpr * s.prevalence / s.depth
+        value = float(s.pos @ precision) / s.prevalence
+        # A row changes the precision at its own level and at all below.
+        below, below_precise = (np.cumsum(each[::-1])[::-1] for each in (s.pos / s.depth, s.pos * precision / s.depth))
+        of_pos = (precision - value + below - below_precise) / s.prevalence
+        return s.linear(value, of_pos, -below_precise / s.prevalence)
+
+    return Smooth("average precision", linearise)

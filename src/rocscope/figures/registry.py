@@ -1,0 +1,346 @@
+"""The registry of figures: every named number, by its name and by the names that others use."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rocscope import metrics
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope._base.registry import reach
+from rocscope.core.context import Context, decimal
+from rocscope.core.counts import ThresholdCounts
+from rocscope.errors import InputError
+from rocscope.figures import probabilities, ranks
+from rocscope.figures.figure import Figure, FourNumbers, LinearForm, line
+
+_CELLS = ("tp", "fp", "fn", "tn")
+_ONE: LinearForm = (0, 0, 1)
+_ALL = "tp fp fn tn"
+
+
+def _sums(parts: str) -> tuple[FourNumbers, FourNumbers]:
+    """Return the weights of the four counts in "tp / tp fp"."""
+    top, bottom = (part.split() for part in parts.split("/"))
+    weights = (tuple(int(cell in part) for cell in _CELLS) for part in (top, bottom))
+    return tuple(weights)  # pyright: ignore[reportReturnType]
+
+
+def _share(name: str, title: str, parts: str, *aliases: str, sign: int = 1) -> Figure:
+    """Return a share of cases."""
+    ideal = None if sign == 0 or name == "depth" else int(sign > 0)
+    sums = _sums(parts)
+    return Figure(name, title, "cells", sign, "share", ideal, aliases, metrics.METRICS[name], parts=sums)
+
+
+def _cases(name: str, title: str, parts: str, *aliases: str, sign: int) -> Figure:
+    """Return a number of cases."""
+    top, bottom = _sums(f"{parts} / {_ALL}")
+
+    def count(*cells: Any) -> Any:
+        return sum(cell for cell, counted in zip(cells, top, strict=True) if counted)
+
+    return Figure(name, title, "cells", sign, "cases", None, aliases, count, parts=(top, bottom))
+
+
+def _of_cells(name: str, title: str, *aliases: str, lines: Any = None, **options: Any) -> Figure:
+    return Figure(name, title, "cells", aliases=aliases, cells=metrics.METRICS[name], lines=lines, **options)
+
+
+def _closest_topleft(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Distance in ROC space from the point (0, 1) of a perfect classifier."""
+    return np.hypot(metrics.fpr(tp, fp, fn, tn), metrics.fnr(tp, fp, fn, tn))
+
+
+def _ks(counts: ThresholdCounts) -> float:
+    """Largest tpr − fpr of all thresholds."""
+    return max(float(np.max(metrics.youden(counts.tp, counts.fp, counts.fn, counts.tn))), 0.0)
+
+
+def _auc(counts: ThresholdCounts) -> float:
+    counts.require_both_classes("AUC")
+    return counts.pairs().auc("half")
+
+
+def _calibrated(name: str, title: str, function: str, attribute: str = "", *aliases: str, **options: Any) -> Figure:
+    """Return a figure that a function of `rocscope.calibration` computes; a small one is good unless options say."""
+
+    def value(counts: ThresholdCounts) -> float:
+        found = getattr(reach("calibration"), function)(counts)
+        return getattr(found, attribute) if attribute else found
+
+    fixed = {"sign": -1, "unit": "number", "ideal": 0} | options
+    return Figure(name, title, "probabilities", aliases=aliases, counts=value, **fixed)  # pyright: ignore[reportArgumentType]
+
+
+def _beyond_chance(share: Fraction) -> tuple[LinearForm, LinearForm]:
+    """Cohen's kappa: 2π(1 − π)(tpr − fpr) over (1 − 2π)·depth + π, with depth = π·tpr + (1 − π)·fpr."""
+    height, skew = 2 * share * (1 - share), 1 - 2 * share
+    return (height, -height, 0), (skew * share, skew * (1 - share), share)
+
+
+_HALF = Fraction(1, 2)
+_ABOVE_CHANCE: tuple[LinearForm, LinearForm] = ((1, -1, 0), _ONE)
+_MEAN_OF_CLASSES: tuple[LinearForm, LinearForm] = ((_HALF, -_HALF, _HALF), _ONE)
+
+_TABLE = (
+    _share("tpr", "TPR", "tp / tp fn", "sensitivity", "recall", "hit rate", "true positive rate", "detection rate"),
+    _share("fnr", "FNR", "fn / tp fn", "miss rate", "false negative rate", sign=-1),
+    _share("fpr", "FPR", "fp / fp tn", "fall-out", "fallout", "false alarm rate", "false positive rate", sign=-1),
+    _share("tnr", "TNR", "tn / fp tn", "specificity", "selectivity", "true negative rate"),
+    _share("precision", "precision", "tp / tp fp", "ppv", "positive predictive value"),
+    _share("npv", "NPV", "tn / fn tn", "negative predictive value"),
+    _share("accuracy", "accuracy", f"tp tn / {_ALL}", "acc"),
+    _share("error", "error", f"fp fn / {_ALL}", "error rate", "misclassification rate", sign=-1),
+    _share("depth", "depth", f"tp fp / {_ALL}", "selection rate", "positive rate", "rate of positive predictions"),
+    _share("prevalence", "prevalence", f"tp fn / {_ALL}", "base rate", sign=0),
+    _share("jaccard", "Jaccard", "tp / tp fp fn", "threat score", "critical success index"),
+    _cases("cases", "cases", "tp fp", "predicted positives", "alarms", sign=0),
+    _cases("tp", "TP", "tp", "true positives", "hits", sign=1),
+    _cases("fp", "FP", "fp", "false positives", "false alarms", sign=-1),
+    _cases("fn", "FN", "fn", "false negatives", "misses", sign=-1),
+    _cases("tn", "TN", "tn", "true negatives", "correct rejections", sign=1),
+    _of_cells(
+        "youden", "Youden's J", "informedness", "youden's j", "youden index", lines=lambda _: _ABOVE_CHANCE, ideal=1
+    ),
+    _of_cells("balanced_accuracy", "balanced accuracy", "bacc", lines=lambda _: _MEAN_OF_CLASSES, ideal=1),
+    _of_cells("macro_average", "macro average", lines=lambda _: _MEAN_OF_CLASSES, ideal=1),
+    _of_cells("weighted_accuracy", "weighted accuracy", ideal=1),
+    _of_cells("break_even", "break-even", ideal=1),
+    _of_cells("mcc", "MCC", "matthews", "matthews correlation", "matthews_corrcoef", "phi", unit="number", ideal=1),
+    _of_cells(
+        "kappa", "kappa", "cohen kappa", "cohen's kappa", "cohen_kappa_score",
+        lines=_beyond_chance, unit="number", ideal=1,
+    ),
+    _of_cells("markedness", "markedness", unit="number", ideal=1),
+    _of_cells(
+        "lift", "lift", "lift factor", unit="ratio", lines=lambda share: ((1, 0, 0), line((1, 1, 0, 0), share))
+    ),
+    _of_cells(
+        "lr_positive", "LR+", "lr+", "dlr+", "positive_likelihood_ratio", unit="ratio",
+        lines=lambda _: ((1, 0, 0), (0, 1, 0)),
+    ),
+    _of_cells(
+        "lr_negative", "LR−", "lr-", "lr−", "dlr-", "neg_negative_likelihood_ratio", "negative_likelihood_ratio",
+        unit="ratio", sign=-1, ideal=0, lines=lambda _: ((-1, 0, 1), (0, -1, 1)),
+    ),
+    _of_cells("odds_ratio", "odds ratio", "diagnostic odds ratio", "dor", unit="ratio"),
+    Figure(
+        "closest_topleft", "distance from the top left", "cells", -1, "number", 0, ("closest.topleft",),
+        _closest_topleft,
+    ),
+    Figure(
+        "auc", "AUC", "ranks", ideal=1, counts=_auc, smooth=ranks.area,
+        aliases=("roc_auc", "roc_auc_score", "auroc", "area", "area under the curve", "c statistic", "concordance"),
+    ),
+    Figure(
+        "average_precision", "average precision", "ranks", ideal=1, smooth=ranks.average_precision,
+        aliases=("ap", "average_precision_score"),
+    ),
+    Figure(
+        "ks", "KS", "ranks", ideal=1, aliases=("kolmogorov-smirnov",), cells=metrics.youden, counts=_ks,
+        lines=lambda _: _ABOVE_CHANCE,
+    ),
+    _calibrated(
+        "brier", "Brier", "brier", "", "brier_score", "brier_score_loss", "neg_brier_score",
+        unit="share", smooth=probabilities.brier,
+    ),
+    _calibrated(
+        "log_loss", "log loss", "log_loss", "", "neg_log_loss", "logloss", "cross-entropy",
+        smooth=probabilities.log_loss,
+    ),
+    Figure(
+        "scaled_brier", "scaled Brier", "probabilities", 1, "number", 1, ("brier skill score", "bss", "ipa"),
+        smooth=probabilities.scaled_brier,
+    ),
+    Figure(
+        "discrimination_slope", "discrimination slope", "probabilities", 1, "number", 1, ("yates slope",),
+        smooth=probabilities.discrimination_slope,
+    ),
+    Figure(
+        "observed_over_expected", "O/E", "probabilities", 0, "ratio", 1,
+        ("o/e", "observed_to_expected", "observed/expected"), smooth=probabilities.observed_to_expected,
+    ),
+    Figure(
+        "excess_events", "observed − expected", "probabilities", 0, "number", 0, ("calibration",),
+        smooth=probabilities.excess_events,
+    ),
+    _calibrated("in_the_large", "in the large", "cox_calibration", "in_the_large", "calibration in the large", sign=0),
+    Figure(
+        "intercept", "intercept", "probabilities", 0, "number", 0, ("calibration intercept",),
+        smooth=probabilities.calibration_intercept,
+    ),
+    Figure(
+        "slope", "slope", "probabilities", 0, "number", 1, ("calibration slope",),
+        smooth=probabilities.calibration_slope,
+    ),
+    _calibrated("ici", "ICI", "calibration_index", "ici", "integrated calibration index"),
+    _calibrated("e50", "E50", "calibration_index", "e50"),
+    _calibrated("e90", "E90", "calibration_index", "e90"),
+    _calibrated("ece", "ECE", "calibration_error", "", "expected calibration error"),
+    _calibrated("brier_miscalibration", "miscalibration", "decompose", "miscalibration", "miscalibration"),
+    Figure("cost", "cost per case", "costs", -1, "money", aliases=("expected_cost", "min_cost")),
+    Figure("net_benefit", "net benefit", "costs", 1, "number"),
+    Figure("miscalibration_cost", "cost of acting on p", "costs", -1, "money", 0),
+)  # fmt: skip
+
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in _TABLE}
+"""Every figure by its name; those with a number in it, such as f2 and lift@0.1, are made when they are asked for."""
+
+_BETA = re.compile(r"f(\d+(?:\.\d+)?)")
+_F1_ALIASES = ("f_score", "f measure", "dice", "f1_score")
+_AT_DEPTH = re.compile(r"(lift|gain|precision)@(0?\.\d+|1(?:\.0*)?|\d+(?:\.\d+)? ?%)")
+
+
+def _f_score(text: str) -> Figure:
+    """Return F_β of a β, (1 + β²)·tp over (1 + β²)·tp + fp + β²·fn."""
+    beta, square = float(text), Fraction(text) ** 2
+    if not beta > 0:
+        raise InputError("beta", expected="a number above 0", got=text)
+
+    def value(*cells: Any) -> Any:
+        return metrics.f_score(*cells, beta=beta)
+
+    parts = ((1 + square, 0, 0, 0), (1 + square, 1, square, 0))
+    aliases = _F1_ALIASES if beta == 1 else ()
+    return Figure(f"f{text}", f"F{text}", "cells", ideal=1, aliases=aliases, cells=value, parts=parts)
+
+
+def _at_depth(kind: str, text: str) -> Figure:
+    """Return lift, gain or precision among the share of cases with the highest scores.
+
+    Of a threshold it is that of its positives among the whole share, as if no more were found in it; NaN where the
+    threshold selects more than that share. So the best threshold is the one that finds most positives within it.
+    """
+    depth = float(text.rstrip("% ")) / 100 if "%" in text else float(text)
+
+    def value(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+        n, found = tp + fp + fn + tn, metrics.tpr(tp, fp, fn, tn)
+        scale = {"gain": 1.0, "lift": 1 / depth, "precision": (tp + fn) / n / depth}[kind]
+        # Forgives the rounding of a share of n: twelve digits of it count.
+        return np.where((tp + fp) <= depth * n * (1 + 1e-12), found * scale, np.nan)
+
+    smooth = {"gain": ranks.gain_at, "lift": ranks.lift_at, "precision": ranks.precision_at}[kind]
+    name, unit = f"{kind}@{depth:g}", "ratio" if kind == "lift" else "share"
+    return Figure(name, name, "ranks", unit=unit, cells=value, smooth=lambda: smooth(depth))
+
+
+def _folded(name: str) -> str:
+    return " ".join(re.sub(r"[_\s]|(?<=\w)-(?=\w)", " ", name.lower()).split())
+
+
+_BY_NAME = {_folded(name): figure for figure in _TABLE for name in (figure.name, *figure.aliases)}
+_BY_NAME |= {_folded(alias): _f_score("1") for alias in ("f1", *_F1_ALIASES)}
+
+
+def known(name: str) -> Figure | None:
+    """Return the figure of a name, whatever its case, or None.
+
+    Examples
+    --------
+    >>> [known(name).name for name in ("Hit_Rate", "roc_auc", "fall-out", "F0.5", "lift@10%")]
+    ['tpr', 'auc', 'fpr', 'f0.5', 'lift@0.1']
+    """
+    folded = _folded(name)
+    if folded in _BY_NAME:
+        return _BY_NAME[folded]
+    if match := _BETA.fullmatch(folded):
+        return _f_score(match[1])
+    match = _AT_DEPTH.fullmatch(folded.replace(" ", ""))
+    return _at_depth(*match.groups()) if match else None
+
+
+def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Figure], Any], hint: str = "") -> Figure:
+    """Return the figure of a name, if the caller can use it.
+
+    Parameters
+    ----------
+    name : str
+    subject : str
+        What the user passed it to, such as ``"criterion"``.
+    expected : str
+        Which figures can be used there, for the error.
+    suits : function from a figure to whether it can be used
+
+    Raises
+    ------
+    InputError
+        If the name is not known, or the figure cannot be used there; the error states the reason.
+
+    Examples
+    --------
+    >>> figure_named("sensitivity", "criterion", expected="a figure of one threshold", suits=lambda f: f.cells).name
+    'tpr'
+    >>> figure_named("auc", "criterion", expected="a figure of one threshold", suits=lambda f: f.cells)
+    Traceback (most recent call last):
+    ...
+    rocscope.errors.InputError: criterion: expected a figure of one threshold, got 'auc', a figure of the whole
+    ranking, the same at every threshold
+    """
+    figure = known(name) if isinstance(name, str) else None
+    if figure is None:
+        usable = [
+            each for each in (*_TABLE[:7], *map(_f_score, "12"), *_TABLE[7:], _at_depth("lift", "0.1")) if suits(each)
+        ]
+        names, aliases = [each.name for each in usable], [alias for each in usable for alias in each.aliases]
+        listed = check.one_of(str(name), names, aliases)
+        raise InputError(subject, expected=listed, got=check.shown(name), hint=hint)
+    if not suits(figure):
+        raise InputError(subject, expected=expected, got=figure.words, hint=hint)
+    return figure
+
+
+def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Callable[[ThresholdCounts], float]]:
+    """Return a figure of a whole ranking, and the function of counts that computes it: a Smooth where it has one.
+
+    Examples
+    --------
+    >>> statistic_named("neg_brier_score")[1](ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])).__round__(3)
+    0.025
+    """
+    expected = "a figure of a whole ranking, such as 'auc' or 'brier', or of one threshold with the threshold"
+    hint = "rocscope.inference.statistics.at(0.5, 'precision') is one of them"
+    suits = ("ranks", "probabilities")
+    figure = figure_named(name, subject, expected=expected, suits=lambda each: each.needs in suits, hint=hint)
+    if figure.smooth is not None:
+        return figure, figure.smooth()
+
+    def statistic(counts: ThresholdCounts) -> float:
+        return figure.value(counts)
+
+    statistic.__name__ = figure.title
+    return figure, statistic
+
+
+def in_context(figure: Figure, context: Context) -> Figure:
+    """Return a figure of costs as one of the four counts; any other as it is.
+
+    Notes
+    -----
+    The cost per case is Σ cost·count/n. The net benefit is (tp − odds·fp)/n, with the odds at which acting begins to
+    pay, (cost_fp − cost_tn)/(cost_fn − cost_tp).
+
+    Examples
+    --------
+    >>> cost = in_context(FIGURES["cost"], Context(cost_fn=5))
+    >>> float(cost.cells(3, 2, 1, 4))  # 2 · 1 + 1 · 5 for 10 cases
+    0.7
+    """
+    if figure.needs != "costs" or figure.name == "miscalibration_cost":
+        return figure
+    if context.columns or (figure.name == "net_benefit" and context.miss_cost <= 0):
+        expected = "a gain from acting on a positive, and costs that are the same in every row"
+        raise InputError(figure.name, expected=expected, got=repr(context))
+    if figure.name == "cost":
+        top: FourNumbers = tuple(map(decimal, context.costs.values()))  # pyright: ignore[reportAssignmentType]
+    else:
+        top = (1, -context.false_alarm_cost / context.miss_cost, 0, 0)
+
+    def value(*cells: Any) -> Any:
+        return sum(float(cost) * cell for cost, cell in zip(top, cells, strict=True)) / sum(cells)
+
+    return replace(figure, cells=value, parts=(top, (1, 1, 1, 1)))

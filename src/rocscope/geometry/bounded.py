@@ -1,0 +1,208 @@
+"""The best randomised rule within linear bounds: a convex combination of two thresholds.
+
+Randomising between two thresholds attains every point on the straight line between theirs, so that all such rules fill
+the convex outline of the thresholds. What bounds leave of it is a polygon again, and one of its corners is best.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from rocscope.core.context import Context
+from rocscope.errors import InfeasibleError, InputError
+from rocscope.geometry.hull import Choices, corners_of
+from rocscope.geometry.tangent import Touch, stakes
+
+_ROUNDED = Fraction(1, 10**12)
+"""Shares that differ less are those of a threshold at its bound, of which the sums of weights are rounded."""
+
+
+class Bound(NamedTuple):
+    """What may be attained: tpr_weight · tpr + fpr_weight · fpr ≤ most."""
+
+    tpr_weight: Fraction
+    fpr_weight: Fraction
+    most: Fraction
+
+    def room(self, corner: "_Corner") -> Fraction:
+        """Return how far a point is within it."""
+        return self.most - self.tpr_weight * corner.tpr - self.fpr_weight * corner.fpr
+
+
+@dataclass(frozen=True)
+class ConvexCombination:
+    """A point between two thresholds, each of which decides a share of the cases; twice the same where it is one.
+
+    Attributes
+    ----------
+    first, second : Touch
+        That of fewer and that of more positive predictions.
+    share : Fraction
+        Of the cases that `second` decides.
+    """
+
+    first: Touch
+    second: Touch
+    share: Fraction = Fraction(1)
+
+    @property
+    def ends(self) -> tuple[Touch, Touch]:
+        """Both thresholds."""
+        return self.first, self.second
+
+    @property
+    def randomized(self) -> bool:
+        """Whether both decide some cases."""
+        return 0 < self.share < 1
+
+    @property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """Exact expected true and false positive rate."""
+        (tpr, fpr), (more_tpr, more_fpr) = self.first.rates, self.second.rates
+        return tpr + self.share * (more_tpr - tpr), fpr + self.share * (more_fpr - fpr)
+
+
+@dataclass(frozen=True)
+class _Corner:
+    """A point and what it is mixed of: how much of which threshold."""
+
+    tpr: Fraction
+    fpr: Fraction
+    parts: tuple[tuple[Fraction, Touch], ...]
+
+    def towards(self, other: "_Corner", share: Fraction) -> "_Corner":
+        """Return the point at a share of the way to another."""
+        amounts: dict[tuple[int, int], tuple[Fraction, Touch]] = {}
+        for scale, corner in ((1 - share, self), (share, other)):
+            for amount, touch in corner.parts:
+                key = (id(touch.choices), touch.index)
+                amounts[key] = (amounts.get(key, (Fraction(0),))[0] + scale * amount, touch)
+        tpr, fpr = self.tpr + share * (other.tpr - self.tpr), self.fpr + share * (other.fpr - self.fpr)
+        return _Corner(tpr, fpr, tuple(amounts.values()))
+
+
+def touching_within(
+    choices: Sequence[Choices], context: Context, bounds: Sequence[Bound], totals: tuple[int, int] | None = None
+) -> ConvexCombination:
+    """Return the rule of lowest expected cost within bounds; among equals that of fewest positive predictions.
+
+    Parameters
+    ----------
+    choices : Choices of one or several models
+        All their thresholds: bounds may ask for points below the hull.
+    context : Context
+    bounds : sequence of Bound
+    totals : (positives, negatives), optional
+        As in `touching`.
+
+    Raises
+    ------
+    InfeasibleError
+        If no rule is within the bounds.
+    InputError
+        If errors of both kinds are rewarded, or bounds ask for a point within the outline, of three thresholds.
+
+    Notes
+    -----
+    Exact. It is the optimum of the linear program over all randomised rules, found by cutting the outline of the
+    thresholds at each bound.
+
+    Examples
+    --------
+    At most a quarter of the cases, where the best half of them are tied:
+
+    >>> from rocscope import ThresholdCounts
+    >>> from rocscope.geometry import all_choices
+    >>> quarter = Bound(Fraction(1, 2), Fraction(1, 2), Fraction(1, 4))
+    >>> between = touching_within([all_choices("a", ThresholdCounts([2, 1], [3, 1], [1, 3]))], Context(), [quarter])
+    >>> between.first.point.threshold, between.second.point.threshold, between.share
+    (inf, 2, Fraction(1, 2))
+    """
+    gain, cost = stakes(choices, context, totals)
+    n_pos, n_neg = totals or choices[0].counts.whole_totals
+    polygon = _outline([corner for each in choices for corner in _corners(each)])
+    for bound in bounds:
+        polygon = _cut(polygon, bound)
+    if not polygon:
+        raise InfeasibleError("no rule, not even a randomised one, is within all bounds")
+    best = min(polygon, key=lambda at: (cost * at.fpr - gain * at.tpr, n_pos * at.tpr + n_neg * at.fpr))
+    parts = sorted(best.parts, key=lambda part: (part[1].choices.depth(part[1].index), part[1].rates[1]))
+    if len(parts) > 2:
+        raise InputError("bounds", expected="a best rule of two thresholds", got="one of three", hint="leave one out")
+    (_, first), (share, second) = parts[0], parts[-1]
+    return settled(ConvexCombination(first, second, share))
+
+
+def _corners(choices: Choices) -> list[_Corner]:
+    """Return the thresholds of one model that are corners of the outline of all of them."""
+    size = choices.index.size
+    mirrored = replace(choices, index=choices.index[::-1], negated=not choices.negated)
+    index = np.union1d(corners_of(choices), size - 1 - corners_of(mirrored))
+    n_pos, n_neg = (total or 1 for total in choices.counts.whole_totals)
+    return [
+        _Corner(Fraction(tp, n_pos), Fraction(fp, n_neg), ((Fraction(1), Touch(choices, i)),))
+        for i, tp, fp in zip(index.tolist(), *choices.whole(index), strict=True)
+    ]
+
+
+def _outline(corners: list[_Corner]) -> list[_Corner]:
+    """Return the convex outline of points, in order around it; of equal points the one given first."""
+    distinct = {(corner.fpr, corner.tpr): corner for corner in reversed(corners)}
+    ordered = [distinct[at] for at in sorted(distinct)]
+    return _chain(ordered)[:-1] + _chain(ordered[::-1])[:-1] if len(ordered) > 1 else ordered
+
+
+def _chain(ordered: list[_Corner]) -> list[_Corner]:
+    chain: list[_Corner] = []
+    for corner in ordered:
+        while len(chain) > 1 and not _turns_left(chain[-2], chain[-1], corner):
+            chain.pop()
+        chain.append(corner)
+    return chain
+
+
+def _turns_left(a: _Corner, b: _Corner, c: _Corner) -> bool:
+    return (b.fpr - a.fpr) * (c.tpr - b.tpr) > (b.tpr - a.tpr) * (c.fpr - b.fpr)
+
+
+def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:
+    """Return what a bound leaves of a polygon."""
+    kept = []
+    for here, there in zip(polygon, polygon[1:] + polygon[:1], strict=True):
+        room, beyond = bound.room(here), bound.room(there)
+        if room >= 0:
+            kept.append(here)
+        if room * beyond < 0:
+            kept.append(here.towards(there, room / (room - beyond)))
+    return kept
+
+
+def settled(between: ConvexCombination) -> ConvexCombination:
+    """Return the combination of the two nearest thresholds on the line, or the one that is there."""
+    if between.randomized and between.first.choices is between.second.choices:
+        between = _nearest(between)
+    if between.share < _ROUNDED:
+        return ConvexCombination(between.first, between.first)
+    return ConvexCombination(between.second, between.second) if 1 - between.share < _ROUNDED else between
+
+
+def _nearest(between: ConvexCombination) -> ConvexCombination:
+    """Return the combination of neighbours, where thresholds between the two lie on the line between them."""
+    choices, start, end = between.first.choices, between.first.index, between.second.index
+    tp, fp = choices.whole(np.arange(start, end + 1))
+    up, right = tp[-1] - tp[0], fp[-1] - fp[0]
+    wanted = between.share * (up + right)
+    along = {
+        step: hits + alarms
+        for step in range(len(tp))
+        if (hits := tp[step] - tp[0]) * right == (alarms := fp[step] - fp[0]) * up
+    }
+    low = max((step for step in along if along[step] <= wanted), key=lambda step: along[step])
+    high = min((step for step in along if along[step] >= wanted), key=lambda step: along[step])
+    first, second = Touch(choices, start + low), Touch(choices, start + high)
+    if along[low] == along[high]:
+        return ConvexCombination(first, first)
+    return ConvexCombination(first, second, (wanted - along[low]) / Fraction(along[high] - along[low]))

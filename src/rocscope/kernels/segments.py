@@ -1,0 +1,130 @@
+"""The loops over rows that are parted: into slots, and from the sorted scores of a segment to its levels."""
+
+import numpy as np
+
+from rocscope.kernels.kernel import Kernel
+from rocscope.kernels.ranks import ordered
+
+
+@Kernel
+def count(slot, shift, sizes):
+    """Add to `sizes` how many entries there are of each slot; `shift` bits are left out."""
+    for i in range(slot.size):
+        sizes[np.uint64(slot[i] >> shift)] += 1
+
+
+@Kernel
+def deal(slot, values, filled, dealt):
+    """Bring values into their slots, in the order they have; slot s goes on from `filled[s]`, which moves on."""
+    for i in range(slot.size):
+        s = np.uint64(slot[i])
+        k = np.uint64(filled[s])
+        dealt[k] = values[i]
+        filled[s] += 1
+
+
+@Kernel
+def deal_rows(slot, bits, kind, shift, filled, rest, codes):
+    """Bring rows into buckets of slots that agree in all but the `shift` lowest bits, as `deal` does.
+
+    Writes these bits of the slot, and the ordered ones of the score.
+    """
+    top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
+    for i in range(slot.size):
+        bucket = np.uint64(slot[i] >> shift)
+        k = np.uint64(filled[bucket])
+        filled[bucket] += 1
+        rest[k] = np.uint64(slot[i]) - (bucket << np.uint64(shift))
+        codes[k] = ordered(bits[i], top, kind)
+
+
+@Kernel
+def mark(values, low, there):
+    """Note which values there are, by what they are above `low`."""
+    for i in range(values.size):
+        there[values[i] - low] = True
+
+
+@Kernel
+def count_pairs(codes, bounds, below, not_above):
+    """Write for each segment the pairs whose negative is below the positive, and whose negative is not above it.
+
+    Codes are those of `merge`. Which comes next is not asked for by a branch: half of the guesses would be wrong.
+    """
+    for segment in range(below.size):
+        i, middle, end = bounds[2 * segment], bounds[2 * segment + 1], bounds[2 * segment + 2]
+        j = middle
+        total = 0
+        tied = 0
+        while i < middle and j < end:
+            value = codes[i]
+            if value == codes[j]:
+                first, first_neg = i, j
+                while i < middle and codes[i] == value:
+                    i += 1
+                while j < end and codes[j] == value:
+                    j += 1
+                total += (j - first_neg) * (middle - i)
+                tied += (j - first_neg) * (i - first)
+            else:
+                passed = np.int64(value < codes[j])
+                i += passed
+                total += (1 - passed) * (middle - i)
+                j += 1 - passed
+        below[segment] = total
+        not_above[segment] = total + tied
+
+
+@Kernel
+def merge(codes, bounds, code, tp, fp, start):
+    """Write the levels of segments, downwards, counted from 0 in each, and where those of each segment begin.
+
+    Codes of positives (slot 2·segment) and of negatives (the next slot) increase. Returns the number of levels.
+    """
+    size = 0
+    for segment in range(start.size - 1):
+        start[segment] = size
+        i, no_pos = bounds[2 * segment + 1] - 1, bounds[2 * segment]
+        j, no_neg = bounds[2 * segment + 2] - 1, bounds[2 * segment + 1]
+        pos = 0
+        neg = 0
+        while i >= no_pos or j >= no_neg:
+            value = codes[i] if j < no_neg or (i >= no_pos and codes[i] >= codes[j]) else codes[j]
+            while i >= no_pos and codes[i] == value:
+                i -= 1
+                pos += 1
+            while j >= no_neg and codes[j] == value:
+                j -= 1
+                neg += 1
+            code[size] = value
+            tp[size] = pos
+            fp[size] = neg
+            size += 1
+    start[start.size - 1] = size
+    return size
+
+
+@Kernel
+def hulls(up, right, start, kept, first):
+    """Write which points of segments are vertices of the upper hull of each, from (0, 0) on, and where each begins.
+
+    Points go to the right, and the last of a segment is the highest. Returns the number of vertices.
+    """
+    size = 0
+    for segment in range(len(start) - 1):
+        bottom = size
+        first[segment] = size
+        for i in range(start[segment], start[segment + 1]):
+            while size > bottom:
+                j = kept[size - 1]
+                y, x = up[j], right[j]
+                below, left = y * 0, x * 0
+                if size - 1 > bottom:
+                    below, left = up[kept[size - 2]], right[kept[size - 2]]
+                if (y - below) * (right[i] - x) > (up[i] - y) * (x - left):
+                    break
+                size -= 1
+            kept[size] = i
+            size += 1
+    first[len(start) - 1] = size
+    return size

@@ -1,0 +1,10 @@
+from .concordance import concordance as concordance
+from .experiments import Experiment as Experiment
+from .experiments import UpliftPart as UpliftPart
+from .experiments import UpliftTable as UpliftTable
+from .experiments import from_experiment as from_experiment
+from .horizons import at_horizon as at_horizon
+from .over_time import OverTime as OverTime
+from .over_time import over_time as over_time
+from .uplift_curves import UpliftCurve as UpliftCurve
+from .verification import from_verified as from_verified

@@ -1,0 +1,407 @@
+"""Controlled experiments: who responds because of the contact, as curves and as rows in money."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from math import frexp, isnan, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocscope._base import validation as check
+from rocscope._base.arrays import Array
+from rocscope.core.context import Context
+from rocscope.core.predictions import Predictions
+from rocscope.core.result import Result, frame_of, number
+from rocscope.core.rows import model_name
+from rocscope.errors import InputError
+from rocscope.inference.estimate import Comparisons, Estimate
+from rocscope.inference.hypothesis import Adjust, Hypothesis
+from rocscope.inference.influence.estimating import Values, compare_values, estimate
+from rocscope.inference.influence.units import stratum_of_moves
+from rocscope.inference.proportions import mover_difference, proportion
+from rocscope.outcomes.share_weights import ShareWeights
+from rocscope.outcomes.uplift_curves import Trial, UpliftCurve, UpliftKind
+
+
+@dataclass(frozen=True)
+class UpliftPart(Result):
+    """The response of controls and treated in a part of the ranking, and their difference.
+
+    Examples
+    --------
+    >>> part = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).by_decile(parts=2).parts[0]
+    >>> part.n, part.control, part.treated
+    (18, 0.5, 0.5)
+    """
+
+    n: int
+    control: float
+    treated: float
+    uplift: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class UpliftTable(Result):
+    """The parts of a ranking from the top.
+
+    Examples
+    --------
+    >>> found = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).by_decile(parts=2)
+    >>> [part.uplift.value for part in found.parts]
+    [0.0, 0.0]
+    """
+
+    parts: tuple[UpliftPart, ...]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a table with a row a part."""
+        names = ("n", "control", "treated")
+        columns: dict[str, Any] = {name: [getattr(part, name) for part in self.parts] for name in names}
+        columns |= {name: [getattr(part.uplift, name) for part in self.parts] for name in ("value", "low", "high")}
+        return frame_of({"part": list(range(1, len(self.parts) + 1)), **columns}, backend)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{part.uplift.value:.3g}" for part in self.parts)
+        return f"UpliftTable(uplift from the top: {shown})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Experiment(Result):
+    """Responses, treatments and scores of the same rows.
+
+    Attributes
+    ----------
+    response : array of n
+    treated : array of n
+    scores : mapping from model name to array of n
+    share : array of n, or None
+        The known probability of treatment; None where the share of each stratum is observed.
+    stratum : array of n codes
+    benefit, cost : float
+        What a response brings and what a contact costs, for `in_money`.
+    groups, segment : array of n, or None
+
+    Examples
+    --------
+    >>> from_experiment([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1])
+    Experiment(n=6, treated=3, models=['score'])
+    """
+
+    _content = ("n", "n_treated", "models", "benefit", "cost")
+
+    response: Array
+    treated: NDArray[np.bool_]
+    scores: Mapping[str, Array]
+    share: Array | None
+    stratum: NDArray[np.intp]
+    benefit: float
+    cost: float
+    groups: Array | None
+    segment: Array | None
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models."""
+        return list(self.scores)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.response.size
+
+    @property
+    def n_treated(self) -> int:
+        """Number of treated rows."""
+        return int(self.treated.sum())
+
+    def qini(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
+        """Return the Qini curve of a model: responses that contacting adds among the treated; see `UpliftCurve`."""
+        return self._curve("qini", model, level)
+
+    def uplift(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
+        """Return the uplift curve of a model: responses that contacting everybody down to a score would add."""
+        return self._curve("uplift", model, level)
+
+    def compare(
+        self, kind: UpliftKind = "qini", *, normalized: bool = False, level: float = 0.95, adjust: Adjust = "holm"
+    ) -> Comparisons:
+        """Compare the areas over random of all models, on the same rows; or, if normalized, their coefficients.
+
+        Examples
+        --------
+        >>> found = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, {"a": range(36), "b": range(36, 0, -1)})
+        >>> [pair.second for pair in found.compare()]
+        ['b']
+        """
+        check.check_choice("kind", kind, ("qini", "uplift"))
+        each = [self._figures(kind, model)[1] for model in self.models]
+        which = 1 if normalized else 0
+        values, moves = (np.stack([figures[i][..., which] for figures in each], axis=-1) for i in (0, 1))
+        quantity = f"{kind} {'coefficient' if normalized else 'area over random'}"
+        sample = self._values(tuple(self.models), values, moves)
+        return compare_values(sample, quantity, Hypothesis(level=level), adjust, share=False)
+
+    def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
+        """Return the response of both arms, and the uplift with its interval, in parts of the ranking from the top.
+
+        Rows of one score stay together. Intervals of responses of 0 and 1 are put together from Wilson's of both arms.
+        """
+        score = self.scores[model_name(self.models, model)]
+        above = np.concatenate([[0], np.cumsum(np.bincount(np.unique(-score, return_inverse=True)[1]))])
+        middle = (above[:-1] + above[1:])[np.unique(-score, return_inverse=True)[1]] / (2 * self.n)
+        part = np.unique((middle * check.check_whole(parts, "parts")).astype(int), return_inverse=True)[1]
+        uplift = partial(self._uplift_of, level=check.check_level(level))
+        return UpliftTable(tuple(uplift(part == number) for number in range(int(part.max()) + 1)))
+
+    def in_money(self, *, benefit: float | None = None, cost: float | None = None) -> Predictions:
+        """Return rows in money: positive where contacting gains, weighted by how much.
+
+        Parameters
+        ----------
+        benefit, cost : float, optional
+            What a response brings, and what a contact costs; by default as given to `from_experiment`.
+
+        Returns
+        -------
+        Predictions
+            For `choose`, `hull`, curves and all else at costs of 1 : 1, the default. The column "gain" has the amounts.
+
+        Notes
+        -----
+        A row gains benefit·y·(w/p − (1 − w)/(1 − p)) − cost, with the share p treated (of its stratum): in the mean
+        what contacting a row like it gains. Its sum over all rows is n times the effect, in money, less the costs.
+        Intervals allow for the estimation of p.
+
+        Examples
+        --------
+        Half is treated, so a response of a treated row counts twice and one of a control is taken off twice:
+
+        >>> found = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
+        >>> found.in_money().columns["gain"].tolist()
+        [19.0, -1.0, -21.0, -1.0]
+        """
+        gain, weighting = self._gain(benefit, cost)
+        weight = np.ldexp(np.abs(gain), -frexp(np.abs(gain).mean())[1])  # of a unit that is no number of rows
+        return Predictions(
+            gain > 0,
+            self.scores,
+            sample_weight=weight,
+            weighting=weighting if self.share is None else None,
+            groups=self.groups,
+            segment=self.segment,
+            columns={"gain": gain},
+        )
+
+    def priced(self, *, benefit: float | None = None, cost: float | None = None) -> tuple[Predictions, Context]:
+        """Return rows that count as cases, each with its own costs, and the context that names them.
+
+        Returns
+        -------
+        Predictions, Context
+            For `choose` with capacities and its `Decision.interval`. Expected costs are the profit per case with its
+            sign changed.
+
+        Notes
+        -----
+        Contacting a row costs −gain, see `in_money`; leaving it costs nothing. Intervals take the share treated as
+        known, which makes them slightly too wide where it is observed.
+
+        Examples
+        --------
+        Of four cases the best is contacted, who brings 19:
+
+        >>> from rocscope import choose
+        >>> found = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
+        >>> choose(*found.priced()).expected_cost
+        -4.75
+        """
+        gain, _ = self._gain(benefit, cost)
+        context = Context(cost_tp="loss", cost_fp="loss", cost_fn=0, cost_tn=0)
+        columns = {"gain": gain, "loss": -gain}
+        rows = Predictions(gain > 0, self.scores, groups=self.groups, segment=self.segment, columns=columns)
+        return rows, context
+
+    def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
+        """Return what contacting each row gains, and how that rests on the share treated."""
+        benefit = self.benefit if benefit is None else float(check.check_number(benefit, "benefit"))
+        cost = self.cost if cost is None else float(check.check_number(cost, "cost"))
+        amount = benefit * self.response * np.where(self.treated, 1.0, -1.0)
+        weighting = self._weighting(amount, cost)
+        if self.share is None:
+            gain = weighting.signed(None)
+        else:
+            gain = amount / np.where(self.treated, self.share, 1 - self.share) - cost
+        if not (gain != 0).any():
+            raise InputError("benefit and cost", expected="some gain or loss", got=f"{benefit:g} and {cost:g}")
+        return gain, weighting
+
+    def _weighting(self, amount: Array, cost: float) -> ShareWeights:
+        note = "weighted by the share treated"
+        return ShareWeights(self.n, note, member=self.treated, stratum=self.stratum, amount=amount, cost=cost)
+
+    @property
+    def _is_weighted(self) -> bool:
+        """Whether shares differ between rows, so that they do not cancel in ratios."""
+        return bool(self.stratum.any()) if self.share is None else bool(np.ptp(self.share))
+
+    def _trial(self) -> Trial:
+        weight = np.ones(self.n)
+        if self._is_weighted:
+            p = self._weighting(weight, 0.0).share(None)[0][self.stratum] if self.share is None else self.share
+            mean = p.mean()
+            weight = np.where(self.treated, mean / p, (1 - mean) / (1 - p))
+        return Trial(self.response, self.treated, weight)
+
+    def _figures(self, kind: UpliftKind, model: str | None) -> tuple[Trial, tuple[Array, Array]]:
+        """Return area over random, coefficient and effect of a model, with how each row moves them."""
+        score, trial = self.scores[model_name(self.models, model)], self._trial()
+        (area, end), moves = trial.area_and_moves(score, kind)
+        over, of_over = area - end / 2, moves[:, 0] - moves[:, 1] / 2
+        coefficient, of_coefficient = nan, np.full(self.n, nan)
+        if np.isin(self.response, (0, 1)).all():
+            (best, _), of_best = trial.area_and_moves(trial.perfect(kind), kind)
+            most = best - end / 2
+            coefficient = over / most
+            of_coefficient = (of_over - coefficient * (of_best[:, 0] - of_best[:, 1] / 2)) / most
+        values = np.array([over, coefficient, end])
+        return trial, (values, np.column_stack([of_over, of_coefficient, moves[:, 1]]))
+
+    def _values(self, names: tuple[str, ...], values: Array, moves: Array) -> Values:
+        note, total = "", moves
+        if self.share is None and self._is_weighted:
+            weighting = self._weighting(np.ones(self.n), 0.0)
+            note, total = weighting.note, weighting.moves(moves)
+        code = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
+        stratum = stratum_of_moves(total, code, None, self.n)
+        return Values(names, values, stratum, self.n, note if code is None else f"{stratum.units:g} groups")
+
+    def _curve(self, kind: UpliftKind, model: str | None, level: float) -> UpliftCurve:
+        name = model_name(self.models, model)
+        trial, (values, moves) = self._figures(kind, name)
+        contacted, gained = trial.curve(self.scores[name], kind)
+        sample = self._values(("area", "coefficient", "effect"), values, moves)
+        figures = [estimate(sample, i, check.check_level(level), share=False) for i in range(3)]
+        if isnan(values[1]):
+            figures[1] = replace(figures[1], reason="responses other than 0 and 1 have no perfect ranking")
+        return UpliftCurve(kind, name, contacted, gained, *figures)
+
+    def _uplift_of(self, rows: NDArray[np.bool_], level: float) -> "UpliftPart":
+        arms = [self.response[rows & (self.treated == arm)] for arm in (False, True)]
+        if not all(arm.size for arm in arms):
+            empty = Estimate(nan, nan, nan, level, "no interval", int(rows.sum()), reason="an arm is missing")
+            control, treated = (float(arm.mean()) if arm.size else nan for arm in arms)
+            return UpliftPart(int(rows.sum()), control, treated, empty)
+        if all(np.isin(arm, (0, 1)).all() for arm in arms):
+            control, treated = (proportion(float(arm.sum()), arm.size, level=level) for arm in arms)
+            found = mover_difference(control, treated, "Newcombe", int(rows.sum()))
+        else:
+            error = sum(arm.var(ddof=1) / arm.size for arm in arms) ** 0.5
+            value = arms[1].mean() - arms[0].mean()
+            found = Hypothesis(level=level).wald(float(value), float(error), int(rows.sum()), "Wald")
+        return UpliftPart(int(rows.sum()), float(arms[0].mean()), float(arms[1].mean()), found)
+
+    def __repr__(self) -> str:
+        return f"Experiment(n={number(self.n)}, treated={number(self.n_treated)}, models={self.models})"
+
+
+def from_experiment(
+    response: Any,
+    treated: Any,
+    scores: Any,
+    *,
+    share: Any = None,
+    strata: Any = None,
+    control: Any = None,
+    benefit: float = 1.0,
+    cost: float = 0.0,
+    groups: Any = None,
+    segment: Any = None,
+) -> Any:
+    """Return an experiment in which some cases were contacted at random, for uplift and for decisions.
+
+    Parameters
+    ----------
+    response : array of n
+        0 and 1, or an amount.
+    treated : array of n of 0 and 1
+        Or, with `control`, the name of each row's arm.
+    scores : array of n, or mapping from model name to array
+        By which contacts would be ranked; higher is contacted first.
+    share : float or array of n, optional
+        The known probability of treatment. By default the share observed in each stratum, which varies less.
+    strata : array of n labels, optional
+        Parts in which treatment was drawn separately, perhaps with other shares.
+    control : label, optional
+        The arm that was left alone, where there are several others; each is then compared with it.
+    benefit, cost : float
+        What a response brings, and what a contact costs, for `Experiment.in_money`.
+    groups, segment : array of n labels, optional
+        Rows that belong together, and parts of the data that decisions treat separately.
+
+    Returns
+    -------
+    Experiment, or with `control` a dict from arm to Experiment
+
+    Raises
+    ------
+    InputError
+        If a stratum lacks an arm, or a share is not between 0 and 1.
+
+    Notes
+    -----
+    Contact must have been given at random within strata. Where shares differ between rows, each arm is weighted to the
+    mean share. Intervals follow from how each row moves a figure, also through the observed shares.
+
+    References
+    ----------
+    Radcliffe 2007, Direct Marketing Analytics J. 14–21 (Qini); Gutierrez & Gérardy 2017, PMLR 67:1–13 (AUUC).
+
+    Examples
+    --------
+    >>> found = from_experiment([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1])
+    >>> found.qini().gained.tolist()
+    [0.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0]
+    """
+    amounts = check.check_numbers(response, "response")
+    n = amounts.size
+    arm = check.check_column(treated, "treated", n)
+    if control is not None:
+        if share is not None:
+            hint = "shares are then observed, in each stratum"
+            raise InputError("share", expected="none with several arms", hint=hint)
+        labels = {"strata": strata, "groups": groups, "segment": segment}
+        return _by_arm(amounts, arm, scores, control, labels, benefit=benefit, cost=cost)
+    if not np.isin(arm, (0, 1)).all() or np.unique(arm).size < 2:
+        hint = "name the arm that was left alone: control="
+        raise InputError("treated", expected="0 and 1, both of them", got=check.shown(treated), hint=hint)
+    code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
+    if share is None:
+        inside = np.bincount(code, arm == 1)
+        if (bad := (inside == 0) | (inside == np.bincount(code))).any():
+            raise InputError("strata", expected="treated and controls in each", got=f"{bad.sum()} without one of them")
+    else:
+        share = np.broadcast_to(check.check_numbers(np.atleast_1d(np.asarray(share)), "share"), (n,))
+        if not ((share > 0) & (share < 1)).all():
+            raise InputError("share", expected="probabilities between 0 and 1", got=check.shown(share))
+    known = Predictions(arm == 1, scores, groups=groups, segment=segment)  # checks them
+    own = {"benefit": check.check_number(benefit, "benefit"), "cost": check.check_number(cost, "cost")}
+    return Experiment(amounts, arm == 1, known.scores, share, code, **own, groups=known.groups, segment=known.segment)
+
+
+def _by_arm(
+    response: Array, arm: Array, scores: Any, control: Any, labels: Mapping[str, Any], **money: float
+) -> dict[Any, Experiment]:
+    """Return the experiment of each other arm against the control."""
+    names = np.unique(arm).tolist()
+    if control not in names:
+        raise InputError("control", expected=f"one of the arms {check.listing(names)}", got=repr(control))
+    rows = Predictions(arm == control, scores)
+    given = {name: check.check_column(each, name, arm.size) for name, each in labels.items() if each is not None}
+    found = {}
+    for name in (each for each in names if each != control):
+        kept = np.isin(arm, (name, control))
+        own = {key: column[kept] for key, column in given.items()}
+        found[name] = from_experiment(response[kept], arm[kept] == name, rows.select(kept).scores, **own, **money)
+    return found

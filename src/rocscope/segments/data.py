@@ -1,0 +1,97 @@
+"""What functions of segments take as data: counts by segment of each model, in whatever form they were given."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rocscope._base.arrays import Array
+from rocscope._base.grouping import Parts
+from rocscope.core.predictions import Predictions
+from rocscope.errors import InputError, PairingError
+from rocscope.sample import NAMELESS, kind_of, samples_of
+from rocscope.segments.levels import SAME, SegmentLevels, of_models
+from rocscope.segments.rows import CountedSegments
+from rocscope.segments.segmented_counts import SegmentedCounts
+
+SEGMENTED = "Predictions with segments, SegmentedCounts, or a mapping from segment to data of one or several models"
+
+
+def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
+    """Return the counts by segment of each model, where data are nothing else; an empty dict of all other data.
+
+    Raises
+    ------
+    PairingError
+        If models have other segments, or other numbers of positives and negatives in them.
+    """
+    given = {NAMELESS: data} if isinstance(data, SegmentedCounts) else data
+    if not given or not isinstance(given, Mapping) or isinstance(given, Parts):
+        return {}
+    if not all(isinstance(each, SegmentedCounts) for each in given.values()):
+        return {}
+    return of_the_same_rows({str(model): each for model, each in given.items()})
+
+
+def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]:
+    """Return the counts by segment of each model, given as rows, counts, or a mapping from segment to data.
+
+    Examples
+    --------
+    >>> from rocscope import ThresholdCounts
+    >>> segments_of({"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [2, 5])})
+    {'score': SegmentedCounts(2 segments, n_pos=7, n_neg=13)}
+    """
+    if isinstance(data, Predictions):
+        return {model: data.counts(model, by="segment") for model in data.models}
+    if counted := counted_by_segment(data):
+        return counted
+    if not isinstance(data, Mapping) or not data:
+        raise InputError(name, expected=SEGMENTED, got="none" if isinstance(data, Mapping) else kind_of(data))
+    return _counted_apart(data, name)
+
+
+def _counted_apart(data: Mapping[Hashable, Any], name: str) -> dict[str, SegmentedCounts]:
+    samples = {segment: samples_of(each, name=f"{name}[{segment!r}]") for segment, each in data.items()}
+    models = list(next(iter(samples.values())))
+    for segment, each in samples.items():
+        if list(each) != models:
+            raise PairingError(f"{name}[{segment!r}]", expected=f"the models {models}", got=f"{list(each)}")
+    names = np.empty(len(samples), object)
+    names[:] = list(samples)
+    if {type(segment) for segment in samples} in ({str}, {int}, {float}):
+        names = np.array(names.tolist())
+    return of_the_same_rows(
+        {
+            model: SegmentedCounts(names, CountedSegments([each[model].points for each in samples.values()]))
+            for model in models
+        }
+    )
+
+
+def levels_of(data: Any, *, all_levels: bool) -> SegmentLevels:
+    """Return the levels of all models by segment, in one table.
+
+    Without `all_levels` those on the hulls are enough, which ranges of the score may know that leave levels open.
+    """
+    by_model = segments_of(data)
+    found = {model: each.levels() if all_levels else each.hulls() for model, each in by_model.items()}
+    return of_models(next(iter(by_model.values())).names, found)
+
+
+def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, SegmentedCounts]:
+    """Return counts by segment, or refuse those of other segments, or of other rows in them, than the first model's."""
+    (name, first), *others = by_model.items()
+    for other, each in others:
+        subject = f"{name!r} and {other!r} are not paired"
+        if not np.array_equal(each.names, first.names):
+            raise PairingError(subject, expected="the same segments", got="different ones")
+        if not (_alike(each.n_pos, first.n_pos) and _alike(each.n_neg, first.n_neg)):
+            expected = "as many positives and negatives in each segment"
+            raise PairingError(subject, expected=expected, got="others")
+    return by_model
+
+
+def _alike(sums: Array, others: Array) -> bool:
+    """Whether sums are equal, but for the order in which weights were added."""
+    return np.allclose(sums, others, SAME, 0)

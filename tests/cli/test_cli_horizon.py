@@ -1,0 +1,54 @@
+"""--time, --event and --horizon: commands on censored follow-up say what Python says of the rows at the horizon."""
+
+import json
+
+import pytest
+
+import rocscope as rs
+from outcome_cases import cohort
+
+TIME, EVENT, SCORES = cohort(12, 500, competing=True)
+AT = ("--time", "years", "--event", "status", "--horizon", "0.6", "--score", "a", "--score", "b")
+ROWS = rs.outcomes.at_horizon(TIME, EVENT, SCORES, 0.6)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "patients.csv"
+    rows = zip(TIME.tolist(), EVENT.tolist(), *(score.tolist() for score in SCORES.values()), strict=True)
+    path.write_text("years,status,a,b\n" + "".join(f"{','.join(map(repr, row))}\n" for row in rows))
+    return path
+
+
+def test_summary_choose_and_report(run, table, tmp_path):
+    code, out, _ = run("summary", table, *AT, "--json")
+    found = json.loads(out)
+    expected = rs.auc_interval(ROWS, model="a")
+    model = next(each for each in found["models"] if each["name"] == "a")
+    assert code == 0 and model["auc"]["half"] == pytest.approx(expected.value, rel=1e-12)
+    assert model["auc_interval"]["low"] == pytest.approx(expected.low, rel=1e-9)
+    code, out, _ = run("choose", table, *AT, "--cost-fn", "4", "--json")
+    decision = rs.choose(ROWS, rs.Context(cost_fn=4))
+    assert code == 0 and json.loads(out)["threshold"] == decision.threshold
+    assert run("report", table, *AT, "-o", tmp_path / "report.html")[0] == 0
+
+
+def test_compare_tests_at_the_horizon(run, table):
+    code, out, _ = run("compare", table, *AT, "--json")
+    pair = json.loads(out)["auc"]["pairs"][0]
+    assert code == 0 and pair["p_value"] == pytest.approx(rs.compare(ROWS)["a", "b"].p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (AT[:4], "expected all three, got no --horizon"),
+        ((*AT, "--label", "a"), "expected no --label"),
+        ((*AT, "--fold", "b"), "--fold: expected none with --time"),
+        (("--time", "yeers", *AT[2:]), "years"),
+        ((*AT[:4], "--horizon", "99", *AT[6:]), "last usable one"),
+    ],
+)
+def test_what_is_wrong_is_one_line(run, table, arguments, said):
+    code, out, err = run("summary", table, *arguments)
+    assert (code, out) == (2, "") and said in err and err.count("\n") == 1

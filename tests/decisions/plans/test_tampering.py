@@ -1,0 +1,133 @@
+"""Every field of saved plans changed in ways that keep the file well-formed: nothing false is accepted as proved."""
+
+import copy
+import hashlib
+import json
+import math
+from contextlib import suppress
+
+import numpy as np
+
+import rocscope as rs
+from rocscope import Campaign, Context, Predictions, Review
+from rocscope.errors import RocscopeError, StoredError
+from strategies import counted, in_parts, tied_scores
+
+_PREMISES = {  # what a plan was asked
+    "context", "population", "campaigns", "level", "notes", "max_difference", "in_money", "limit", "terms",
+    "subject_to", "criterion", "slope_interval", "lot_cost", "best_cost_interval",
+}  # fmt: skip
+
+
+def plans(rng):
+    """Return rows and plans of all kinds that were made of them."""
+    y, scores = tied_scores(rng)
+    preds = Predictions(y.astype(int), scores, segment=np.arange(y.size) % 2)
+    one = preds.select(models=preds.models[:1])
+    n, cost = len(preds), Context(cost_fn=float(rng.choice([1, 3, 8])))
+    made = [
+        rs.choose(preds, cost),
+        rs.choose(preds, cost, criterion=str(rng.choice(["f1", "mcc", "precision"]))),
+        rs.choose(preds, cost, subject_to=f"cases <= {n // 3}", randomized=True),
+        rs.choose(preds, cost, review=Review(0.2, n // 4)),
+        rs.plan_campaign(one, Campaign(n, 1, 5, capacity=max(n // 3, 1))),
+        rs.plan_campaign(preds, {"a": Campaign(900, 1, 5, 3), "b": Campaign(900, 3, 9, 0, 0.3)}),
+    ]
+    with suppress(RocscopeError):
+        made.append(rs.choose(preds, cost, subject_to="tpr >= .5 at 80 %"))
+    with suppress(RocscopeError):
+        made.append(rs.allocate(one, cost, capacity=max(n // 3, 1)))
+    return preds, made
+
+
+def leaves(content, path=()):
+    """Yield the path of every value of a file."""
+    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in items:
+        if isinstance(value, dict | list) and value:
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def changed(rng, value):
+    """Return another value of the same type."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + int(rng.choice([-1, 1, 2]))
+    if isinstance(value, float):
+        return value * float(rng.choice([0.5, 0.9, 1.01, 2])) + float(rng.choice([0, 0.1]))
+    if isinstance(value, str):
+        return {"a": "b", "b": "a"}.get(value, "1/2" if "/" in value else value + "x")
+    return 1.0 if value is None else value
+
+
+def write(path, content):
+    """Write a file whose checksum fits what it holds."""
+    body = {name: value for name, value in content.items() if name not in ("format", "version", "checksum")}
+    text = json.dumps(body, ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    path.write_text(json.dumps(content | {"checksum": hashlib.sha256(text.encode()).hexdigest()}))
+
+
+def same(a, b):
+    if isinstance(a, float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
+    return a == b
+
+
+@in_parts(4, 200)
+def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
+    rng, accepted, tried = np.random.default_rng([5, part]), [], 0
+    for _ in counted(cases):
+        preds, made = plans(rng)
+        for plan in made:
+            whole = json.loads(plan.save(tmp_path / "plan.json").read_text())
+            verified = rs.load_plan(tmp_path / "plan.json").verify(preds)
+            assert verified.holds, (plan, verified)
+            for path in leaves(whole):
+                if path[0] in ("format", "version", "checksum") or _PREMISES & set(path):
+                    continue
+                content = copy.deepcopy(whole)
+                place = content
+                for key in path[:-1]:
+                    place = place[key]
+                value = place[path[-1]]
+                if path[-2:] == ("first", "model"):
+                    continue  # nobody is nobody by any model, and two models may have the same counts
+                place[path[-1]] = changed(rng, value)
+                if same(value, place[path[-1]]):
+                    continue
+                write(tmp_path / "other.json", content)
+                tried += 1
+                with suppress(StoredError):  # refused by the reader
+                    read = rs.load_plan(tmp_path / "other.json")
+                    try:
+                        if read.verify(preds).proves:
+                            accepted.append((type(plan).__name__, path, content))
+                    except RocscopeError:
+                        pass
+    assert tried > 100
+    assert [each[:2] for each in accepted] == []
+
+
+def test_exit_codes_of_verify(run, tmp_path):
+    rows = "\n".join(f"{int(i % 3 == 0 or i > 8)},{i}" for i in range(12))
+    (tmp_path / "rows.csv").write_text(f"y,a\n{rows}\n")
+    known = ("rows.csv", "--label", "y", "--score", "a")
+    run("choose", *known, "--cost-fn", "3", "-o", "d.json")
+    assert run("verify", "d.json", *known)[0] == 0
+    code, _, err = run("verify", "d.json", "rows.csv", "--label", "y")
+    assert (code, err) == (0, ""), "the plan names its model"
+    mailing = ("--population", "12", "--unit-cost", "1", "--unit-benefit", "3", "--capacity", "5")
+    run("campaign", *known, *mailing, "-o", "c.json")
+    assert run("verify", "c.json", *known)[0] == 0
+    (tmp_path / "other.csv").write_text(f"y,a\n1,0\n{rows[4:]}\n0,11\n")
+    code, _, err = run("verify", "c.json", "other.csv", "--label", "y")
+    assert (code, err.startswith("Refuted: ")) == (1, True)
+    decision = rs.choose(
+        rs.read(tmp_path / "rows.csv", label="y", scores="a"), criterion=lambda tp, fp, fn, tn: tp - fp
+    )
+    decision.save(tmp_path / "own.json")
+    code, _, err = run("verify", "own.json", *known)
+    assert (code, err) == (3, "Left open: that it is best by <lambda>\n")

@@ -1,0 +1,64 @@
+"""Labels that are missing for a reason: Begg & Greenes by hand, leaving rows out, and what is wrong."""
+
+import numpy as np
+import pytest
+
+import rocscope as rs
+from rocscope.errors import InputError
+from rocscope.inference import statistics
+from rocscope.outcomes import from_verified
+
+
+def sample(seed, n):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    score = rng.normal(1.2 * y)
+    stratum = (score > 0.5).astype(int)
+    return y, rng.random(n) < np.where(stratum, 0.9, 0.4), score, stratum
+
+
+def test_sensitivity_and_specificity_are_those_of_begg_and_greenes():
+    y, verified, score, stratum = sample(1, 400)
+    point = from_verified(np.where(verified, y, 0), verified, score, strata=stratum).counts().at(0.5)
+    share = [y[verified & (stratum == s)].mean() for s in (0, 1)]  # of disease among those of a test result
+    positive = stratum.mean()
+    sensitivity = share[1] * positive / (share[1] * positive + share[0] * (1 - positive))
+    specificity = (1 - share[0]) * (1 - positive) / (1 - share[1] * positive - share[0] * (1 - positive))
+    assert (point.tpr, point.tnr) == pytest.approx((sensitivity, specificity), rel=1e-12)
+
+
+def test_standard_errors_are_those_of_leaving_rows_out():
+    y, verified, score, stratum = sample(2, 300)
+
+    def rows(kept):
+        return from_verified(y[kept], verified[kept], score[kept], strata=stratum[kept])
+
+    of = (statistics.area(), statistics.at(0.5, "sensitivity"), statistics.at(0.5, "specificity"))
+    everything = np.ones(300, bool)
+    found = [rs.inference.estimate_of(rows(everything), each).standard_error for each in of]
+    left = np.array([[each(rows(np.arange(300) != row).counts()) for each in of] for row in range(300)])
+    np.testing.assert_allclose(found, np.sqrt(299 * left.var(axis=0)), rtol=0.02)
+
+
+def test_all_verified_is_the_plain_sample_and_unknown_labels_may_be_missing():
+    y, verified, score, stratum = sample(3, 100)
+    full = from_verified(y, np.ones(100), score, strata=stratum)
+    assert rs.auc(full) == pytest.approx(rs.auc(y, score), rel=1e-13)
+    holes = np.where(verified, y.astype(float), np.nan)
+    found = from_verified(holes, verified, score, probability=np.where(stratum, 0.9, 0.4))
+    assert set(found.sample_weight.round(6)) == {0, 1.111111, 2.5}
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(InputError, match="verified rows in each"):
+        from_verified([1, 0, 1], [1, 1, 0], [1, 2, 3], strata=[0, 0, 1])
+    with pytest.raises(InputError, match="above 0"):
+        from_verified([1, 0, 1], [1, 1, 0], [1, 2, 3], probability=[0, 1, 1])
+    with pytest.raises(InputError, match="0 and 1"):
+        from_verified([1, 0], [2, 1], [1, 2])
+
+
+def test_the_cost_of_a_choice_has_an_interval_where_no_weighted_row_is_decided_wrongly():
+    found = from_verified([1, 0, 0, 0], [1, 1, 1, 0], [0.9, 0.8, 0.2, 0.1], strata=["high", "high", "low", "low"])
+    estimate = rs.choose(found).interval()
+    assert estimate.low < 0.1 and not estimate.reliable
