@@ -1,10 +1,8 @@
 """Metrics of a 2 × 2 table, each a function of the four counts.
 
-Every function takes ``(tp, fp, fn, tn)`` as numbers or as arrays of one shape and returns a float or an array of
-that shape, so that one definition serves a point, a whole curve and a bootstrap matrix. 0/0 is NaN.
-
-Metrics that depend on the class mix take `target_prevalence`: the share of positives where the classifier will be
-used. Each class is then re-weighted to that share; without it the sample's own mix counts.
+Every function takes ``(tp, fp, fn, tn)`` as numbers or as arrays of one shape and returns a float or an array of that
+shape, for a point, a whole curve or a bootstrap matrix. 0/0 is NaN. Metrics that depend on prevalence accept
+`target_prevalence`, the share of positives where the classifier will be used; by default it is that of the sample.
 
 Examples
 --------
@@ -19,8 +17,6 @@ Of 50 positives 40 are found, of 100 negatives 20 are taken for positive:
 [0.6, 0.556, 2.0, 4.0, 0.25, 16.0]
 >>> [round(metric(*table), 3) for metric in (break_even, macro_average, weighted_accuracy)]
 [0.733, 0.8, 0.8]
->>> round(precision(*table, target_prevalence=0.01), 3)  # the same rates where 1 % are positive: 0.008/(0.008 + 0.198)
-0.039
 """
 
 from collections.abc import Callable
@@ -45,9 +41,7 @@ def _ratio(numerator: Counts, denominator: Counts) -> Any:
         return np.true_divide(numerator, denominator)
 
 
-def _at_prevalence(
-    tp: Counts, fp: Counts, fn: Counts, tn: Counts, target_prevalence: float | None
-) -> tuple[Any, Any, Any, Any]:
+def _at_prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts, target_prevalence: float | None) -> tuple[Any, ...]:
     """Return the four cells, as shares of all cases when a target prevalence is given."""
     if target_prevalence is None:
         return tp, fp, fn, tn
@@ -69,8 +63,15 @@ def _scaled(*cells: Counts) -> tuple[Any, Any, Any, Any]:
 
 
 def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """True-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
+    """Return the true-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
 
+    Returns
+    -------
+    float or ndarray
+        The rate; NaN without positives.
+
+    Examples
+    --------
     >>> float(tpr(6, 1, 2, 3))
     0.75
     """
@@ -78,50 +79,132 @@ def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """False-negative rate, fn/(tp + fn) = 1 − tpr: share of the positives that are missed."""
+    """Return the false-negative rate, fn/(tp + fn) = 1 − tpr: share of the positives that are missed.
+
+    Returns
+    -------
+    float or ndarray
+        The rate; NaN without positives.
+
+    Examples
+    --------
+    >>> float(fnr(6, 1, 2, 3))
+    0.25
+    """
     return _ratio(fn, tp + fn)
 
 
 def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """False-positive rate, fp/(fp + tn): share of the negatives that raise a false alarm."""
+    """Return the false-positive rate, fp/(fp + tn): share of the negatives that raise a false alarm.
+
+    Returns
+    -------
+    float or ndarray
+        The rate; NaN without negatives.
+
+    Examples
+    --------
+    >>> float(fpr(6, 1, 2, 3))
+    0.25
+    """
     return _ratio(fp, fp + tn)
 
 
 def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """True-negative rate, tn/(fp + tn) = 1 − fpr (specificity)."""
+    """Return the true-negative rate, tn/(fp + tn) = 1 − fpr (specificity).
+
+    Returns
+    -------
+    float or ndarray
+        The rate; NaN without negatives.
+
+    Examples
+    --------
+    >>> float(tnr(6, 1, 2, 3))
+    0.75
+    """
     return _ratio(tn, fp + tn)
 
 
 def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Share of positives among all cases, (tp + fn)/n."""
+    """Return the share of positives among all cases, (tp + fn)/n.
+
+    Returns
+    -------
+    float or ndarray
+        The share; NaN without cases.
+
+    Examples
+    --------
+    >>> round(prevalence(6, 1, 2, 3), 3)
+    0.667
+    """
     return _ratio(tp + fn, tp + fp + fn + tn)
 
 
 def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Share of all cases that are predicted positive, (tp + fp)/n (Yrate, percent contacted)."""
+    """Return the share of all cases that are predicted positive, (tp + fp)/n (Yrate, percent contacted).
+
+    Returns
+    -------
+    float or ndarray
+        The share; NaN without cases.
+
+    Examples
+    --------
+    >>> float(depth(3, 1, 1, 3))
+    0.5
+    """
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return _ratio(tp + fp, tp + fp + fn + tn)
 
 
 def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Share of true among positive predictions, tp/(tp + fp) (PPV); NaN where nothing is predicted positive.
+    """Return the share of true among positive predictions, tp/(tp + fp) (PPV).
 
+    Returns
+    -------
+    float or ndarray
+        The share; NaN if nothing is predicted positive.
+
+    Examples
+    --------
     >>> float(precision(300, 500, 200, 99000))
     0.375
+    >>> round(precision(40, 20, 10, 80, target_prevalence=0.01), 3)  # 0.008/(0.008 + 0.198)
+    0.039
     """
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return _ratio(tp, tp + fp)
 
 
 def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Share of true among negative predictions, tn/(tn + fn); NaN where nothing is predicted negative."""
+    """Return the share of true among negative predictions, tn/(tn + fn).
+
+    Returns
+    -------
+    float or ndarray
+        The share; NaN if nothing is predicted negative.
+
+    Examples
+    --------
+    >>> float(npv(6, 1, 2, 3))
+    0.6
+    """
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return _ratio(tn, tn + fn)
 
 
 def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Share of correct predictions, (tp + tn)/n.
+    """Return the share of correct predictions, (tp + tn)/n.
 
+    Returns
+    -------
+    float or ndarray
+        The share; NaN without cases.
+
+    Examples
+    --------
     >>> float(accuracy(5, 1, 5, 9))
     0.7
     """
@@ -130,7 +213,18 @@ def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalenc
 
 
 def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Share of wrong predictions, (fp + fn)/n = 1 − accuracy."""
+    """Return the share of wrong predictions, (fp + fn)/n = 1 − accuracy.
+
+    Returns
+    -------
+    float or ndarray
+        The share; NaN without cases.
+
+    Examples
+    --------
+    >>> float(error(5, 1, 5, 9))
+    0.3
+    """
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return _ratio(fp + fn, tp + fp + fn + tn)
 
@@ -146,8 +240,15 @@ def weighted_accuracy(
     w_fn: float = 1,
     w_tn: float = 1,
 ) -> Any:
-    """Weight of the correct cells over that of all four (Tan et al.); accuracy with equal weights.
+    """Return the weight of the correct cells over that of all four (Tan et al.); accuracy with equal weights.
 
+    Returns
+    -------
+    float or ndarray
+        The share of the weight; NaN if all weigh 0.
+
+    Examples
+    --------
     >>> float(weighted_accuracy(6, 1, 2, 3, w_fn=5))
     0.45
     """
@@ -163,10 +264,17 @@ def macro_average(
     *,
     mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic",
 ) -> Any:
-    """Mean of tpr and tnr; the arithmetic one is the AUC of a crisp classifier. The harmonic mean of 0 and 0 is 0.
+    """Return a mean of tpr and tnr; the arithmetic mean is the AUC of a classifier without scores.
 
-    >>> float(macro_average(300, 500, 200, 99500 - 500))
-    0.7974874371859296
+    Returns
+    -------
+    float or ndarray
+        The mean; the harmonic mean of 0 and 0 is 0.
+
+    Examples
+    --------
+    >>> float(macro_average(6, 1, 2, 3, mean="harmonic"))
+    0.75
     """
     hit, correct_rejection = tpr(tp, fp, fn, tn), tnr(tp, fp, fn, tn)
     if mean == "arithmetic":
@@ -185,18 +293,47 @@ def _harmonic(a: Any, b: Any) -> Any:
 
 
 def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """(tpr + tnr)/2: accuracy if both classes were equally frequent."""
+    """Return (tpr + tnr)/2: the accuracy if both classes were equally frequent.
+
+    Returns
+    -------
+    float or ndarray
+        The accuracy; NaN if a class is missing.
+
+    Examples
+    --------
+    >>> float(balanced_accuracy(6, 1, 2, 3))
+    0.75
+    """
     return macro_average(tp, fp, fn, tn)
 
 
 def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """(precision + tpr)/2, the point where both are equal when the two meet (Hernández-Orallo 2004)."""
+    """Return (precision + tpr)/2, the point at which both are equal if they meet (Hernández-Orallo 2004).
+
+    Returns
+    -------
+    float or ndarray
+        The mean; NaN if either is.
+
+    Examples
+    --------
+    >>> float(break_even(6, 2, 2, 3))
+    0.75
+    """
     return (precision(tp, fp, fn, tn) + tpr(tp, fp, fn, tn)) / 2
 
 
 def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:
-    """F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp): harmonic mean of precision and tpr, tpr weighted β².
+    """Return F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp): harmonic mean of precision and tpr, tpr weighted β².
 
+    Returns
+    -------
+    float or ndarray
+        The score; NaN without positives and positive predictions.
+
+    Examples
+    --------
     >>> float(f_score(6, 2, 2, 3))
     0.75
     """
@@ -207,13 +344,31 @@ def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) 
 
 
 def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """tp/(tp + fp + fn): overlap of the positives with the positive predictions."""
+    """Return tp/(tp + fp + fn): the overlap of the positives with the positive predictions.
+
+    Returns
+    -------
+    float or ndarray
+        The overlap; NaN without positives and positive predictions.
+
+    Examples
+    --------
+    >>> float(jaccard(6, 2, 2, 3))
+    0.6
+    """
     return _ratio(tp, tp + fp + fn)
 
 
 def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Lift factor, precision/prevalence = tpr/depth: how much richer in positives the predicted ones are.
+    """Return the lift factor, precision/prevalence = tpr/depth: how much richer in positives the predicted ones are.
 
+    Returns
+    -------
+    float or ndarray
+        The factor; NaN if nothing is predicted positive, or without positives.
+
+    Examples
+    --------
     >>> float(lift(400, 99_600, 600, 899_400))
     4.0
     """
@@ -222,19 +377,48 @@ def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: f
 
 
 def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Youden's J = tpr − fpr (informedness): height above the diagonal of ROC space."""
+    """Return Youden's J = tpr − fpr (informedness): the height above the diagonal of ROC space.
+
+    Returns
+    -------
+    float or ndarray
+        The difference, from −1 to 1; NaN if a class is missing.
+
+    Examples
+    --------
+    >>> float(youden(6, 1, 2, 3))
+    0.5
+    """
     return tpr(tp, fp, fn, tn) - fpr(tp, fp, fn, tn)
 
 
 def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """precision + npv − 1."""
+    """Return precision + npv − 1.
+
+    Returns
+    -------
+    float or ndarray
+        The sum, from −1 to 1; NaN if either is.
+
+    Examples
+    --------
+    >>> float(round(markedness(6, 2, 2, 3), 3))
+    0.35
+    """
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return precision(tp, fp, fn, tn) + npv(tp, fp, fn, tn) - 1
 
 
 def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Matthews correlation of labels and predictions; NaN where a row or column of the table is empty.
+    """Return the Matthews correlation of labels and predictions.
 
+    Returns
+    -------
+    float or ndarray
+        The correlation; NaN if a row or column of the table is empty.
+
+    Examples
+    --------
     >>> float(mcc(6, 1, 2, 3))
     0.47809144373375745
     """
@@ -244,8 +428,15 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
 
 
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Cohen's kappa: accuracy above that of the margins alone, (po − pe)/(1 − pe).
+    """Return Cohen's kappa: accuracy above that of the margins alone, (po − pe)/(1 − pe).
 
+    Returns
+    -------
+    float or ndarray
+        The agreement; NaN if all cases have one label and one prediction.
+
+    Examples
+    --------
     >>> float(kappa(20, 5, 10, 15))
     0.4
     """
@@ -255,18 +446,47 @@ def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
 
 
 def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Positive likelihood ratio tpr/fpr: slope from (0, 0) to the point; infinite where fpr = 0 < tpr."""
+    """Return the positive likelihood ratio tpr/fpr: the slope from (0, 0) to the point.
+
+    Returns
+    -------
+    float or ndarray
+        The ratio; infinite if fpr = 0 < tpr.
+
+    Examples
+    --------
+    >>> float(lr_positive(6, 1, 2, 3))
+    3.0
+    """
     return _ratio(tpr(tp, fp, fn, tn), fpr(tp, fp, fn, tn))
 
 
 def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Negative likelihood ratio fnr/tnr: slope from the point to (1, 1); infinite where tnr = 0 < fnr."""
+    """Return the negative likelihood ratio fnr/tnr: the slope from the point to (1, 1).
+
+    Returns
+    -------
+    float or ndarray
+        The ratio; infinite if tnr = 0 < fnr.
+
+    Examples
+    --------
+    >>> round(lr_negative(4, 1, 4, 3), 3)
+    0.667
+    """
     return _ratio(fnr(tp, fp, fn, tn), tnr(tp, fp, fn, tn))
 
 
 def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Diagnostic odds ratio, tp·tn/(fp·fn); infinite where only the denominator is 0.
+    """Return the diagnostic odds ratio, tp·tn/(fp·fn).
 
+    Returns
+    -------
+    float or ndarray
+        The ratio; infinite if only the denominator is 0.
+
+    Examples
+    --------
     >>> float(odds_ratio(6, 1, 2, 3))
     9.0
     """

@@ -1,6 +1,7 @@
 """What the documentation says: links lead somewhere, names exist, sessions print what is shown."""
 
 import doctest
+import inspect
 import re
 import runpy
 import shlex
@@ -109,14 +110,21 @@ def test_every_module_says_what_is_in_it_in_one_line():
             assert f"``{path.stem}``\n   {line}\n" in listed
 
 
-def test_every_public_name_shows_an_example():
+def test_every_public_name_shows_what_it_returns_and_an_example():
     reference = runpy.run_path(str(ROOT / "docs" / "site" / "pages.py"))
     assert {topic for topic in rs.__all__ if hasattr(getattr(rs, topic), "__all__")} <= set(reference["TOPICS"])
     for name in reference["public_names"]():
         owner, _, last = name.rpartition(".")
         each = getattr(reference["topic_named"](owner.removeprefix("rocscope").lstrip(".")), last)
-        assert re.search(r"^ *Examples\n *-{8}$", each.__doc__, re.MULTILINE), name
+        assert not lacking(each), (name, lacking(each))
+    assert not {name: lacking(metric) for name, metric in rs.metrics.METRICS.items() if lacking(metric)}
     assert all(name in rs.metrics.__doc__ for name in rs.metrics.METRICS)
+
+
+def lacking(public):
+    """The sections that a public function or class should have and lacks."""
+    due = ("Returns", "Examples") if inspect.isfunction(public) else ("Examples",)
+    return [each for each in due if not re.search(rf"^ *{each}\n *-{{7,8}}$", public.__doc__, re.MULTILINE)]
 
 
 @pages
