@@ -1,4 +1,4 @@
-"""Row labels: columns that carry an index, as those of pandas and xarray do, have to carry the same one.
+"""Check that columns which carry an index (pandas, xarray) carry the same one.
 
 rocscope compares rows by position. Two series of the same rows in another order would give a wrong figure without
 warning.

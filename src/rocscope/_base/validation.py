@@ -1,4 +1,4 @@
-"""Checks at the edge: anything array-like in, one canonical array out, or an error that says how to go on.
+"""Validate input: turn anything array-like into one canonical array, or raise an error that says how to fix it.
 
 Nothing behind this module checks its input again.
 """

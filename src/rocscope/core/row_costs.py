@@ -1,4 +1,4 @@
-"""Money is weight: a case on which acting gains g has class sign(g) and weight |g|.
+"""Costs that differ by row, as weights: a case on which acting gains g has class sign(g) and weight |g|.
 
 So costs that differ from row to row need no curve, hull or band of their own: the rows in money are rows like others.
 """

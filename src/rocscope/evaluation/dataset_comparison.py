@@ -1,4 +1,4 @@
-"""Is B better than A over several data sets: the signed-rank test of each two models.
+"""Compare models over several data sets with Wilcoxon's signed-rank test.
 
 One value per data set and model: what comparisons over data sets start from.
 """

@@ -1,4 +1,4 @@
-"""Do several models differ over several data sets: Friedman's test of their ranks, and which ones do (Nemenyi).
+"""Friedman's test of the ranks of several models over several data sets, with Nemenyi's pairwise test.
 
 The exact distribution of Friedman's statistic: the ranks of every data set dealt out in every order.
 """

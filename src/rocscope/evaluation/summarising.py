@@ -1,4 +1,4 @@
-"""summary: everything that a validation reports of each model, in one call.
+"""summary: every validation figure of each model, with intervals, in one call.
 
 All numbers of one model on some rows.
 """

@@ -1,4 +1,4 @@
-"""Statistics at a threshold: any metric of its four counts, cost and net benefit."""
+"""Statistics at a fixed threshold: any metric of the four counts, cost and net benefit."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Thinning: the few points of a curve that are enough to draw it and to find its best point."""
+"""Simplify a curve to the few points that are needed to draw it and to find its best point."""
 
 import heapq
 from collections.abc import Iterable, Sequence

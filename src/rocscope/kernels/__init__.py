@@ -1,4 +1,4 @@
-"""The compiled loops, and nothing else: of sorting, ranked rows, weights, segments, cells, and several classes."""
+"""Compiled loops (numba), and nothing else."""
 
 from rocscope.kernels import cells, classes, lines, parts, ranks, segments, weights
 from rocscope.kernels.kernel import SMALL, Kernel

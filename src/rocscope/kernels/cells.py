@@ -1,4 +1,4 @@
-"""The compiled loops of `CountsSketch`: rows counted in nested cells of the score.
+"""Compiled loops of `CountsSketch`: rows counted in nested cells of the score.
 
 A score is an unsigned integer that grows with it (`ranks.ordered`), and a cell the integers that agree in all but
 their lowest `shift` bits. Cells are kept in ascending order of their first integer, a wider one before those inside

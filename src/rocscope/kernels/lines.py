@@ -1,4 +1,4 @@
-"""The loops over points of counts: along their curve, under it, and beside lines."""
+"""Compiled loops over the points of a curve: areas, and distances from lines."""
 
 from rocscope.kernels.kernel import Kernel
 

@@ -1,4 +1,4 @@
-"""The loops over ranked rows of weight 1: scanning, counting, and the hull."""
+"""Compiled loops over ranked rows of weight 1: counts by level, and the convex hull."""
 
 import numpy as np
 

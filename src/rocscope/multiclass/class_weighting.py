@@ -1,4 +1,4 @@
-"""ClassWeights: the decision among more than two classes, which predicts and is saved.
+"""ClassWeights: a weighted argmax over class probabilities, which predicts and can be saved.
 
 class_weights: one weight per class, chosen for a target on rows.
 """

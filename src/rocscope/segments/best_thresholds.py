@@ -1,4 +1,4 @@
-"""The cheapest threshold of every segment, decided in whole numbers for all segments at once."""
+"""The best threshold of every segment, in exact integers, for all segments at once."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""From rows, or from the counts of segments, to counts by segment."""
+"""Count rows, or counts of segments, by segment."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The levels of many segments in one flat table: their areas and other figures, their hulls, and parts of the table."""
+"""SegmentLevels: the levels of many segments in one flat table, with areas, figures and hulls."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace

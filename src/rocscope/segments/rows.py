@@ -1,4 +1,4 @@
-"""The rows of segments, sorted at once: what the counts of a segment, and the answers for all segments, are made of."""
+"""Sorted rows of all segments, from which counts and figures of each segment are made."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

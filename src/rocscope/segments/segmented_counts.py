@@ -1,4 +1,4 @@
-"""SegmentedCounts: the counts of one model in many segments, with figures, best thresholds and tests by segment."""
+"""SegmentedCounts: the counts of one model by segment, with figures, best thresholds and tests."""
 
 from collections.abc import Callable
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Sort the rows of all segments at once: a slot holds the scores of a segment's positives, the next its negatives'.
+"""Sort the rows of all segments at once, each segment's positives and negatives in a slot of their own.
 
 Rows are first brought into some hundred buckets of slots, which all cores do at the same time, each for other rows;
 then a bucket, which a cache holds, is sorted by score and dealt into its slots. That reads and writes memory twice.

@@ -1,4 +1,4 @@
-"""Counts of a Spark DataFrame: exact, in one shuffle of bytes, without a row on the driver.
+"""Exact counts of a Spark DataFrame in one shuffle, without a row on the driver.
 
 1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet before
    anything moves, and a level with half of all rows is one entry of each run. Runs are kept on the executors' disks,

@@ -1,4 +1,4 @@
-"""The edge to Spark: which columns a DataFrame must have, and its errors in one line."""
+"""Check the columns of a Spark DataFrame, and translate its errors into one line."""
 
 import re
 import sys

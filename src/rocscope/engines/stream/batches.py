@@ -1,4 +1,4 @@
-"""From batches of columns to what counts need, checked as `rocscope.read` does; segments are kept as columns."""
+"""Turn batches of columns into checked labels, scores, weights and segments for counting."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

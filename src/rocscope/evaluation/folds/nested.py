@@ -1,4 +1,4 @@
-"""nested_cross_validation: what models are worth, with intervals that allow for training rows that folds share."""
+"""nested_cross_validation: performance of models with intervals that allow for shared training rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
