@@ -21,8 +21,7 @@ from rocscope.engines.sources.roles import Role
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
 from rocscope.engines.stream.row_buffers import GrowingRows, Packed, pack
 from rocscope.errors import InputError
-from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments
-from rocscope.segments.slots import slots_of
+from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments, slots_of
 
 _FIRST_WIDE = 2**32
 _ROWS_AT_ONCE = 1 << 18
