@@ -24,7 +24,7 @@ PARTS = 10_000
 UNIT = 2.0**-40
 """Of weights in money that are added up batch by batch."""
 
-_WHOLE = 2**53
+_WHOLE = 2**53  # from here on float64 rounds some whole numbers
 
 
 def cost_of(cell: str, context: Context, columns: Mapping[str, Array]) -> Any:

@@ -117,7 +117,7 @@ def _of_predictions(results: Mapping[Any, Any], metric: Metric) -> ResultTable:
 Zeros = Literal["split", "drop", "pratt"]
 
 _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}
-_MOST_EXACT = 50
+_MOST_EXACT = 50  # data sets up to which SciPy's test counts all signs too
 
 
 def compare_datasets(

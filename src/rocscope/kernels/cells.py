@@ -10,8 +10,8 @@ import numpy as np
 
 from rocscope.kernels.kernel import Kernel
 
-_DEEPEST = 130
-_TOP = 64
+_DEEPEST = 130  # two for each of the 65 widths that nested cells of 64 bits can have
+_TOP = 64  # the width, in bits, of the cell that holds every score
 
 
 @Kernel

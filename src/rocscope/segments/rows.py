@@ -24,8 +24,8 @@ from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.weighted import sums_from
 from rocscope.segments.levels import SegmentLevels, cuts, entries, in_pieces, running
 
-_MOST_SHORT = 2**31
-_SHORT_BITS = 16
+_MOST_SHORT = 2**31  # segments whose slots, two for each, 32 bits number
+_SHORT_BITS = 16  # of the numbers of slots within a bucket, in two bytes
 _BUCKET_BITS = 9  # more would be written to at a time than the processor keeps the pages of
 _BUCKET_ROWS = 1 << 16
 _RUNS = 48

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Calibration and intervals are imported where they are asked for: who counts a file does not wait for SciPy.
 
-_MOST_PAIRS = 2.0**61
+_MOST_PAIRS = 2.0**61  # so that twice as many, a tie counting one, fit 64 bits
 
 
 class SegmentedCounts(BySegment, Result):

@@ -43,7 +43,7 @@ _SEGMENTS = {
 }
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _EXACT_DIGITS = 15  # of decimals that stay distinct, and in order, as float64
-_LONG_DIGITS = 18
+_LONG_DIGITS = 18  # 10¹⁸ < 2⁶³: whole numbers that a bigint holds
 
 _HINTS = {
     "vector": "take one element out first: pyspark.ml.functions.vector_to_array(column)[1]",

@@ -23,7 +23,7 @@ from rocscope.engines.stream.row_buffers import GrowingRows, Packed, pack
 from rocscope.errors import InputError
 from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments, slots_of
 
-_FIRST_WIDE = 2**32
+_FIRST_WIDE = 2**32  # the first whole number that 32 bits do not hold
 _ROWS_AT_ONCE = 1 << 18
 
 
