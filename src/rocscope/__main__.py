@@ -1,4 +1,4 @@
-"""`python -m rocscope`, where the folder of commands is not on the path."""
+"""Run the command line as `python -m rocscope`."""
 
 from rocscope.cli import main
 

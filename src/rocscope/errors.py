@@ -1,4 +1,4 @@
-"""The kinds of error that rocscope raises.
+"""Errors and warnings that rocscope raises.
 
 Every message is one line and says what was expected, what was found and how to go on::
 

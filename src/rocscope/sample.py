@@ -1,4 +1,4 @@
-"""The one door: what may be passed as data, the same for every function.
+"""Resolve data arguments: what each function accepts as rows, counts, segments or models, in one place.
 
 Data of one model, passed as ``y_true``:
 

@@ -1,4 +1,4 @@
-"""The hull across models: owners, zones, best points, negations, increments."""
+"""The hull across models: owners, slope ranges, best points, negations, increments."""
 
 from fractions import Fraction
 from math import inf
@@ -44,7 +44,7 @@ def test_each_vertex_is_what_its_owner_gives(preds):
 @given(preds=several())
 def test_zones_tile_the_slopes_and_neighbours_cost_the_same_at_borders(preds):
     hull = rs.hull(preds)
-    regions, borders = hull.regions(), hull.zones.borders
+    regions, borders = hull.regions(), hull.slope_ranges.borders
     assert (regions[0].slope_high, regions[-1].slope_low) == (inf, 0)
     for left, right, border in zip(regions, regions[1:], borders, strict=False):
         assert left.slope_low == right.slope_high == float(border)
@@ -146,7 +146,7 @@ def test_the_region_map_holds_the_best_vertex_of_each_context(preds, data):
     for row, prevalence in enumerate(prevalences):
         for column, ratio in enumerate(ratios):
             context = Context(prevalence, cost_fp=ratio)
-            slopes = [float(border) for border in hull.zones.borders]
+            slopes = [float(border) for border in hull.slope_ranges.borders]
             assume(all(abs(context.slope(0.5) / border - 1) > 1e-9 for border in slopes))
             best = hull.best(context)
             assert drawn.model[row, column] == best.label

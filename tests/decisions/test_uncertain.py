@@ -82,7 +82,7 @@ def test_both_uncertain(preds, ratio, share):
 def test_adaptive_quadrature_agrees_to_many_digits():
     hull = rs.hull(rs.ThresholdCounts([4, 3, 2, 1], [40, 20, 10, 5], [2, 10, 60, 300]))
     context = UncertainContext(cost_ratio=LogNormal(0.1, 0.9), target_prevalence=0.07)
-    density, slopes = stats.lognorm(0.9, scale=0.1).pdf, [float(b) for b in hull.zones.borders]
+    density, slopes = stats.lognorm(0.9, scale=0.1).pdf, [float(b) for b in hull.slope_ranges.borders]
     borders = sorted(slope * 0.07 / 0.93 for slope in slopes)
 
     def cost(ratio):

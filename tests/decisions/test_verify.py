@@ -163,6 +163,12 @@ def test_what_is_not_tampered_with_holds():
     assert LOT.lot.randomized and BOUND.lot_cost is not None and PLAIN.slope_interval is not None
 
 
+def test_a_randomised_rule_that_saves_nothing_is_refuted():
+    chosen = rs.choose(PREDS, F1.context, criterion="f1", subject_to="cases <= 100")
+    verified = replace(chosen, lot_cost=chosen.expected_cost).verify(PREDS)
+    assert [claim.partition(":")[0] for claim in verified.refuted] == ["lot_cost"]
+
+
 @pytest.mark.parametrize("kind", TAMPERED)
 def test_tampering_is_refused_though_the_file_is_sealed_anew(kind, tmp_path):
     path = TAMPERED[kind]().save(tmp_path / "decision.json")

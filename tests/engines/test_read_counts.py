@@ -18,7 +18,7 @@ from rocscope.core.rows import CountedModels
 from rocscope.engines.question import memory_limit
 from rocscope.engines.sources import file_formats
 from rocscope.engines.stream import spill, streaming
-from rocscope.engines.stream.row_buffers import KeyPile, pack
+from rocscope.engines.stream.row_buffers import KeyBuffer, pack
 from rocscope.engines.stream.spill import SpilledKeys, SpilledRows
 from rocscope.errors import EngineError, InputError, LabelError, RocscopeError
 
@@ -79,11 +79,11 @@ def test_what_the_first_rows_do_not_foretell_is_parted_again(monkeypatch, kind, 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_rows_take_no_more_than_their_scores_and_a_third(kind):
     y, score = scores()
-    pile = KeyPile(np.dtype(kind))
+    buffer = KeyBuffer(np.dtype(kind))
     for rows in range(1, 11):
-        pile.add(pack(y == 1, score.astype(kind), None))
-        assert pile.nbytes <= 1.3 * rows * ROWS * kind().itemsize
-    ranking = pile.ranking(1)
+        buffer.add(pack(y == 1, score.astype(kind), None))
+        assert buffer.nbytes <= 1.3 * rows * ROWS * kind().itemsize
+    ranking = buffer.ranking(1)
     arrays = {id(piece.base): piece.base for part in ranking.parts for piece in part.pieces}
     asked_for = sum(array.nbytes for array in arrays.values())  # of which what is never filled takes no memory
     assert asked_for <= 2 * 10 * ROWS * kind().itemsize

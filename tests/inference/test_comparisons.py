@@ -269,6 +269,8 @@ def test_equal_costs_are_not_certainly_equal():
         pair = rs.inference.compare_costs(same)[0]
     assert pair.p_value == 1
     assert pair.difference.low < 0 < pair.difference.high
+    # Bonett & Price 2012 with counts of 0: (b + 1 + c + 1)/(n + 2)² is the variance, of costs of 0 and 1
+    assert pair.difference.standard_error == pytest.approx(np.sqrt(2) / (len(LABEL) + 2))
 
 
 @pytest.mark.parametrize("name", ["small", "medium"])

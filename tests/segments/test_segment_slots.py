@@ -5,7 +5,7 @@ import pytest
 
 from rocscope import Predictions, auc
 from rocscope._base.radix import encode
-from rocscope.segments import slots
+from rocscope.segments import rows
 
 SPREADS = {
     "even": lambda generator, number, n: generator.integers(0, number, n),
@@ -24,11 +24,11 @@ def test_as_numpy_sorts(monkeypatch, dtype, spread, number, small):
     n = 60_000
     if small:  # buckets, runs and slots that count as large; bits that two bytes do not hold
         for name, value in (("_BUCKET_ROWS", 1 << 8), ("_LEAST_RUN", 1 << 10), ("_LONG", 16), ("_SHORT_BITS", 3)):
-            monkeypatch.setattr(slots, name, value)
+            monkeypatch.setattr(rows, name, value)
     slot = SPREADS[spread](generator, number, n).astype(np.uint32)
     score = (generator.standard_normal(n) * 40).astype(dtype)
     cuts = [0, 5, 20_000, 20_001, 45_000]
-    codes, bounds = slots.sorted_by_slot(np.split(slot, cuts), np.split(score, cuts), number)
+    codes, bounds = rows.sorted_by_slot(np.split(slot, cuts), np.split(score, cuts), number)
     expected = encode(score)
     np.testing.assert_array_equal(codes, expected[np.lexsort((expected, slot))], strict=True)
     np.testing.assert_array_equal(np.diff(bounds), np.bincount(slot, minlength=number))

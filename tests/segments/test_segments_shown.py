@@ -8,9 +8,9 @@ import pytest
 import rocscope as rs
 from rocscope.core.context import Context
 from rocscope.report.slices import by_counts, by_rows
-from rocscope.workbench.data_source import Material
-from rocscope.workbench.request_queue import Turn
-from rocscope.workbench.session import Bench
+from rocscope.workbench.data_source import DataSource
+from rocscope.workbench.request_queue import CancelToken
+from rocscope.workbench.session import Session
 
 ROLES = {"label": "y", "scores": "s", "segment": "g"}
 
@@ -20,8 +20,8 @@ def shown(slices):
 
 
 def in_workbench(path, weight, memory):
-    bench = Bench([Material.of("", path, **ROLES, weight=weight, memory=memory)])
-    parts, warnings = bench.parts(None, Turn()) if memory is None else bench.parts("g", Turn())
+    bench = Session([DataSource.of("", path, **ROLES, weight=weight, memory=memory)])
+    parts, warnings = bench.parts(None, CancelToken()) if memory is None else bench.parts("g", CancelToken())
     return [name for kind, name in parts if kind == "segment"], warnings
 
 

@@ -8,8 +8,8 @@ from http.client import HTTPConnection
 import numpy as np
 
 import rocscope as rs
-from rocscope.workbench.data_source import Material
-from rocscope.workbench.session import Bench
+from rocscope.workbench.data_source import DataSource
+from rocscope.workbench.session import Session
 
 
 def rows(n=600, seed=0, decimals=2):
@@ -27,7 +27,7 @@ def rows(n=600, seed=0, decimals=2):
 
 def bench_of(**sources):
     """Return a bench of one nameless or several named sources."""
-    return Bench([Material.of(name if len(sources) > 1 else "", each) for name, each in sources.items()])
+    return Session([DataSource.of(name if len(sources) > 1 else "", each) for name, each in sources.items()])
 
 
 @contextmanager

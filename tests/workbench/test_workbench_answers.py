@@ -19,9 +19,9 @@ from rocscope.report.pack import as_json, packed_slice, payload
 from rocscope.sample import samples_of
 from rocscope.workbench import data_source
 from rocscope.workbench.answers import answer, facts
-from rocscope.workbench.data_source import Material
-from rocscope.workbench.request_queue import Turn
-from rocscope.workbench.session import Bench, RowsAsked
+from rocscope.workbench.data_source import DataSource
+from rocscope.workbench.request_queue import CancelToken
+from rocscope.workbench.session import RowSelection, Session
 
 PREDS = rows()
 COSTS = {"target_prevalence": None, "cost_fp": 1, "cost_fn": 3, "cost_tp": 0, "cost_tn": 0}
@@ -76,7 +76,7 @@ def test_models_are_ranked_at_the_same_time(monkeypatch):
 
 
 def asked(bench, what, **question):
-    return answer(bench, {"what": what, **question}, Turn())
+    return answer(bench, {"what": what, **question}, CancelToken())
 
 
 def without_calibration(part):
@@ -97,8 +97,8 @@ def without_calibration(part):
 )
 @pytest.mark.parametrize("held", [True, False], ids=["held", "counted"])
 def test_counts_are_those_of_the_reader(parquet, where, held):
-    bench = Bench([Material.of("", parquet, **ROLES, memory=None if held else "1 GB")])
-    found = bench.counts(RowsAsked(where), Turn())
+    bench = Session([DataSource.of("", parquet, **ROLES, memory=None if held else "1 GB")])
+    found = bench.counts(RowSelection(where), CancelToken())
     expected = rs.read_counts(parquet, where=where, **ROLES)
     assert found.keys() == expected.keys()
     for model, counts in expected.items():
@@ -110,19 +110,19 @@ def test_counts_are_those_of_the_reader(parquet, where, held):
 
 @pytest.mark.parametrize("held", [True, False], ids=["held", "counted"])
 def test_a_filter_on_all_rows_holds_beside_the_readers_own(parquet, held):
-    made = Material.of("", parquet, **ROLES, where="region <> 'west' -- no west", memory=None if held else "1 GB")
-    found = Bench([made]).counts(RowsAsked("age > 50 -- old"), Turn())["old"]
+    made = DataSource.of("", parquet, **ROLES, where="region <> 'west' -- no west", memory=None if held else "1 GB")
+    found = Session([made]).counts(RowSelection("age > 50 -- old"), CancelToken())["old"]
     wanted = (PREDS.segment != "west") & (PREDS.columns["age"] > 50)
     assert (found.n_pos, found.n) == (int(PREDS.y_true[wanted].sum()), int(wanted.sum()))
     with pytest.raises(RocscopeError, match="syntax error"):
-        Bench([made]).counts(RowsAsked("true) OR (true"), Turn())
+        Session([made]).counts(RowSelection("true) OR (true"), CancelToken())
 
 
 def test_the_page_gets_what_a_report_has(parquet):
     preds = rs.read(parquet, segment="region", fold="fold", **ROLES)
-    bench = Bench([Material.of("", parquet, fold="fold", **ROLES)])
+    bench = Session([DataSource.of("", parquet, fold="fold", **ROLES)])
     report = payload(report_data(preds))
-    found = facts(bench, "region", Turn())
+    found = facts(bench, "region", CancelToken())
     assert [(part["kind"], part["name"]) for part in found["slices"]] == [
         (part["kind"], part["name"]) for part in report["slices"]
     ]
@@ -145,7 +145,7 @@ def test_the_page_gets_what_a_report_has(parquet):
 
 
 def test_a_return_to_any_condition_shown_before_reads_nothing_and_few_are_held(parquet, monkeypatch):
-    bench = Bench([Material.of("", parquet, **ROLES)])
+    bench = Session([DataSource.of("", parquet, **ROLES)])
     conditions = [None, *(f"age > {least}" for least in range(30, 40))]
 
     def told():
@@ -155,7 +155,7 @@ def test_a_return_to_any_condition_shown_before_reads_nothing_and_few_are_held(p
     first = told()
     assert len(set(first)) == len(conditions)
     assert len(bench._kept) == 2
-    monkeypatch.setattr(Material, "rows", None)  # whoever reads would fail
+    monkeypatch.setattr(DataSource, "rows", None)  # whoever reads would fail
     assert told() == first
 
 
@@ -163,30 +163,32 @@ def test_rows_split_by_many_values_show_the_largest_and_by_one_class_none():
     preds = rs.Predictions(
         np.arange(400) % 2, np.arange(400), columns={"cell": np.arange(400) // 4, "side": np.arange(400) % 2}
     )
-    bench = Bench([Material.of("", preds)])
-    found = facts(bench, "cell", Turn())
+    bench = Session([DataSource.of("", preds)])
+    found = facts(bench, "cell", CancelToken())
     assert len(found["slices"]) == 41
     assert found["slices"][-1]["name"] == "others (61 segments)"
     assert "39 largest" in found["warnings"][0]
-    assert len(facts(bench, "side", Turn())["slices"]) == 1
-    assert "one class is missing" in facts(bench, "side", Turn())["warnings"][0]
-    counted = answer(bench, {"what": "counts", "by": "cell", "kind": "segment", "name": "others (61 segments)"}, Turn())
+    assert len(facts(bench, "side", CancelToken())["slices"]) == 1
+    assert "one class is missing" in facts(bench, "side", CancelToken())["warnings"][0]
+    counted = answer(
+        bench, {"what": "counts", "by": "cell", "kind": "segment", "name": "others (61 segments)"}, CancelToken()
+    )
     assert counted["models"][0]["n_levels"] == 244
 
 
 def test_what_cannot_split_rows_is_said_and_the_page_comes_without():
     preds = rs.Predictions([0, 1] * 600, np.arange(1200), columns={"id": np.arange(1200)})
-    found = facts(Bench([Material.of("", preds)]), "id", Turn())
+    found = facts(Session([DataSource.of("", preds)]), "id", CancelToken())
     assert (found["by"], len(found["slices"])) == (None, 1)
     assert "expected at most 1,000 segments, got 1,200" in found["warnings"][0]
 
 
 def test_counted_rows_are_split_too_but_not_listed(parquet):
-    bench = Bench([Material.of("", parquet, memory="1 GB", **ROLES)])
-    found = facts(bench, "region", Turn())
+    bench = Session([DataSource.of("", parquet, memory="1 GB", **ROLES)])
+    found = facts(bench, "region", CancelToken())
     assert [part["name"] for part in found["slices"]] == ["all rows", "north", "south", "west"]
     assert not found["lists"]
-    counted = bench.counts(RowsAsked("age > 40", "region", "segment", "south"), Turn())["new"]
+    counted = bench.counts(RowSelection("age > 40", "region", "segment", "south"), CancelToken())["new"]
     wanted = (PREDS.columns["age"] > 40) & (PREDS.segment == "south")
     assert (counted.n, counted.n_pos) == (wanted.sum(), PREDS.y_true[wanted].sum())
     with pytest.raises(InputError, match="rows that memory holds, got a file that was only counted"):
@@ -194,7 +196,7 @@ def test_counted_rows_are_split_too_but_not_listed(parquet):
 
 
 def test_rates_at_a_point_are_those_of_rate_intervals(parquet):
-    bench = Bench([Material.of("", parquet, **ROLES)])
+    bench = Session([DataSource.of("", parquet, **ROLES)])
     (sheet,) = asked(bench, "point", model="new", threshold=0.5, context=COSTS | {"target_prevalence": 0.1})
     point = PREDS.counts("new").at(0.5)
     expected = rs.inference.rate_intervals(point, target_prevalence=0.1)
@@ -205,7 +207,7 @@ def test_rates_at_a_point_are_those_of_rate_intervals(parquet):
 
 
 def test_tests_are_those_of_compare_and_of_costs(parquet):
-    bench = Bench([Material.of("", parquet, **ROLES)])
+    bench = Session([DataSource.of("", parquet, **ROLES)])
     areas, differences, costs = asked(bench, "tests", context=COSTS)
     assert [row["model"] for row in areas["rows"]] == ["old", "new"]
     pair = rs.compare(PREDS)["old", "new"]
@@ -218,7 +220,7 @@ def test_tests_are_those_of_compare_and_of_costs(parquet):
 
 
 def test_a_band_goes_around_the_whole_curve_and_can_be_given_up(parquet):
-    bench = Bench([Material.of("", parquet, **ROLES)])
+    bench = Session([DataSource.of("", parquet, **ROLES)])
     found = asked(bench, "band", model="new")
     expected = rs.inference.band(rs.roc(PREDS, model="new"), simultaneous=True, grid=np.linspace(0, 1, 101))
     assert found["low"] == expected.low.tolist()
@@ -228,7 +230,7 @@ def test_a_band_goes_around_the_whole_curve_and_can_be_given_up(parquet):
 def test_files_are_compared_as_separate_samples():
     march, april = rows(seed=1), rows(seed=2)
     bench = bench_of(march=march, april=april)
-    assert list(bench.counts(RowsAsked(), Turn())) == ["march: old", "march: new", "april: old", "april: new"]
+    assert list(bench.counts(RowSelection(), CancelToken())) == ["march: old", "march: new", "april: old", "april: new"]
     found = asked(bench, "intervals")
     pairs = {(i, j): numbers for i, j, *numbers in found["comparisons"]["rows"]}
     assert set(pairs) == {(0, 1), (2, 3), (0, 2), (1, 3)}
@@ -241,13 +243,13 @@ def test_files_are_compared_as_separate_samples():
         rs.inference.adjust_p_values(ps).tolist(), rel=1e-3
     )
     alone = bench_of(march=march.select(models=["new"]), april=april.select(models=["new"]))
-    assert list(alone.counts(RowsAsked(), Turn())) == ["march", "april"]
+    assert list(alone.counts(RowSelection(), CancelToken())) == ["march", "april"]
     assert len(asked(alone, "tests", context=COSTS)) == 2
 
 
 @pytest.mark.parametrize("threshold", [0.31, 0.5, "nobody", "everybody"])
 def test_the_list_has_whom_the_decision_takes_best_first(parquet, threshold):
-    bench = Bench([Material.of("", parquet, **ROLES)])
+    bench = Session([DataSource.of("", parquet, **ROLES)])
     text = asked(bench, "list", model="new", threshold=threshold, column="age", where="age < 60")
     lines = list(csv.reader(io.StringIO(text)))
     assert lines[0] == ["row", "age", "score"]
@@ -261,7 +263,7 @@ def test_the_list_has_whom_the_decision_takes_best_first(parquet, threshold):
 
 
 def test_a_list_of_at_most_so_many_draws_lots_among_equal_scores(parquet):
-    bench = Bench([Material.of("", parquet, **ROLES)])
+    bench = Session([DataSource.of("", parquet, **ROLES)])
     question = {"model": "new", "threshold": 0.2}
     every = asked(bench, "list", **question).splitlines()[1:]
     few = asked(bench, "list", most=7, **question).splitlines()[1:]
@@ -274,7 +276,7 @@ def test_a_list_of_at_most_so_many_draws_lots_among_equal_scores(parquet):
 
 def test_weights_have_counts_and_no_intervals():
     weighted = rs.Predictions(PREDS.y_true, PREDS.scores, sample_weight=np.linspace(0.5, 2, len(PREDS)))
-    bench = Bench([Material.of("", weighted)])
+    bench = Session([DataSource.of("", weighted)])
     found = asked(bench, "counts")
     expected = packed_slice(report_data(weighted).views[0])
     assert without_calibration(found) | {"comparisons": 0} == without_calibration(expected) | {"comparisons": 0}
@@ -283,9 +285,9 @@ def test_weights_have_counts_and_no_intervals():
 
 def test_names_that_columns_share_are_kept_apart():
     preds = rs.Predictions([0, 1, 1, 0], {"y_true": [1, 2, 3, 4], "fold": [4, 3, 2, 1]}, fold=[0, 1, 0, 1])
-    bench = Bench([Material.of("", preds)])
+    bench = Session([DataSource.of("", preds)])
     assert bench.columns == ["y_true", "fold", "y_true_", "fold_"]
-    assert list(bench.counts(RowsAsked("fold_ >= 0"), Turn())) == ["y_true", "fold"]
+    assert list(bench.counts(RowSelection("fold_ >= 0"), CancelToken())) == ["y_true", "fold"]
 
 
 @pytest.mark.parametrize("source", ["-", io.BytesIO(b"")])
@@ -312,5 +314,5 @@ def test_without_the_libraries_it_says_what_to_install(monkeypatch):
 
 def test_a_file_beyond_memory_is_counted(parquet, monkeypatch):
     monkeypatch.setattr(data_source, "memory_limit", lambda _memory: 1000)
-    assert not Material.of("", parquet, **ROLES).held
-    assert Material.of("", PREDS).held
+    assert not DataSource.of("", parquet, **ROLES).held
+    assert DataSource.of("", PREDS).held

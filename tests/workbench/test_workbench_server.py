@@ -16,8 +16,8 @@ from http.client import HTTPConnection
 import pytest
 
 from bench_cases import ask, bench_of, request, rows, served
-from rocscope.workbench.request_queue import SupersededError, Turns
-from rocscope.workbench.session import RowsAsked
+from rocscope.workbench.request_queue import RequestQueue, SupersededError
+from rocscope.workbench.session import RowSelection
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -173,16 +173,16 @@ def test_a_condition_reads_nothing_but_its_rows_and_writes_nothing(tmp_path, ser
 
         from rocscope.errors import RocscopeError
         from rocscope.workbench.answers import answer
-        from rocscope.workbench.data_source import Material
-        from rocscope.workbench.request_queue import Turn
-        from rocscope.workbench.session import Bench
+        from rocscope.workbench.data_source import DataSource
+        from rocscope.workbench.request_queue import CancelToken
+        from rocscope.workbench.session import Session
 
         path = tmp_path / f"rows.{kind}"
         table = pa.table({"y": [0, 1, 1, 0], "s": [0.1, 0.4, 0.8, 0.2], "age": [30, 40, 50, 60]})
         {"csv": pa.csv.write_csv, "parquet": pa.parquet.write_table}[kind](table, path)
-        small = Bench([Material.of("", str(path), label="y", scores="s")])
+        small = Session([DataSource.of("", str(path), label="y", scores="s")])
         try:
-            found = answer(small, {"what": "counts", "where": where}, Turn())
+            found = answer(small, {"what": "counts", "where": where}, CancelToken())
         except RocscopeError as error:
             found = {"error": str(error)}
     assert "error" in found, attack
@@ -211,7 +211,7 @@ def test_of_a_hundred_questions_at_once_the_newest_is_answered_and_no_thread_is_
 
 def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
     before = set(threading.enumerate())
-    turns, going, done = Turns(), threading.Event(), threading.Event()
+    turns, going, done = RequestQueue(), threading.Event(), threading.Event()
 
     def slow(turn):
         going.set()
@@ -260,10 +260,10 @@ def test_what_the_page_asks_for_first_is_counted_while_it_loads():
     with served(bench) as serving:
         request(serving, f"/{serving.token}/")
         end = time.monotonic() + 20
-        while not bench._told and time.monotonic() < end:
+        while not bench._answers and time.monotonic() < end:
             time.sleep(0.01)
-        known = dict(bench._told)
-        assert list(known) == [("outlines", RowsAsked(by="segment"))]
+        known = dict(bench._answers)
+        assert list(known) == [("outlines", RowSelection(by="segment"))]
         found = ask(serving, "counts", where="", by="segment", kind="all", name="all rows")
         assert [model["name"] for model in found["models"]] == ["old", "new"]
-        assert bench._told == known
+        assert bench._answers == known

@@ -1,4 +1,4 @@
-"""Tensors of torch and CuPy, as NumPy reads them; neither is imported unless the user did.
+"""Convert tensors of torch and CuPy to NumPy without importing either library.
 
 Names of types that the whole package uses.
 """

@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all, and never over another one without being told to."""
+"""Write files atomically, and overwrite only when told to."""
 
 import os
 import secrets

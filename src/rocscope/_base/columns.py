@@ -1,4 +1,4 @@
-"""Columns of text: which different ones there are, found by hashing where sorting all rows takes ten times as long.
+"""Find the distinct values of text columns by hashing, ten times as fast as by sorting.
 
 Checks of whole columns: on all cores, a stretch at a time, so that memory is read once.
 

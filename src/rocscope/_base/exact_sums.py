@@ -1,4 +1,4 @@
-"""Sums of weights in which nothing is lost, however far the weights span.
+"""Exact sums of floating-point weights of any magnitude, as whole numbers of one unit.
 
 Every float is a whole multiple of 2⁻¹⁰⁷⁴, the smallest of them. In that unit sums of weights are whole numbers, as
 counts of rows are, and geometry compares both in the same way. Python holds such numbers; they are made only of the

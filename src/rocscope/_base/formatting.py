@@ -1,4 +1,4 @@
-"""Numbers as people read them: no digit that nobody can act on."""
+"""Format numbers for people: as many digits as are meaningful."""
 
 import math
 

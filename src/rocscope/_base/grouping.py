@@ -1,4 +1,4 @@
-"""Rows by the values of a column: the rows of all values are found by one sort, however many there are."""
+"""Group rows by the values of a column, with one sort for all groups."""
 
 from collections.abc import Callable, Hashable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from functools import cached_property

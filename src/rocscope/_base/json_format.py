@@ -1,4 +1,4 @@
-"""What is stored and read again, strictly: JSON of a known format and version, and its fields one at a time.
+"""Strict JSON of a known format and version: write it, and check every field when it is read.
 
 A reader trusts nothing and executes nothing. The first thing that is wrong is named by its path, in one line and by one
 kind of error. The checksum shows what has come to harm, and no more: anyone who meant to change a file has computed it

@@ -1,4 +1,4 @@
-"""How far a long job is: a bar on stderr where a person looks, or what the caller makes of it.
+"""Report the progress of long jobs: a bar on stderr in a terminal, or a callback.
 
 If the progress is unknown, `attended` says after two seconds what is done, and for how long.
 """

@@ -1,4 +1,4 @@
-"""Public names: loaded when they are first used, and what to call instead of a name that is not there."""
+"""Load public names lazily, and suggest names for an unknown one."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""Rows sorted by score on all cores: brought into parts that a cache holds first and sorted there.
+"""Parallel radix sort of rows by score: partition into parts that fit the cache, then sort each.
 
 Scores as whole numbers that grow with them: their ordered bits, the codes by which scores are compared.
 

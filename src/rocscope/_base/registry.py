@@ -1,4 +1,4 @@
-"""Hooks by which a result reaches modules above it, such as those that draw it or compute its interval."""
+"""Hooks that let results call modules above them, such as plots and intervals."""
 
 from collections.abc import Callable
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Work on all cores: how many there are, and what they do at the same time."""
+"""Run work in threads: how many cores there are, and a parallel map."""
 
 import os
 from collections import deque

@@ -1,4 +1,4 @@
-"""Gates: conditions on results under which a command fails, for continuous integration."""
+"""Gates: conditions (`--fail-if`) under which a command exits with 1, for continuous integration."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Context: the class mix and the costs under which a classifier will be used."""
+"""Context: the prevalence and the costs under which a classifier will be used."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Counts of one model at its thresholds: ThresholdCounts of every distinct score, CumulativeCounts of what is known."""
+"""ThresholdCounts of a model at every distinct score, and CumulativeCounts at some thresholds only."""
 
 from collections.abc import Iterator
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Ranked levels, the form that every ranking can take."""
+"""Ranked levels: the interface of every ranking behind ThresholdCounts, and levels held as arrays."""
 
 from collections import deque
 from collections.abc import Iterator

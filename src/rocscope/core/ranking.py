@@ -1,4 +1,4 @@
-"""From labels and scores to ranked levels: the one sort on which everything else stands.
+"""Rank labels and scores into levels, with one sort.
 
 A ranking yields its levels in blocks, highest score first, so that an area or a hull of 10⁸ rows needs no more
 memory than the sorted rows. There are three: `Levels` holds the arrays; `SortedKeys` holds one integer a row, of the

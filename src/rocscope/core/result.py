@@ -1,4 +1,4 @@
-"""What results have in common: plain data for JSON, one line of facts, and one line or a table in a notebook.
+"""Result, the base class of results: plain data for JSON, a one-line repr, and a notebook display.
 
 Columns as a data frame of the caller's library.
 

@@ -1,4 +1,4 @@
-"""Money is weight: a case on which acting gains g has class sign(g) and weight |g|.
+"""Costs that differ by row, as weights: a case on which acting gains g has class sign(g) and weight |g|.
 
 So costs that differ from row to row need no curve, hull or band of their own: the rows in money are rows like others.
 """
@@ -24,7 +24,7 @@ PARTS = 10_000
 UNIT = 2.0**-40
 """Of weights in money that are added up batch by batch."""
 
-_WHOLE = 2**53
+_WHOLE = 2**53  # from here on float64 rounds some whole numbers
 
 
 def cost_of(cell: str, context: Context, columns: Mapping[str, Array]) -> Any:

@@ -1,4 +1,4 @@
-"""Rows: what every container of predictions, of two classes or more, does with them.
+"""Rows: the base class of Predictions and MulticlassPredictions (weights, folds, groups, segments, selection).
 
 Provenance: where the rows of Predictions came from, and how many were left out on the way.
 

@@ -1,4 +1,4 @@
-"""Weighted rows, ranked: kept as they are, so that no sum of them is ever rounded for good."""
+"""Ranked levels of weighted rows, kept as they are so that sums of weights stay exact."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Decision curve: net benefit of acting on a predicted risk, against the risk from which one acts.
+"""Decision curve (net benefit against threshold probability) and cost curve.
 
 Cost space: expected cost against the operating condition, as lower envelope and as Brier curve.
 """

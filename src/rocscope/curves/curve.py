@@ -1,4 +1,4 @@
-"""Curve: points in order of decreasing threshold and what their axes mean; and the curves of several models."""
+"""Base classes of curves: Curve (points by decreasing threshold, and their axes), CountCurve and Curves."""
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy

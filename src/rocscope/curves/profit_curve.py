@@ -1,4 +1,4 @@
-"""Campaign: what contacting customers costs and brings; and its profit against the share of customers contacted."""
+"""Campaign terms, and the profit curve: profit against the share of customers contacted."""
 
 from bisect import bisect_left
 from dataclasses import dataclass

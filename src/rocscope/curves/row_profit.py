@@ -1,4 +1,4 @@
-"""Profit of a campaign in which each response brings something else: the column that its unit_benefit names."""
+"""Profit curve of a campaign in which each response has its own benefit (a column of `unit_benefit`)."""
 
 from dataclasses import replace
 from fractions import Fraction

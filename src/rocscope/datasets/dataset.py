@@ -1,4 +1,4 @@
-"""One data set: its attributes, its class and where it comes from."""
+"""Dataset: attributes, class and source of one data set."""
 
 import importlib
 from dataclasses import dataclass

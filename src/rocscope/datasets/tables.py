@@ -1,4 +1,4 @@
-"""The data sets as one table: the rules, hierarchies and counts that were published, and the rows they give."""
+"""The bundled data sets: rules, hierarchies and published counts, and the rows they give."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The thresholds of all models that satisfy constraints, and the best of them by any criterion."""
+"""Find the thresholds of all models that satisfy constraints, and the best of them by a criterion."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rocscope.core.point import OperatingPoint
 from rocscope.decisions.constraints import Constraint, at_mix
 from rocscope.decisions.criteria import Criterion
 from rocscope.decisions.model_hull import Hull
-from rocscope.decisions.slope_ranges import HullVertex, Zones, zones
+from rocscope.decisions.slope_ranges import HullVertex, SlopeRanges, slope_ranges
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.geometry import Choices
 
@@ -26,9 +26,9 @@ class Admissible:
     choices: tuple[Choices, ...]
 
     @cached_property
-    def zones(self) -> Zones:
+    def slope_ranges(self) -> SlopeRanges:
         """Which of them can ever have the lowest cost, and for which slopes."""
-        return zones(self.choices)
+        return slope_ranges(self.choices)
 
     def highest(self, criterion: Criterion, target_prevalence: float | None) -> list[HullVertex]:
         """Return the best choice by a criterion, then those of other models or thresholds that are as good."""

@@ -32,7 +32,7 @@ from rocscope.decisions.model_hull import Hull, hull_of
 from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.randomized.review import Review, Reviewing, third_action
 from rocscope.decisions.row_costs import PricedRows
-from rocscope.decisions.slope_ranges import Zones
+from rocscope.decisions.slope_ranges import SlopeRanges
 from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
 from rocscope.geometry import ConvexCombination, Touch, touching, touching_within
@@ -258,10 +258,10 @@ class _Task:
             return _Choice(touch.choices.model, touch.point, None, math.nan, tied=as_good(touch))
         context = self.criterion.equivalent(self.context)
         if not self.constraints:
-            return self._cheapest(context, self.hull.touching(context), self.hull.zones)
+            return self._cheapest(context, self.hull.touching(context), self.hull.slope_ranges)
         options = self._admissible()
         touch = touching(options.choices, context, self.hull.whole_totals(context))
-        return self._cheapest(context, touch, options.zones)
+        return self._cheapest(context, touch, options.slope_ranges)
 
     def with_review(self, review: Review, alone: bool) -> _Choice:
         """Return the model that is best with a third action, and where it is taken."""
@@ -376,9 +376,9 @@ class _Task:
                 f"among the ends of score ranges, {error}", hint="those inside are not known"
             ) from error
 
-    def _cheapest(self, context: Context, touch: Touch, zones: Zones) -> _Choice:
+    def _cheapest(self, context: Context, touch: Touch, slope_ranges: SlopeRanges) -> _Choice:
         point, chosen = touch.point, touch.choices
-        vertex = None if context.always_right else zones.find(chosen.model, point, chosen.negated)
+        vertex = None if context.always_right else slope_ranges.find(chosen.model, point, chosen.negated)
         return _Choice(
             model=chosen.model,
             point=point,
@@ -391,7 +391,7 @@ class _Task:
 
     def _highest(self, options: Admissible) -> _Choice:
         (first, *others) = options.highest(self.criterion, self.context.target_prevalence)
-        vertex = options.zones.find(first.model, first.point, first.negated)
+        vertex = options.slope_ranges.find(first.model, first.point, first.negated)
         slopes = (vertex.slope_low, vertex.slope_high) if vertex else None
         tied = tuple(described(other.label, other.point) for other in others)
         return _Choice(first.model, first.point, slopes, self._value(first.point), first.negated, tied)

@@ -1,4 +1,4 @@
-"""Constraints: which thresholds may be chosen at all."""
+"""Constraints on thresholds (`subject_to=`): parse them, and find the thresholds that satisfy them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Criteria: what a choice maximises where no costs are given."""
+"""Criteria: the figures that `choose(criterion=...)` can optimise."""
 
 import math
 from collections.abc import Callable

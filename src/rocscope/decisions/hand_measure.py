@@ -149,7 +149,7 @@ def h_measure(
     (1.0, 0.0)
     """
     counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
-    envelope = Envelope.of(hull(counts).zones)
+    envelope = Envelope.of(hull(counts).slope_ranges)
     share, distribution = counts.prevalence, _distribution(counts.prevalence, costs, severity_ratio)
     # A false alarm costs u and a miss 1 − u.
     weights = Weights(miss=(share, -share), false_alarm=(0, 1 - share))

@@ -16,7 +16,7 @@ from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.randomized.randomized_rule import RandomizedRule, mixture_on
 from rocscope.decisions.randomized.review import Review
 from rocscope.decisions.regions import RegionMap, region_map
-from rocscope.decisions.slope_ranges import HullVertex, Zones, zones
+from rocscope.decisions.slope_ranges import HullVertex, SlopeRanges, slope_ranges
 from rocscope.decisions.uncertain_context import Envelope, UncertainContext, adaptive_cost
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import Choices, Touch, all_choices, needs_every_threshold, negation, pool, touching
@@ -58,13 +58,13 @@ class Hull(Curve):
         self.samples = samples_of(self.counts) if samples is None else samples
         self.negate = negate
         self._choices = choices
-        self.zones: Zones = zones(choices)
+        self.slope_ranges: SlopeRanges = slope_ranges(choices)
         self.vertices = self._with_corners()
         x, y, threshold = ([getattr(v, name) for v in self.vertices] for name in ("fpr", "tpr", "threshold"))
         super().__init__(x, y, threshold)
 
     def _with_corners(self) -> tuple[HullVertex, ...]:
-        vertices = list(self.zones.vertices)
+        vertices = list(self.slope_ranges.vertices)
         first, *others = self.counts
         nobody, everybody = self._choices[0].point(0), self._choices[0].point(-1)
         if vertices[0].point.tp or vertices[0].point.fp:
@@ -204,7 +204,7 @@ class Hull(Curve):
         >>> [(v.threshold, v.slope_low, v.slope_high) for v in hull({"a": counts}).regions()]
         [(inf, 2.0, inf), (0.9, 1.0, 2.0), (0.6, 0.5, 1.0), (-inf, 0.0, 0.5)]
         """
-        return self.zones.vertices
+        return self.slope_ranges.vertices
 
     def region_map(self, cost_ratio: Any = None, prevalence: Any = None, *, review: Review | None = None) -> RegionMap:
         """Return which vertex is best for each pair of cost ratio and prevalence.
@@ -220,7 +220,7 @@ class Hull(Curve):
             of cases is worth it.
         """
         every = [choices for choices in self.every_choice if not choices.negated]
-        return region_map(self.zones, cost_ratio, prevalence, review, every)
+        return region_map(self.slope_ranges, cost_ratio, prevalence, review, every)
 
     def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
         """Return the expected cost per case of always taking the best vertex.
@@ -230,7 +230,7 @@ class Hull(Curve):
         """
         if isinstance(context, UncertainContext):
             n_pos, n_neg = self.totals(context.mean)
-            return adaptive_cost(Envelope.of(self.zones), context, n_pos / (n_pos + n_neg))
+            return adaptive_cost(Envelope.of(self.slope_ranges), context, n_pos / (n_pos + n_neg))
         context = Context.given(context)
         return float(context.exact_cost(self.best(context).point))
 

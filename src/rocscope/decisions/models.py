@@ -1,4 +1,4 @@
-"""What decisions are applied to: the scores of named models."""
+"""Data of decisions: the counts and scores of named models, and predictions at a threshold."""
 
 import math
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Outcomes known only in part: lift chart and profit where some customers have a score but no label."""
+"""Lift chart and profit where only some customers have a label."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.result import Result
 from rocscope.decisions.randomized.review import Review
-from rocscope.decisions.slope_ranges import HullVertex, Zones
+from rocscope.decisions.slope_ranges import HullVertex, SlopeRanges
 from rocscope.errors import InputError
 from rocscope.geometry import Choices, corners_of
 
@@ -70,7 +70,7 @@ class RegionMap(Result):
 
 
 def region_map(
-    zones: Zones, cost_ratio: Any, prevalence: Any, review: Review | None, every: Sequence[Choices]
+    slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, every: Sequence[Choices]
 ) -> RegionMap:
     """Return the best vertex for each pair, and how many of `every` model's cases to look at; see `Hull.region_map`."""
     if cost_ratio is None:
@@ -87,10 +87,12 @@ def region_map(
     if not ((share > 0) & (share < 1)).all():
         raise InputError("prevalence", expected="shares between 0 and 1", got=repr(share[:5].tolist()))
     slope = ratio * ((1 - share) / share)[:, None]
-    borders = np.array([float(border) for border in zones.borders])
+    borders = np.array([float(border) for border in slope_ranges.borders])
     index = np.searchsorted(-borders, -slope, side="left")
     looked = None if review is None else check.read_only(_looked(every, ratio, share[:, None], review))
-    return RegionMap(check.read_only(ratio), check.read_only(share), zones.vertices, check.read_only(index), looked)
+    return RegionMap(
+        check.read_only(ratio), check.read_only(share), slope_ranges.vertices, check.read_only(index), looked
+    )
 
 
 def _looked(every: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:

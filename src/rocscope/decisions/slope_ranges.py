@@ -1,4 +1,4 @@
-"""Zones: the choices that are best for some slope, and the slopes between which each one is.
+"""The range of slopes (cost ratios) for which each vertex of the ROC convex hull is optimal, exactly.
 
 Of any set of points in ROC space, only those on the rising part of its hull can have the lowest expected cost. The set
 may be the thresholds of one model or of many, all of them or those that satisfy constraints.
@@ -83,7 +83,7 @@ class HullVertex(Result):
 
 
 @dataclass(frozen=True)
-class Zones:
+class SlopeRanges:
     """Vertices in order of decreasing slope, and the exact slopes of the segments between them.
 
     They tile the slopes from infinity to 0: vertex i is best from ``border[i]`` (included: of two equally good
@@ -94,7 +94,7 @@ class Zones:
     borders: tuple[Fraction, ...]
 
     def find(self, model: str, point: OperatingPoint, negated: bool = False) -> HullVertex | None:
-        """Return the vertex at which a model has a point, if it has a zone."""
+        """Return the vertex at which a model has a point, if it is best for some slope."""
         for vertex in self.vertices:
             same_owner = vertex.negated == negated and model in (vertex.model, *vertex.tied)
             if same_owner and (vertex.point.tp, vertex.point.fp) == (point.tp, point.fp):
@@ -116,8 +116,8 @@ class _Candidate:
         return -self.minus_y
 
 
-def zones(choices: Sequence[Choices]) -> Zones:
-    """Return the zones of the choices of one or several models.
+def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
+    """Return the slope ranges of the choices of one or several models.
 
     Notes
     -----
@@ -150,7 +150,7 @@ def zones(choices: Sequence[Choices]) -> Zones:
         )
         for i, ((candidate, others), point) in enumerate(zip(chain, points, strict=True))
     ]
-    return Zones(tuple(vertices), borders)
+    return SlopeRanges(tuple(vertices), borders)
 
 
 def _in_common_scale(choices: Sequence[Choices], all_pos: int, all_neg: int) -> list[_Candidate]:

@@ -9,7 +9,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.context import Context
-from rocscope.decisions.slope_ranges import Zones
+from rocscope.decisions.slope_ranges import SlopeRanges
 from rocscope.errors import InputError
 
 _RELATIVE_ERROR = 1e-10
@@ -149,10 +149,10 @@ class Envelope:
     border: Array
 
     @classmethod
-    def of(cls, zones: Zones) -> "Envelope":
-        """Return the envelope of zones."""
-        rates = np.array([(vertex.point.fnr, vertex.point.fpr) for vertex in zones.vertices])
-        return cls(rates[:, 0], rates[:, 1], np.array([float(border) for border in zones.borders]))
+    def of(cls, slope_ranges: SlopeRanges) -> "Envelope":
+        """Return the envelope of a hull's vertices."""
+        rates = np.array([(vertex.point.fnr, vertex.point.fpr) for vertex in slope_ranges.vertices])
+        return cls(rates[:, 0], rates[:, 1], np.array([float(border) for border in slope_ranges.borders]))
 
     def integrate(self, distribution: Distribution, weights: Weights) -> float:
         """Integrate the cost of the best vertex over one uncertain number, exactly: interval by interval."""

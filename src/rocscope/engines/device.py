@@ -1,4 +1,4 @@
-"""Ranking where the scores are: on a device, by the sort of the library that the user brought."""
+"""Rank scores on a GPU, with the sort of the array library that holds them."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""What `read_counts` is asked, and how much memory the answer may use, for whichever engine answers."""
+"""Question: what `read_counts` is asked, and the memory it may use, for any engine."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""optimism: what it costs to choose a threshold, and a model, on the rows on which they are judged.
+"""optimism: bias of the cost of a threshold, and a model, that were chosen on the same rows.
 
 Candidates: the models that a choice is made among, each setting of a search one of them.
 """

@@ -1,4 +1,4 @@
-"""learning_curve: models fitted to more and more rows, and judged on the same ones.
+"""learning_curve: performance against the number of training rows.
 
 LearningCurve: how good models are, by how many rows they were fitted to, run by run.
 """

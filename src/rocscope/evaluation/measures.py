@@ -1,4 +1,4 @@
-"""Measures: one number of the predictions of one model, and whether a large one is good."""
+"""Metrics of one model's predictions, and whether high values are good."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

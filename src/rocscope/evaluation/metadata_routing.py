@@ -1,4 +1,4 @@
-"""What the fit of a model is given beside rows and labels: weights and groups, under whatever names it takes them."""
+"""Route weights and groups to the `fit` of a model, under the names that it takes them by."""
 
 from collections.abc import Iterator, Mapping
 from inspect import Parameter, signature

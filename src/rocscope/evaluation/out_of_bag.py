@@ -1,4 +1,4 @@
-"""The .632 and .632+ bootstrap: from what a model shows on its own rows and on others to what it is worth."""
+"""The .632 and .632+ bootstrap estimates of a metric."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

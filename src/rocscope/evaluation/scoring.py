@@ -1,4 +1,4 @@
-"""From a fitted model to what it says of rows: one score each, higher for the positive class, or one entry a class."""
+"""Get scores or class probabilities from a fitted model."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, Literal

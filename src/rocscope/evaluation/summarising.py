@@ -1,4 +1,4 @@
-"""summary: everything that a validation reports of each model, in one call.
+"""summary: every validation figure of each model, with intervals, in one call.
 
 All numbers of one model on some rows.
 """
@@ -145,7 +145,8 @@ def _at_threshold(
             found |= {n: rate_intervals(point, level=forms.level, target_prevalence=target)[n] for n in _RATES[2:]}
         except InputError as error:
             reason = str(error)
-            values = {name: getattr(_at(point, target), name) for name in _RATES[2:]}
+            moved = point.at_prevalence(target, point.n)
+            values = {name: getattr(moved, name) for name in _RATES[2:]}
             found |= {name: forms.without(value, reason) for name, value in values.items()}
     if one_class:
         return found
@@ -159,12 +160,6 @@ def _at_threshold(
     else:
         found |= dict.fromkeys(benefits, forms.without(nan, "acting on a positive gains nothing"))
     return found
-
-
-def _at(point: OperatingPoint, target: float) -> OperatingPoint:
-    n = point.n
-    tp, fp = target * n * point.tpr, (1 - target) * n * point.fpr
-    return OperatingPoint(tp, fp, target * n - tp, (1 - target) * n - fp, point.threshold)
 
 
 def _rate(name: str, known: Evidence, forms: ClosedForms, point: OperatingPoint, predicted: Any) -> Estimate:

@@ -1,4 +1,4 @@
-"""Summary: the table of a validation, a row for each model and part, and the words that go with it.
+"""Summary: the table of a validation, a row for each model and segment, with its notes.
 
 What is to be reported of a model that is validated, and where this package says it: STRATOS and TRIPOD+AI.
 """

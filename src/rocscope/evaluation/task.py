@@ -1,4 +1,4 @@
-"""Task: labels and attributes, checked, and what the fits of all models share.
+"""Task: checked labels and attributes that the fits of all models share.
 
 Attributes of any kind: how many rows they have, and some of the rows.
 """

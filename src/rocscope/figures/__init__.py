@@ -1,1 +1,1 @@
-"""Figures: the named numbers that a classifier is judged by, and the conditions that are set on them."""
+"""Figures: named performance measures, and conditions on them."""

@@ -1,4 +1,4 @@
-"""Figure: a named number that a classifier is judged by, with what it needs and in which direction it is good."""
+"""Figure: a named performance measure, with what it needs and whether high values are good."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Influence: the value of a statistic, and how far a row at each level of the score moves it."""
+"""Smooth statistics and their influence functions: how far a row at each level moves the value."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Statistics of probabilities: scores of accuracy, and how they are calibrated."""
+"""Statistics of probabilities (Brier score, log loss, calibration and others), with influence functions."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Statistics of the ranks of scores: areas, partial areas, rates at rates and at depths, average precision."""
+"""Statistics of ranks (areas, partial areas, average precision and others), with influence functions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The registry of figures: every named number, by its name and by the names that others use."""
+"""The registry of figures: each by its name and its aliases in other libraries."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Statistics at a threshold: any metric of its four counts, cost and net benefit."""
+"""Statistics at a fixed threshold: any metric of the four counts, cost and net benefit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from rocscope.figures.figure import Figure
 from rocscope.figures.influence import CountShares, Linear, Smooth
 from rocscope.figures.registry import figure_named
 
-_STEP = 1e-6
+_STEP = 1e-6  # near the cube root of float64's 10⁻¹⁶, where both errors of a central difference are small
 _EXPECTED = "a figure of one threshold that does not grow with the number of cases, such as 'precision'"
 
 

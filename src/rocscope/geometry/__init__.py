@@ -1,4 +1,4 @@
-"""Geometry of ROC space and lift chart: the only place that knows where a line of equal cost touches a curve."""
+"""Geometry of ROC space and lift chart: hulls, tangents and thinning."""
 
 from rocscope.geometry.bounded import Bound, ConvexCombination, settled, touching_within
 from rocscope.geometry.hull import Choices, all_choices, corners_of, negation, pool, remembered, upper_corners

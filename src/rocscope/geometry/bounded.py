@@ -1,4 +1,4 @@
-"""The best randomised rule within linear bounds: a convex combination of two thresholds.
+"""The best randomised rule within linear constraints: a convex combination of two thresholds.
 
 Randomising between two thresholds attains every point on the straight line between theirs, so that all such rules fill
 the convex outline of the thresholds. What bounds leave of it is a polygon again, and one of its corners is best.

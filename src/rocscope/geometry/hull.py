@@ -1,4 +1,4 @@
-"""The upper convex hull of a ROC curve: which of its points can ever be the best.
+"""The upper convex hull of a ROC curve: the points that are optimal for some cost ratio.
 
 A lift chart is an affine image of ROC space, so both have the same hull. A hull is again a ThresholdCounts: the levels
 between two vertices are pooled into one. That is also what isotonic regression (pooling of adjacent violators) does to

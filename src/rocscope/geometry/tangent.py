@@ -1,4 +1,4 @@
-"""Where a line of equal cost touches, who wins a tie, what is trivial: decided only here.
+"""Iso-cost tangents: the optimal point of a curve, ties, and trivial classifiers; decided only here.
 
 The rule: lowest expected cost; among equals fewest positive predictions; then the model given first. It holds for any
 context that does not reward errors of both kinds, also where a cost is 0 or one action is right whatever the scores.

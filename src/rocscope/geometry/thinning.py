@@ -1,4 +1,4 @@
-"""Thinning: the few points of a curve that are enough to draw it and to find its best point."""
+"""Simplify a curve to the few points that are needed to draw it and to find its best point."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from rocscope._base.radix import after_infinity
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block
 from rocscope.geometry.hull import pool
-from rocscope.kernels import lines
+from rocscope.kernels import ranks
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _reached(counts: ThresholdCounts, block: Block, wanted: Array) -> NDArray[np
         along = _along(counts, block.tp, block.fp)
         return np.searchsorted(along, wanted[: np.searchsorted(wanted, along[-1], side="right")])
     level = np.empty(wanted.size, np.intp)
-    return level[: lines.reach(block.tp, block.fp, counts.n_pos, counts.n_neg, wanted, level)]
+    return level[: ranks.reach(block.tp, block.fp, counts.n_pos, counts.n_neg, wanted, level)]
 
 
 def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
@@ -120,7 +120,7 @@ def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> f
     slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may stand still
     every = tp[:-1], fp[:-1], (1 - slope) / counts.n_pos, (1 + slope) / counts.n_neg
     worst, done = 0.0, 0
-    off = _off if counts.ranking.few else lines.farthest
+    off = _off if counts.ranking.few else ranks.farthest
     for block in counts.ranking.blocks():
         worst = max(worst, off(block.tp, block.fp, index - done, *every))
         done += block.tp.size

@@ -1,4 +1,4 @@
-"""Means of values of the rows and costs of models at their thresholds, at any prevalence, with tests and intervals."""
+"""Compare costs and row means of models at their thresholds, at any prevalence, with tests and intervals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

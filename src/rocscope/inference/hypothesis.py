@@ -1,4 +1,4 @@
-"""What a test of a difference is to show, and the test itself once it is known how the difference varies.
+"""Hypotheses about a difference (superiority, non-inferiority, equivalence), their tests, and multiplicity adjustment.
 
 p-values that allow for the number of comparisons made.
 """

@@ -1,4 +1,4 @@
-"""drift: how far the scores of two samples lie apart, of rows counted in ranges too, with guaranteed bounds."""
+"""drift: differences in score distribution, AUC and prevalence of two samples, with bounds for binned data."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,6 +1,6 @@
-"""The compiled loops, and nothing else: of sorting, ranked rows, weights, segments, cells, and several classes."""
+"""Compiled loops (numba), and nothing else."""
 
-from rocscope.kernels import cells, classes, lines, parts, ranks, segments, weights
+from rocscope.kernels import cells, classes, parts, ranks, segments, weights
 from rocscope.kernels.kernel import SMALL, Kernel
 
-__all__ = ["SMALL", "Kernel", "cells", "classes", "lines", "parts", "ranks", "segments", "weights"]
+__all__ = ["SMALL", "Kernel", "cells", "classes", "parts", "ranks", "segments", "weights"]

@@ -1,4 +1,4 @@
-"""The compiled loops of `CountsSketch`: rows counted in nested cells of the score.
+"""Compiled loops of `CountsSketch`: rows counted in nested cells of the score.
 
 A score is an unsigned integer that grows with it (`ranks.ordered`), and a cell the integers that agree in all but
 their lowest `shift` bits. Cells are kept in ascending order of their first integer, a wider one before those inside
@@ -10,8 +10,8 @@ import numpy as np
 
 from rocscope.kernels.kernel import Kernel
 
-_DEEPEST = 130
-_TOP = 64
+_DEEPEST = 130  # two for each of the 65 widths that nested cells of 64 bits can have
+_TOP = 64  # the width, in bits, of the cell that holds every score
 
 
 @Kernel

@@ -1,4 +1,4 @@
-"""The compiled loops of more than two classes; see `rocscope.kernels`."""
+"""Compiled loops for more than two classes."""
 
 import numpy as np
 

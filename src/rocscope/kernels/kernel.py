@@ -1,4 +1,4 @@
-"""Kernel: a loop that is compiled when it is first called.
+"""Kernel: a loop that is compiled when it is first called on large input.
 
 Each is a plain Python function that numba compiles on the first large call, so that small inputs never
 wait for a compiler: they run the same function on lists, where Python's integers cannot overflow.

@@ -1,4 +1,4 @@
-"""The loops that sort rows: packed into keys, brought into parts that a cache holds, and there sorted by digits."""
+"""Compiled radix sort of unweighted rows: pack into keys, partition, sort by digits."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The loops over rows that are parted: into slots, and from the sorted scores of a segment to its levels."""
+"""Compiled loops over rows of many segments: place them in slots, and count levels by segment."""
 
 import numpy as np
 

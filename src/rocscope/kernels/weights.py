@@ -1,4 +1,4 @@
-"""The loops over weighted rows: sums in which small weights are not lost, pairs, and the hull."""
+"""Compiled loops over weighted rows: compensated sums, pairs, and the convex hull."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Scores of probabilities of more than two classes, what they are made of, and calibration errors.
+"""Brier score, log loss and calibration errors of class probabilities, and the decomposition of the Brier score.
 
 Calibration curves of more than two classes: each class against the rest, and the predicted class.
 """

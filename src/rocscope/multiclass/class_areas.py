@@ -1,4 +1,4 @@
-"""AUC of more than two classes: Hand & Till, one against the rest, one against one; and the pairs they are made of."""
+"""Multi-class AUC: Hand & Till, one-vs-rest, one-vs-one, and the pairwise areas."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""ClassWeights: the decision among more than two classes, which predicts and is saved.
+"""ClassWeights: a weighted argmax over class probabilities, which predicts and can be saved.
 
 class_weights: one weight per class, chosen for a target on rows.
 """
@@ -36,7 +36,7 @@ from rocscope.multiclass.weight_search import (
 
 FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it anew with rocscope.multiclass.class_weights")
 
-_LEAST_WEIGHT, _LEAST_TEMPERATURE = 1e-305, 1e-150
+_LEAST_WEIGHT, _LEAST_TEMPERATURE = 1e-305, 1e-150  # their reciprocals, the largest ones, are floats too
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""Classes and the columns that stand for them, checked once; and averages over classes that name the ones left out."""
+"""Check class names and probability columns, and average over classes."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which model costs less: models of the same rows compared at a cost matrix.
+"""Compare models by multi-class AUC and by expected cost, on the same rows.
 
 Is B better than A: models of the same rows compared in an AUC of more than two classes.
 """

@@ -1,4 +1,4 @@
-"""ConfusionMatrix: how often each class is predicted as each."""
+"""ConfusionMatrix: counts of predicted by actual class, with per-class metrics and averages."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""CostMatrix: what each prediction costs for each actual class, and the decision of least expected cost.
+"""CostMatrix: the cost of each predicted for each actual class, and the minimum-expected-cost decision.
 
 Cost matrices from CSV files.
 

@@ -1,4 +1,4 @@
-"""Statistics of k × k tables of counts, rows actual and columns predicted, and their intervals."""
+"""Accuracy, kappa, MCC and other statistics of k × k confusion matrices, with intervals."""
 
 from collections.abc import Callable, Hashable
 from functools import partial

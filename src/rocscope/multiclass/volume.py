@@ -1,4 +1,4 @@
-"""Volume under the ROC surface of three classes: the share of trios, one case of each class, that are sorted right.
+"""Volume under the three-class ROC surface: the share of correctly ordered triples, one case of each class.
 
 vus: volume under the ROC surface of three classes, with its interval.
 """

@@ -1,4 +1,4 @@
-"""Search for class weights: exact along one class, and by likelihood, for a value of a confusion matrix."""
+"""Optimise class weights for a metric of the confusion matrix: coordinate search, greedy, or by likelihood."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Weights by the inverse probability of remaining uncensored, and what estimating it does to the variance."""
+"""Inverse-probability-of-censoring weights, and the variance due to estimating them."""
 
 from dataclasses import dataclass
 

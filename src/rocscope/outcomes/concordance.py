@@ -1,4 +1,4 @@
-"""Uno's concordance index: whether who has the event earlier has the higher score, under censoring."""
+"""Uno's concordance index for censored times: do cases with earlier events have higher scores?"""
 
 from typing import Any
 

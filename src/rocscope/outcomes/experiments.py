@@ -1,4 +1,4 @@
-"""Controlled experiments: who responds because of the contact, as curves and as rows in money."""
+"""Uplift from controlled experiments: who responds because of the contact, as curves and as values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Time to event as two classes at a horizon: rows weighted by the inverse probability of remaining uncensored."""
+"""Binary outcomes at a time horizon from censored data, weighted by inverse probability of censoring."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Figures over several horizons: each with its interval, their mean over time, and paired tests of models."""
+"""Time-dependent figures over several horizons: intervals, their mean, and paired tests of models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

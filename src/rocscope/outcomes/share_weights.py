@@ -1,4 +1,4 @@
-"""Weights by an observed share: of those treated, or of those whose outcome was verified, in each stratum."""
+"""Inverse-probability weights from observed shares by stratum: of the treated, or of the verified."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Qini and uplift curves: what contacting the best-scored cases adds to their response, with intervals."""
+"""Qini and uplift curves with intervals."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Labels that are missing for a reason: verified rows stand for those of their stratum that were not verified."""
+"""Verification bias: reweight verified rows to stand for those of their stratum that were not verified."""
 
 from typing import Any
 

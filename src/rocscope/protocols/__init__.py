@@ -1,4 +1,4 @@
-"""Protocols: how rows are split into those that a model is fitted to and those that it is judged on.
+"""Protocols: how rows are split into training and test rows.
 
 Whatever cross-validates takes as its `cv` a number of folds, one of these, their names, any splitter of scikit-learn,
 or pairs of row numbers.

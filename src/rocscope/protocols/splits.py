@@ -1,4 +1,4 @@
-"""Splits: which rows a model is fitted to and which it is judged on, checked before anything is fitted."""
+"""Splits: training and test rows, checked before anything is fitted."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The protocols: each splits rows into those that a model is fitted to and those that it is judged on.
+"""The protocols: cross-validation, hold-out, leave-one-out, bootstrap, time series and others.
 
 What `cv` may be, and the splits that it stands for.
 """

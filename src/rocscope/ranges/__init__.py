@@ -1,4 +1,4 @@
-"""What is known of a ranking that was counted in ranges of the score only: bins, sketches and their bounds."""
+"""Rankings that are known only in ranges of the score: bins, sketches, and bounds on their figures."""
 
 from rocscope._base.public_names import attach
 

@@ -1,4 +1,4 @@
-"""BinnedCounts: what is known of a ranking that was counted in ranges of the score."""
+"""BinnedCounts: counts in bins of the score, with bounds on every figure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Envelopes: between which values a curve lies whose points are known only where bins end.
+"""Bounds (envelopes) of a curve whose points are known only at the edges of bins.
 
 Bounds of the pairs that bins hold, as whole numbers of any size.
 """

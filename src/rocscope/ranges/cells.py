@@ -1,4 +1,4 @@
-"""Cells: rows counted in nested ranges of the score, and the levels that are placed in them; see `kernels.cells`."""
+"""Nested cells of the score: counters of a sketch, and the levels they represent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""CountsSketch: a ranking of any number of rows in fixed memory, with guaranteed bounds; and its bytes."""
+"""CountsSketch: a mergeable summary of a ranking in fixed memory, with guaranteed bounds, and its byte format."""
 
 import hashlib
 import json

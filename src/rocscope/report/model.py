@@ -1,4 +1,4 @@
-"""ReportData: everything that a summary or a report shows, the decision among it, as plain data."""
+"""ReportData: everything that a summary or a report shows, as plain data."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""ReportData as the page receives it: the same numbers, in fewer bytes.
+"""Compact encoding of ReportData for the page.
 
 Thresholds travel as their own bits, so that the browser names exactly the score that Python chose; running counts
 travel as steps of seven bits a byte. `client/src/data.ts` reads what this module writes.

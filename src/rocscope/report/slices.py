@@ -1,4 +1,4 @@
-"""What a report can be turned to: all rows, a segment, a fold, or one class against the rest."""
+"""Slices of a report: all rows, a segment, a fold, or one class against the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

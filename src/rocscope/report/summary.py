@@ -30,7 +30,7 @@ from rocscope.geometry.thinning import Thinned
 from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
-from rocscope.kernels import lines
+from rocscope.kernels import ranks
 from rocscope.ranges.binned import direction
 from rocscope.sample import Samples
 
@@ -230,7 +230,7 @@ def outline(name: str, counts: ThresholdCounts, *, most: int = MOST_POINTS, bins
     """
     counts.require_both_classes(name)
     hull, gained = pool(counts), 0.0
-    gain = _gain if counts.ranking.few else lines.gain
+    gain = _gain if counts.ranking.few else ranks.gain
 
     def gaining() -> Iterator[Block]:
         nonlocal gained

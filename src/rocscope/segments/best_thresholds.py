@@ -1,4 +1,4 @@
-"""The cheapest threshold of every segment, decided in whole numbers for all segments at once."""
+"""The best threshold of every segment, in exact integers, for all segments at once."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,8 +15,8 @@ from rocscope.geometry.tangent import best_point
 from rocscope.segments.levels import SegmentLevels, quotients
 from rocscope.segments.rows import SegmentRows
 
-_FITS = 2**62
-_FIRST_ROUNDED = 2**53
+_FITS = 2**62  # so that sums and differences of two such fit 64 bits
+_FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
 
 
 def cheapest(rows: SegmentRows, known: NDArray[np.bool_], context: Context) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""Compare models by their mean AUC over segments, such as users, which are what is drawn at random."""
+"""Compare models by their mean AUC over segments, where segments are the sampling units."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""From rows, or from the counts of segments, to counts by segment."""
+"""Count rows, or counts of segments, by segment."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
@@ -17,9 +17,8 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.rows import CountedModels, Provenance
 from rocscope.segments.drift import drift_by_segment as drift_by_segment
 from rocscope.segments.levels import SegmentLevels
-from rocscope.segments.rows import CountedSegments, SegmentRows, SortedSegments, WeightedSegments
+from rocscope.segments.rows import CountedSegments, SegmentRows, SortedSegments, WeightedSegments, slots_of
 from rocscope.segments.segmented_counts import SegmentedCounts
-from rocscope.segments.slots import slots_of
 
 _ROWS_AT_ONCE = 1 << 18
 

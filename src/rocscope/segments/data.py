@@ -1,4 +1,4 @@
-"""What functions of segments take as data: counts by segment of each model, in whatever form they were given."""
+"""Resolve data arguments of segment functions into counts by segment for each model."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any

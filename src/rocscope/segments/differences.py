@@ -1,4 +1,4 @@
-"""Which segments differ from the rest in AUC: tests that hold for small segments, and areas drawn towards the mean."""
+"""Segments whose AUC differs from the rest: small-sample tests, and shrunken areas."""
 
 from dataclasses import dataclass
 from functools import cached_property

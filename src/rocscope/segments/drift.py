@@ -1,4 +1,4 @@
-"""How far two samples lie apart in every segment at once."""
+"""Drift of the score distribution in every segment at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

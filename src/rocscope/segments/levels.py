@@ -1,4 +1,4 @@
-"""The levels of many segments in one flat table: their areas and other figures, their hulls, and parts of the table."""
+"""SegmentLevels: the levels of many segments in one flat table, with areas, figures and hulls."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,8 +23,8 @@ Piece = TypeVar("Piece")
 SegmentWeight = Literal["n", "n_pos"] | None
 """The weight of a segment in a mean: its rows, its positives, or the same for every segment."""
 
-_FIRST_ROUNDED = 2**53
-_MOST_PAIRS = 2.0**62
+_FIRST_ROUNDED = 2**53  # from here on float64 rounds some whole numbers
+_MOST_PAIRS = 2.0**62  # so that differences of two such products fit 64 bits
 _ROUNDS = 4  # of leaving out dents in NumPy, after which few are left to the loop
 _ROWS_AT_ONCE = 1 << 20
 _COLUMNS = ("threshold", "tp", "fp", "model")

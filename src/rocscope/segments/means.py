@@ -1,4 +1,4 @@
-"""Means over segments, with intervals: segments are what was drawn at random."""
+"""Means over segments with intervals, where segments are the sampling units."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""SegmentedCounts: the counts of one model in many segments, with figures, best thresholds and tests by segment."""
+"""SegmentedCounts: the counts of one model by segment, with figures, best thresholds and tests."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Calibration and intervals are imported where they are asked for: who counts a file does not wait for SciPy.
 
-_MOST_PAIRS = 2.0**61
+_MOST_PAIRS = 2.0**61  # so that twice as many, a tie counting one, fit 64 bits
 
 
 class SegmentedCounts(BySegment, Result):

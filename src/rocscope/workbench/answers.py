@@ -1,4 +1,4 @@
-"""Answers: what the page may ask, checked, as JSON."""
+"""Answer the questions of the workbench page: parse and check the question, compute, return JSON."""
 
 from collections.abc import Callable
 from math import inf
@@ -12,8 +12,8 @@ from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION
 from rocscope.report.pack import COSTS, as_json, in_script, packed_context, packed_part
 from rocscope.report.page import client, digest, raw, template
 from rocscope.workbench import intervals as beside
-from rocscope.workbench.request_queue import Turn
-from rocscope.workbench.session import ALL, Bench, RowsAsked
+from rocscope.workbench.request_queue import CancelToken
+from rocscope.workbench.session import ALL, RowSelection, Session
 
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
@@ -43,7 +43,7 @@ WORDS = {"everybody": -inf, "nobody": inf}
 _MOST_CHARACTERS = 10_000
 
 
-def answer(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+def answer(session: Session, question: dict[str, Any], token: CancelToken) -> Any:
     """Return what the page asked for.
 
     Raises
@@ -56,26 +56,26 @@ def answer(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
     what = question.get("what")
     if what not in _ANSWERS:
         raise InputError("what", expected=f"one of {', '.join(_ANSWERS)}", got=check.shown(what))
-    return _ANSWERS[what](bench, question, turn)
+    return _ANSWERS[what](session, question, token)
 
 
-def facts(bench: Bench, by: str | None, turn: Turn) -> dict[str, Any]:
+def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any]:
     """Return what the page shows besides counts; where rows cannot be split by a column, why not."""
     said: list[str] = []
-    by = by or bench.materials[0].by
+    by = by or session.sources[0].by
     try:
-        parts, warnings = bench.parts(by, turn)
+        parts, warnings = session.parts(by, token)
     except RocscopeError as error:
         if by is None:
             raise
         said, by = [f"Rows are not split by {by!r}: {error}"], None
-        parts, warnings = bench.parts(None, turn)
-    sizes = {"source": ", ".join(each.name for each in bench.materials if each.name)}
+        parts, warnings = session.parts(None, token)
+    sizes = {"source": ", ".join(each.name for each in session.sources if each.name)}
     return {
         "schema": SCHEMA_VERSION,
-        "title": bench.title,
+        "title": session.title,
         "notes": "",
-        "context": packed_context(bench.context),
+        "context": packed_context(session.context),
         "slices": [{"kind": kind, "name": name} for kind, name in parts],
         "classes": None,
         "validation": {},
@@ -83,15 +83,15 @@ def facts(bench: Bench, by: str | None, turn: Turn) -> dict[str, Any]:
         "warnings": [*said, *warnings],
         "provenance": {"rocscope": __version__} | sizes,
         "by": by,
-        "columns": bench.columns,
-        "lists": all(material.held for material in bench.materials),
+        "columns": session.columns,
+        "lists": all(source.held for source in session.sources),
     }
 
 
-def _rows(question: dict[str, Any]) -> RowsAsked:
+def _rows(question: dict[str, Any]) -> RowSelection:
     given = {name: _text(question, name) for name in ("where", "by", "kind", "name")}
     where = (given["where"] or "").strip() or None
-    return RowsAsked(where, given["by"], given["kind"] or ALL[0], given["name"] or ALL[1])
+    return RowSelection(where, given["by"], given["kind"] or ALL[0], given["name"] or ALL[1])
 
 
 def _text(question: dict[str, Any], name: str) -> str | None:
@@ -128,52 +128,37 @@ def context_of(given: Any) -> Context:
     return Context(prevalence, *(_number(given, name) for name in COSTS))
 
 
-def _counts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
+def _context(question: dict[str, Any]) -> Context:
+    return context_of(question.get("context"))
+
+
+def _cut(question: dict[str, Any]) -> dict[str, Any]:
+    return {"model": _model(question), "threshold": _threshold(question)}
+
+
+def _counts(session: Session, question: dict[str, Any], token: CancelToken) -> Any:
     asked = _rows(question)
-    return packed_part(asked.kind, asked.name, bench.outlines(asked, turn))
+    return packed_part(asked.kind, asked.name, session.outlines(asked, token))
 
 
-def _intervals(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    return beside.intervals(bench, _rows(question), turn)
-
-
-def _point(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    options = {"model": _model(question), "threshold": _threshold(question)}
-    return [beside.at_point(bench, _rows(question), turn, context=context_of(question.get("context")), **options)]
-
-
-def _band(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    return beside.around(bench, _rows(question), turn, model=_model(question))
-
-
-def _tests(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    return beside.tests(bench, _rows(question), turn, context=context_of(question.get("context")))
-
-
-def _validation(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    return beside.validation(bench, _rows(question), turn, context=context_of(question.get("context")))
-
-
-def _list(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    options = {
-        "model": _model(question),
-        "threshold": _threshold(question),
-        "most": _number(question, "most", optional=True),
-    }
-    return beside.listing(bench, _rows(question), turn, column=_text(question, "column") or "", **options)
-
-
-def _facts(bench: Bench, question: dict[str, Any], turn: Turn) -> Any:
-    return facts(bench, _text(question, "by"), turn)
-
-
-_ANSWERS: dict[str, Callable[[Bench, dict[str, Any], Turn], Any]] = {
-    "facts": _facts,
+_ANSWERS: dict[str, Callable[[Session, dict[str, Any], CancelToken], Any]] = {
+    "facts": lambda session, asked, token: facts(session, _text(asked, "by"), token),
     "counts": _counts,
-    "intervals": _intervals,
-    "point": _point,
-    "band": _band,
-    "tests": _tests,
-    "validation": _validation,
-    "list": _list,
+    "intervals": lambda session, asked, token: beside.intervals(session, _rows(asked), token),
+    "point": lambda session, asked, token: [
+        beside.at_point(session, _rows(asked), token, **_cut(asked), context=_context(asked))
+    ],
+    "band": lambda session, asked, token: beside.roc_band(session, _rows(asked), token, model=_model(asked)),
+    "tests": lambda session, asked, token: beside.tests(session, _rows(asked), token, context=_context(asked)),
+    "validation": lambda session, asked, token: beside.validation(
+        session, _rows(asked), token, context=_context(asked)
+    ),
+    "list": lambda session, asked, token: beside.list_rows(
+        session,
+        _rows(asked),
+        token,
+        **_cut(asked),
+        most=_number(asked, "most", optional=True),
+        column=_text(asked, "column") or "",
+    ),
 }

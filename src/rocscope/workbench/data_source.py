@@ -1,4 +1,4 @@
-"""Material: one set of rows as the workbench reads them, again and again, by the reader's own code."""
+"""DataSource: rows that the workbench reads again for each filter, with `rocscope.read` or `read_counts`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,20 +15,20 @@ from rocscope.engines.sources.file_formats import FileLayout, rows_of_files
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.parquet import ParquetFiles
 from rocscope.errors import InputError
-from rocscope.workbench.request_queue import Turn
+from rocscope.workbench.request_queue import CancelToken
 
 SHARE_OF_MEMORY = 5
 """Rows are held if they take at most this part of what may be used: they are copied when they are filtered."""
 
 
 @dataclass(frozen=True)
-class Material:
-    """What is read, and which columns are for what.
+class DataSource:
+    """What is read, and the roles of its columns.
 
     Attributes
     ----------
     name : str
-        What its models are called after, where there are several materials.
+        What its models are called after, where there are several sources.
     source : file, frame or columns
     options : dict
         The arguments of `rocscope.read` that stay the same.
@@ -51,8 +51,10 @@ class Material:
     size: int | None = None
 
     @classmethod
-    def of(cls, name: str, source: Any, *, where: str | None = None, memory: Any = None, **options: Any) -> "Material":
-        """Return material of anything that `rocscope.read` takes, or of Predictions.
+    def of(
+        cls, name: str, source: Any, *, where: str | None = None, memory: Any = None, **options: Any
+    ) -> "DataSource":
+        """Return a data source of anything that `rocscope.read` takes, or of Predictions.
 
         Raises
         ------
@@ -91,10 +93,10 @@ class Material:
         options: dict[str, Any] = self.options | ({"segment": by} if by else {})
         return read(self.source, where=self.filters(where), **options)
 
-    def counts(self, where: str | None, by: str | None, turn: Turn) -> Mapping[str, Any]:
+    def counts(self, where: str | None, by: str | None, token: CancelToken) -> Mapping[str, Any]:
         """Return the counts of these rows, which are not held: by model, and where they are split by part."""
         options = {name: value for name, value in self.options.items() if name not in ("fold", "groups", "segment")}
-        found: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=turn, **options)
+        found: Any = read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
         return {self.models[0]: found} if by is not None and len(self.models) == 1 else found
 
     @property
@@ -104,7 +106,7 @@ class Material:
         return [scores] if isinstance(scores, str) else list(scores or ())
 
 
-def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> Material:
+def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> DataSource:
     for option, value in options.items():
         if value is not None and value != "error":
             raise InputError(option, expected="none with Predictions, which know their columns", got=repr(value))
@@ -126,7 +128,7 @@ def _of_predictions(name: str, preds: Predictions, where: str | None, options: d
         "groups": keep("groups", preds.groups),
         "segment": keep("segment", preds.segment),
     }
-    return Material(name, columns, {"scores": scores} | roles, where, list(columns))
+    return DataSource(name, columns, {"scores": scores} | roles, where, list(columns))
 
 
 def _name_of(source: Any) -> str:

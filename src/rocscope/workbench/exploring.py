@@ -1,4 +1,4 @@
-"""explore: the live workbench over whatever can be read."""
+"""explore: open the live workbench over any data that can be read."""
 
 import sys
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from rocscope.engines.sources.file_formats import FileFormat
 from rocscope.engines.sources.roles import Scores
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.sample import is_segmented, refusal
-from rocscope.workbench.data_source import Material
-from rocscope.workbench.session import Bench
+from rocscope.workbench.data_source import DataSource
+from rocscope.workbench.session import Session
 
 
 def explore(
@@ -89,18 +89,18 @@ def explore(
     named: Mapping[Any, Any] = source if several else {"": source}
     if not named:
         raise InputError("source", expected="at least one", got="none")
-    materials = [Material.of(str(name), each, where=where, memory=memory, **options) for name, each in named.items()]
-    bench = Bench(materials, context=context, title=title)
+    sources = [DataSource.of(str(name), each, where=where, memory=memory, **options) for name, each in named.items()]
+    session = Session(sources, context=context, title=title)
     if _in_notebook():
         from rocscope.workbench.widget import Widget
 
-        return Widget(bench)
+        return Widget(session)
     try:
         from rocscope.workbench.server import Serving
     except ModuleNotFoundError as error:
         hint = "pip install 'rocscope[explore]'"
         raise MissingDependencyError(f"the workbench: {error.name} is not installed", hint=hint) from None
-    Serving(bench).run(browser=browser, tell=lambda line: print(line, file=sys.stderr, flush=True))
+    Serving(session).run(browser=browser, tell=lambda line: print(line, file=sys.stderr, flush=True))
     return None
 
 

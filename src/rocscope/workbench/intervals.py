@@ -1,4 +1,4 @@
-"""What is asked beside the counts: intervals of areas, rates at a threshold, bands, tests, and lists of rows."""
+"""Intervals, bands, tests, validation tables and row lists that the workbench page asks for on demand."""
 
 import csv
 import io
@@ -27,65 +27,65 @@ from rocscope.report.model import MOST_DETAILED
 from rocscope.report.pack import packed_calibration, packed_comparisons
 from rocscope.report.summary import MOST_COMPARED, calibration_block, certainty, compared_pair
 from rocscope.sample import samples_of
-from rocscope.workbench.request_queue import Turn
-from rocscope.workbench.session import Bench, RowsAsked
+from rocscope.workbench.request_queue import CancelToken
+from rocscope.workbench.session import RowSelection, Session
 
 _BOOTSTRAPPED = 100_000
 """More rows than this have the band of Kolmogorov and Smirnov, which draws nothing again."""
 
 
-def intervals(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
+def intervals(session: Session, asked: RowSelection, token: CancelToken) -> dict[str, Any]:
     """Return the intervals of the areas, the differences between them, and what calibration has besides bins.
 
     Models of one file are compared in pairs; of different files those that are called alike there, as two samples.
     Beyond a million rows there are neither, unless somebody asks for `tests`.
     """
-    return bench.told("intervals", asked, lambda: _intervals(bench, asked, turn))
+    return session.cached("intervals", asked, lambda: _intervals(session, asked, token))
 
 
-def _intervals(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
-    counts = bench.counts(asked, turn)
+def _intervals(session: Session, asked: RowSelection, token: CancelToken) -> dict[str, Any]:
+    counts = session.counts(asked, token)
     if any(each.n > MOST_DETAILED for each in counts.values()):
         areas = [{"value": each.pairs().auc()} for each in counts.values()]
         return {"auc": areas, "comparisons": packed_comparisons([], [])}
-    blocks = [_calibrated(each, turn) for each in counts.values()]
-    return _compared(bench, asked, turn) | {"calibration": blocks}
+    blocks = [_calibrated(each, token) for each in counts.values()]
+    return _compared(session, asked, token) | {"calibration": blocks}
 
 
-def _compared(bench: Bench, asked: RowsAsked, turn: Turn) -> dict[str, Any]:
+def _compared(session: Session, asked: RowSelection, token: CancelToken) -> dict[str, Any]:
     intervals: dict[str, Any] = {}
     pairs: list[dict[str, Any]] = []
-    data = bench.data(asked, turn)
-    for material, rows in zip(bench.materials, data, strict=True):
-        turn()
+    data = session.data(asked, token)
+    for source, rows in zip(session.sources, data, strict=True):
+        token()
         sure = certainty(samples_of(rows))
-        intervals |= {bench.name_of(material, name): each for name, each in sure.intervals.items()}
+        intervals |= {session.name_of(source, name): each for name, each in sure.intervals.items()}
         named = ("first", "second")
-        pairs += [pair | {end: bench.name_of(material, pair[end]) for end in named} for pair in sure.comparisons]
-    counts = bench.counts(asked, turn)
-    for one, other in _across(bench, data):
-        turn()
+        pairs += [pair | {end: session.name_of(source, pair[end]) for end in named} for pair in sure.comparisons]
+    counts = session.counts(asked, token)
+    for one, other in _across(session, data):
+        token()
         pairs += [compared_pair(pair) for pair in compare(dict([one, other]))]
-    if len(bench.materials) > 1 and pairs:
+    if len(session.sources) > 1 and pairs:
         adjusted = adjust_p_values([pair["p_value"] for pair in pairs])
         pairs = [pair | {"adjusted_p_value": p} for pair, p in zip(pairs, np.asarray(adjusted).tolist(), strict=True)]
     areas = [intervals.get(name) or {"value": each.pairs().auc()} for name, each in counts.items()]
     return {"auc": areas, "comparisons": packed_comparisons(list(counts), pairs)}
 
 
-def _calibrated(counts: ThresholdCounts, turn: Turn) -> dict[str, Any] | None:
-    turn()
+def _calibrated(counts: ThresholdCounts, token: CancelToken) -> dict[str, Any] | None:
+    token()
     block = calibration_block(counts)
     return block and packed_calibration(block)
 
 
-def _across(bench: Bench, data: list[Any]) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:
+def _across(session: Session, data: list[Any]) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:
     """Yield the models of two files that are called alike, or that are alone in theirs."""
-    if len(bench.materials) < 2:
+    if len(session.sources) < 2:
         return
     every = [
-        (bench.name_of(material, name), name if len(samples_of(rows)) > 1 else "", place, sample.rows)
-        for place, (material, rows) in enumerate(zip(bench.materials, data, strict=True))
+        (session.name_of(source, name), name if len(samples_of(rows)) > 1 else "", place, sample.rows)
+        for place, (source, rows) in enumerate(zip(session.sources, data, strict=True))
         for name, sample in samples_of(rows).items()
     ]
     if len(every) > MOST_COMPARED:
@@ -100,16 +100,18 @@ def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
     return {"title": title, "note": note, "rows": rows}
 
 
-def _of_model(bench: Bench, asked: RowsAsked, turn: Turn, model: str) -> ThresholdCounts:
-    counts = bench.counts(asked, turn)
+def _of_model(session: Session, asked: RowSelection, token: CancelToken, model: str) -> ThresholdCounts:
+    counts = session.counts(asked, token)
     if model not in counts:
         raise InputError("model", expected="one that is shown", got=repr(model))
     return counts[model]
 
 
-def at_point(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str, threshold: float, context: Context) -> Any:
+def at_point(
+    session: Session, asked: RowSelection, token: CancelToken, *, model: str, threshold: float, context: Context
+) -> Any:
     """Return every rate at a threshold with its interval, at the class mix of the context."""
-    point = _of_model(bench, asked, turn, model).at(threshold)
+    point = _of_model(session, asked, token, model).at(threshold)
     estimates = rate_intervals(point, target_prevalence=context.target_prevalence)
     rows = [
         {"rate": name, "value": f"{each.value:.2%}", "95% interval": f"[{each.low:.2%}, {each.high:.2%}]"}
@@ -119,21 +121,21 @@ def at_point(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str, threshol
     return table(f"{model} at {threshold:.6g}", f"{methods}.", rows)
 
 
-def around(bench: Bench, asked: RowsAsked, turn: Turn, *, model: str) -> dict[str, Any]:
+def roc_band(session: Session, asked: RowSelection, token: CancelToken, *, model: str) -> dict[str, Any]:
     """Return a band that holds the whole ROC curve of a model."""
-    counts = _of_model(bench, asked, turn, model)
+    counts = _of_model(session, asked, token, model)
     drawn = counts.n <= _BOOTSTRAPPED
-    options: dict[str, Any] = {"simultaneous": True, "progress": turn} if drawn else {"method": "ks"}
+    options: dict[str, Any] = {"simultaneous": True, "progress": token} if drawn else {"method": "ks"}
     found = band(roc(counts), grid=np.linspace(0, 1, 101), **options)
     columns = {"x": found.x.tolist(), "low": found.low.tolist(), "high": found.high.tolist()}
     return columns | {"model": model, "method": found.method}
 
 
-def tests(bench: Bench, asked: RowsAsked, turn: Turn, *, context: Context) -> list[dict[str, Any]]:
+def tests(session: Session, asked: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
     """Return the tests of areas and of costs, whatever the number of rows."""
     tables: list[dict[str, Any]] = []
-    areas = _compared(bench, asked, turn)
-    names = list(bench.counts(asked, turn))
+    areas = _compared(session, asked, token)
+    names = list(session.counts(asked, token))
     intervals = [
         {"model": name, "AUC": f"{each['value']:.4f}", "95% interval": _ends(each.get("low"), each.get("high"))}
         for name, each in zip(names, areas["auc"], strict=True)
@@ -146,10 +148,10 @@ def tests(bench: Bench, asked: RowsAsked, turn: Turn, *, context: Context) -> li
     ]
     if rows:
         tables.append(table("Differences in AUC", f"{areas['comparisons']['method']}.", rows))
-    for material, data in zip(bench.materials, bench.data(asked, turn), strict=True):
+    for source, data in zip(session.sources, session.data(asked, token), strict=True):
         if isinstance(data, Predictions) and len(data.models) > 1:
-            turn()
-            title = f"Differences in cost per case{'' if len(bench.materials) == 1 else f', {material.name}'}"
+            token()
+            title = f"Differences in cost per case{'' if len(session.sources) == 1 else f', {source.name}'}"
             tables.append(_of_costs(title, compare_costs(data, context, thresholds="cheapest")))
     return tables
 
@@ -165,19 +167,19 @@ def _of_costs(title: str, found: Comparisons) -> dict[str, Any]:
     return table(title, f"Each at its cheapest threshold; {'; '.join({pair.method for pair in pairs})}.", rows)
 
 
-def validation(bench: Bench, asked: RowsAsked, turn: Turn, *, context: Context) -> list[dict[str, Any]]:
+def validation(session: Session, asked: RowSelection, token: CancelToken, *, context: Context) -> list[dict[str, Any]]:
     """Return all that a validation reports, at these costs."""
-    found = bench.data(asked, turn)
-    turn()
-    data = found[0] if len(found) == 1 else bench.counts(asked, turn)
+    found = session.data(asked, token)
+    token()
+    data = found[0] if len(found) == 1 else session.counts(asked, token)
     sheets = summary(data, context)
     return [table(domain.capitalize(), "", rows) for domain in DOMAINS if (rows := sheets.sheet(domain))]
 
 
-def listing(
-    bench: Bench,
-    asked: RowsAsked,
-    turn: Turn,
+def list_rows(
+    session: Session,
+    asked: RowSelection,
+    token: CancelToken,
     *,
     model: str,
     threshold: float,
@@ -189,7 +191,7 @@ def listing(
     Rows are numbered from 0 among those asked for. Where there are more than `most`, the best; equal scores are ordered
     by a hash of the column's values, or of row numbers where values repeat, as `plan.select` orders them.
     """
-    preds, own = bench.rows(asked, model, turn, column or None)
+    preds, own = session.rows(asked, model, token, column or None)
     scores = preds.scores[own]
     taken = predict(scores, threshold)
     beside = preds.groups if column else None
@@ -197,7 +199,7 @@ def listing(
     order = ordered(scores, np.flatnonzero(taken), hashes_of(ids, scores.size))
     if most is not None:
         order = order[: max(int(most), 0)]
-    turn()
+    token()
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["row", *([column] if column else []), "score"])

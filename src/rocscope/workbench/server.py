@@ -1,7 +1,4 @@
-"""The server: two routes, both behind a token, for pages of this machine only.
-
-Serving: the workbench on a port of this machine, until it is told to end.
-"""
+"""Serve the workbench on a port of this machine: two routes, both behind a token, for pages of this machine only."""
 
 import json
 import secrets
@@ -25,8 +22,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from rocscope.errors import RocscopeError
 from rocscope.report.pack import as_json
 from rocscope.workbench.answers import ASIDE, answer, facts, live_page
-from rocscope.workbench.request_queue import SupersededError, Turn, Turns
-from rocscope.workbench.session import Bench, RowsAsked
+from rocscope.workbench.request_queue import CancelToken, RequestQueue, SupersededError
+from rocscope.workbench.session import RowSelection, Session
 
 MOST_ASKED = 1 << 16
 """Bytes of a question: a longer one is none of the page's."""
@@ -72,29 +69,30 @@ class Guard:
         return secrets.compare_digest(token.encode(), self.token.encode()) and here and ours and same
 
 
-class Desk:
-    """Where requests are answered: each in a thread of its kind, so that the server goes on hearing.
+class Endpoints:
+    """Answer requests in the threads of the queue, so that the server keeps listening.
 
     Parameters
     ----------
-    bench : Bench
+    session : Session
     """
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench, self.turns = bench, Turns()
+    def __init__(self, session: Session) -> None:
+        self.session, self.queue = session, RequestQueue()
 
     async def page(self, request: Request) -> Response:
         """Answer with the page, its rows split by the column that the address names."""
 
-        def job(turn: Turn) -> tuple[str | None, str]:
-            told = facts(self.bench, request.query_params.get("by") or None, turn)
+        def job(token: CancelToken) -> tuple[str | None, str]:
+            told = facts(self.session, request.query_params.get("by") or None, token)
             return told["by"], live_page(told)
 
         try:
-            by, found = await wrap_future(self.turns.begin(job))
+            by, found = await wrap_future(self.queue.begin(job))
         except RocscopeError as error:
             return PlainTextResponse(f"{error}\n", 400, _HEADERS)
-        self.turns.begin(lambda turn: self.bench.outlines(RowsAsked(by=by), turn))  # it will ask for them
+        rows = RowSelection(by=by)  # what the page asks for first
+        self.queue.begin(lambda token: self.session.outlines(rows, token))
         return HTMLResponse(found, headers=_HEADERS)
 
     async def ask(self, request: Request) -> Response:
@@ -113,12 +111,12 @@ class Desk:
         return await self._answer(cast(dict[str, Any], question))
 
     async def _answer(self, question: dict[str, Any]) -> Response:
-        def job(turn: Turn) -> str:
-            return as_json(answer(self.bench, question, turn))
+        def job(token: CancelToken) -> str:
+            return as_json(answer(self.session, question, token))
 
         lane, aside = str(question.get("lane") or ""), question.get("what") in ASIDE
         try:
-            found = await wrap_future(self.turns.begin(job, lane=lane, aside=aside))
+            found = await wrap_future(self.queue.begin(job, lane=lane, aside=aside))
         except (SupersededError, CancelledError):
             return _said("a newer question took its place")
         except (RocscopeError, MemoryError) as error:
@@ -128,26 +126,27 @@ class Desk:
     @asynccontextmanager
     async def open(self, _app: Starlette) -> AsyncIterator[None]:
         """Have the threads for as long as the server runs."""
-        self.turns.begin(self.bench.prepare, aside=True)
-        self.turns.begin(lambda turn: facts(self.bench, None, turn))  # while a browser starts
+        self.queue.begin(self.session.prepare, aside=True)
+        self.queue.begin(lambda token: facts(self.session, None, token))  # while a browser starts
         yield
-        self.turns.close()
+        self.queue.close()
 
 
-def application(bench: Bench, address: str, token: str) -> Starlette:
+def application(session: Session, address: str, token: str) -> Starlette:
     """Return the workbench as an application, whose page is at http://address/token/.
 
     Parameters
     ----------
-    bench : Bench
+    session : Session
     address : str
         Host and port, as browsers send them.
     token : str
         What only the page's address tells.
     """
-    desk = Desk(bench)
-    routes = [Route(f"/{token}/", desk.page, methods=["GET"]), Route(f"/{token}/ask", desk.ask, methods=["POST"])]
-    app = Starlette(routes=routes, lifespan=desk.open, exception_handlers={Exception: _failed})
+    endpoints = Endpoints(session)
+    page = Route(f"/{token}/", endpoints.page, methods=["GET"])
+    ask = Route(f"/{token}/ask", endpoints.ask, methods=["POST"])
+    app = Starlette(routes=[page, ask], lifespan=endpoints.open, exception_handlers={Exception: _failed})
     app.add_middleware(Guard, address=address, token=token)
     return app
 
@@ -190,17 +189,17 @@ class Serving:
 
     Parameters
     ----------
-    bench : Bench
+    session : Session
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, session: Session) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.listen(128)
         self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
         self.token = secrets.token_urlsafe(24)
         options: dict[str, Any] = {"log_level": "error", "access_log": False, "ws": "none", "server_header": False}
-        app = application(bench, self.host, self.token)
+        app = application(session, self.host, self.token)
         self._server = _Server(uvicorn.Config(app, lifespan="on", timeout_graceful_shutdown=_SECONDS_TO_END, **options))
 
     @property

@@ -1,4 +1,4 @@
-"""Bench: what the page asks of rows, answered from whatever holds them."""
+"""Session: the models and rows that the workbench page shows, read or counted on demand and cached."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,19 +19,19 @@ from rocscope.report.slices import POINTS, Slices, parts_of, parts_of_counts, re
 from rocscope.report.summary import MOST_POINTS, ModelOutline, outline
 from rocscope.sample import Models, Sample, Samples, samples_of
 from rocscope.segments.data import counted_by_segment
-from rocscope.workbench.data_source import Material
-from rocscope.workbench.request_queue import Turn
+from rocscope.workbench.data_source import DataSource
+from rocscope.workbench.request_queue import CancelToken
 
 ALL = ("all", "all rows")
 _KEPT = 2
-"""Conditions whose rows are kept: the one that is shown, and a second one that Python, or another tab, asks of."""
-_TOLD = 64
-"""Answers that are kept, of some kilobytes each: a return to what was shown needs no rows."""
+"""Filters whose rows are cached: the one that is shown, and one that Python or another tab asks for."""
+_MOST_ANSWERS = 64
+"""Cached answers, a few kilobytes each: going back to what was shown needs no rows."""
 
 
 @dataclass(frozen=True)
-class RowsAsked:
-    """Which rows are meant: those for which a condition holds; of them a part, where they are split by a column."""
+class RowSelection:
+    """Selected rows: those that satisfy a filter, or one part of them where they are split by a column."""
 
     where: str | None = None
     by: str | None = None
@@ -40,12 +40,12 @@ class RowsAsked:
 
     @property
     def whole(self) -> bool:
-        """Whether all parts are meant."""
+        """Whether all parts are selected."""
         return self.kind == ALL[0]
 
 
 class CountedRows:
-    """Rows of one material that were read, or counted, for one condition.
+    """Rows of one source that were read, or counted, for one filter.
 
     Attributes
     ----------
@@ -80,77 +80,79 @@ class CountedRows:
         return self._known[part]
 
 
-class Bench:
-    """Models of one or several materials, and what the page shows of them.
+class Session:
+    """Models of one or several data sources, and their rows and counts for the page.
 
     Parameters
     ----------
-    materials : sequence of Material
+    sources : sequence of DataSource
     context : Context, optional
     title : str
     """
 
-    def __init__(self, materials: Sequence[Material], *, context: Context | None = None, title: str = "") -> None:
-        self.materials, self.context = list(materials), Context.given(context)
-        self.title = title or ", ".join(each.name for each in materials if each.name) or "rocscope"
+    def __init__(self, sources: Sequence[DataSource], *, context: Context | None = None, title: str = "") -> None:
+        self.sources, self.context = list(sources), Context.given(context)
+        self.title = title or ", ".join(each.name for each in sources if each.name) or "rocscope"
         self._kept: dict[tuple[str, str | None, str | None], CountedRows] = {}
-        self._told: dict[tuple[str, RowsAsked], Any] = {}
+        self._answers: dict[tuple[str, RowSelection], Any] = {}
         self._lock = Lock()
 
     @cached_property
     def columns(self) -> list[str]:
-        """By which rows can be split: the columns of the only material."""
-        return self.materials[0].columns if len(self.materials) == 1 else []
+        """By which rows can be split: the columns of the only source."""
+        return self.sources[0].columns if len(self.sources) == 1 else []
 
-    def prepare(self, turn: Turn) -> None:
+    def prepare(self, token: CancelToken) -> None:
         """Load what compiles loops, which takes as long as reading ten million rows, if there will be work for it."""
-        if any(material.size is not None and material.size >= kernels.SMALL for material in self.materials):
-            turn()
+        if any(source.size is not None and source.size >= kernels.SMALL for source in self.sources):
+            token()
             kernels.ranks.count_levels(np.zeros(1, np.uint32))
 
-    def outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
+    def outlines(self, asked: RowSelection, token: CancelToken) -> list[ModelOutline]:
         """Return what the page shows of rows at once."""
-        return self.told("outlines", asked, lambda: self._outlines(asked, turn))
+        return self.cached("outlines", asked, lambda: self._outlines(asked, token))
 
-    def told(self, what: str, asked: RowsAsked, find: Callable[[], Any]) -> Any:
-        """Return an answer that was given before, or find it."""
+    def cached(self, what: str, asked: RowSelection, find: Callable[[], Any]) -> Any:
+        """Return a cached answer, or compute it."""
         with self._lock:
-            known = self._told.get((what, asked))
+            known = self._answers.get((what, asked))
         if known is None:
             known = find()
             with self._lock:
-                self._told = dict([*self._told.items(), ((what, asked), known)][-_TOLD:])
+                self._answers = dict([*self._answers.items(), ((what, asked), known)][-_MOST_ANSWERS:])
         return known
 
-    def _outlines(self, asked: RowsAsked, turn: Turn) -> list[ModelOutline]:
+    def _outlines(self, asked: RowSelection, token: CancelToken) -> list[ModelOutline]:
         most = MOST_POINTS if asked.whole else POINTS
-        samples = self._samples(asked, turn)
+        samples = self._samples(asked, token)
 
         def drawn(model: str) -> ModelOutline:
-            turn()
+            token()
             counts = samples[model].counts
             return outline(model, counts, most=most, bins=counts.n <= MOST_DETAILED)
 
         return in_threads(drawn, samples)
 
-    def counts(self, asked: RowsAsked, turn: Turn) -> dict[str, ThresholdCounts]:
+    def counts(self, asked: RowSelection, token: CancelToken) -> dict[str, ThresholdCounts]:
         """Return the counts of every model on some rows."""
         found: dict[str, ThresholdCounts] = {}
-        for name, sample in self._samples(asked, turn).items():
-            turn()
+        for name, sample in self._samples(asked, token).items():
+            token()
             sample.counts.require_both_classes(name)
             found[name] = sample.counts
         return found
 
-    def _samples(self, asked: RowsAsked, turn: Turn) -> dict[str, Sample]:
+    def _samples(self, asked: RowSelection, token: CancelToken) -> dict[str, Sample]:
         part = (asked.kind, asked.name)
         return {
-            self.name_of(material, name): each
-            for material in self.materials
-            for name, each in self._counted(material, asked, turn).samples(part).items()
+            self.name_of(source, name): each
+            for source in self.sources
+            for name, each in self._counted(source, asked, token).samples(part).items()
         }
 
-    def rows(self, asked: RowsAsked, model: str, turn: Turn, column: str | None = None) -> tuple[Predictions, str]:
+    def rows(
+        self, asked: RowSelection, model: str, token: CancelToken, column: str | None = None
+    ) -> tuple[Predictions, str]:
         """Return the rows of a model, and what they call it; their groups are those of a column, if one is named.
 
         Raises
@@ -159,57 +161,57 @@ class Bench:
             If rows are not held, or there is no such model.
         """
         part = (asked.kind, asked.name)
-        for material in self.materials:
-            own = next((name for name in material.models if self.name_of(material, name) == model), None)
+        for source in self.sources:
+            own = next((name for name in source.models if self.name_of(source, name) == model), None)
             if own is None:
                 continue
-            if not material.held:
+            if not source.held:
                 raise InputError("rows", expected="rows that memory holds", got="a file that was only counted")
             if column is not None:
-                with_groups = replace(material, options=material.options | {"groups": column})
-                found = _held(with_groups, asked, turn).rows(part)
+                with_groups = replace(source, options=source.options | {"groups": column})
+                found = _held(with_groups, asked, token).rows(part)
             else:
-                found = self._counted(material, asked, turn).rows(part)
+                found = self._counted(source, asked, token).rows(part)
             assert isinstance(found, Predictions)
             return found, own
         raise InputError("model", expected="one that is shown", got=repr(model))
 
-    def data(self, asked: RowsAsked, turn: Turn) -> list[Models]:
-        """Return the rows, or counts, of each material."""
+    def data(self, asked: RowSelection, token: CancelToken) -> list[Models]:
+        """Return the rows, or counts, of each source."""
         part = (asked.kind, asked.name)
-        return [self._counted(material, asked, turn).rows(part) for material in self.materials]
+        return [self._counted(source, asked, token).rows(part) for source in self.sources]
 
-    def parts(self, by: str | None, turn: Turn) -> tuple[list[tuple[str, str]], list[str]]:
+    def parts(self, by: str | None, token: CancelToken) -> tuple[list[tuple[str, str]], list[str]]:
         """Return what all rows can be turned to, and what was left out."""
-        found = self._counted(self.materials[0], RowsAsked(by=by), turn)
+        found = self._counted(self.sources[0], RowSelection(by=by), token)
         return list(found.parts), found.warnings
 
-    def name_of(self, material: Material, model: str) -> str:
-        """Return the name of a model beside those of other materials."""
-        if len(self.materials) == 1:
+    def name_of(self, source: DataSource, model: str) -> str:
+        """Return the name of a model beside those of other sources."""
+        if len(self.sources) == 1:
             return model
-        return material.name if len(material.models) == 1 else f"{material.name}: {model}"
+        return source.name if len(source.models) == 1 else f"{source.name}: {model}"
 
-    def _counted(self, material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
-        key = (material.name, asked.where, asked.by)
+    def _counted(self, source: DataSource, asked: RowSelection, token: CancelToken) -> CountedRows:
+        key = (source.name, asked.where, asked.by)
         with self._lock:
             known = self._kept.get(key)
         if known is None:
-            turn()
-            read = _held if material.held else _streamed
-            known = read(material, asked, turn)
-            turn()
+            token()
+            read = _held if source.held else _streamed
+            known = read(source, asked, token)
+            token()
             with self._lock:
                 self._kept[key] = known
-                while len(self._kept) > _KEPT * len(self.materials):
+                while len(self._kept) > _KEPT * len(self.sources):
                     del self._kept[next(iter(self._kept))]
         return known
 
 
-def _held(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
-    preds = material.rows(asked.where, asked.by)
-    turn()
-    require_segments(preds, f"segment {asked.by or material.by!r}")
+def _held(source: DataSource, asked: RowSelection, token: CancelToken) -> CountedRows:
+    preds = source.rows(asked.where, asked.by)
+    token()
+    require_segments(preds, f"segment {asked.by or source.by!r}")
     slices = Slices(Context())
     parts: dict[tuple[str, str], Any] = {ALL: lambda: preds}
 
@@ -223,11 +225,11 @@ def _held(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
     return CountedRows(parts, slices.warnings)
 
 
-def _streamed(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
-    parts: dict[tuple[str, str], Any] = {ALL: lambda: material.counts(asked.where, None, turn)}
+def _streamed(source: DataSource, asked: RowSelection, token: CancelToken) -> CountedRows:
+    parts: dict[tuple[str, str], Any] = {ALL: lambda: source.counts(asked.where, None, token)}
     warnings = ["Rows are counted, not held: there are no paired tests, and no lists of rows."]
     slices = Slices(Context())
     if asked.by is not None:
-        for name, counted in parts_of_counts(counted_by_segment(material.counts(asked.where, asked.by, turn)), slices):
+        for name, counted in parts_of_counts(counted_by_segment(source.counts(asked.where, asked.by, token)), slices):
             parts["segment", name] = counted
     return CountedRows(parts, warnings + slices.warnings)

@@ -1,4 +1,4 @@
-"""The widget: the report's page in a notebook, and what the reader sets there as Python objects."""
+"""Widget: the workbench page in a notebook; what the reader sets there is read from Python."""
 
 import json
 import math
@@ -14,8 +14,8 @@ from rocscope.errors import InputError, MissingDependencyError, RocscopeError
 from rocscope.report.pack import as_json, packed_context
 from rocscope.report.page import client
 from rocscope.workbench.answers import ASIDE, WORDS, answer, context_of, facts, live_page
-from rocscope.workbench.request_queue import SupersededError, Turn, Turns
-from rocscope.workbench.session import Bench, RowsAsked
+from rocscope.workbench.request_queue import CancelToken, RequestQueue, SupersededError
+from rocscope.workbench.session import RowSelection, Session
 
 try:
     import anywidget
@@ -49,10 +49,10 @@ class Widget(anywidget.AnyWidget):
     _page = traitlets.Unicode("").tag(sync=True)
     _view = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench, self._turns = bench, Turns()
-        page = live_page(facts(bench, None, Turn()), widget=True)
-        super().__init__(_esm=client("widget.js"), _page=page, _view=_view(bench.context, None, None, ""))
+    def __init__(self, session: Session) -> None:
+        self._session, self._queue = session, RequestQueue()
+        page = live_page(facts(session, None, CancelToken()), widget=True)
+        super().__init__(_esm=client("widget.js"), _page=page, _view=_view(session.context, None, None, ""))
         self.on_msg(self._asked)
 
     @property
@@ -99,7 +99,7 @@ class Widget(anywidget.AnyWidget):
 
     @where.setter
     def where(self, where: str | None) -> None:
-        self._bench.counts(RowsAsked(where or None), Turn())
+        self._session.counts(RowSelection(where or None), CancelToken())
         self._set(where=where or "")
 
     @property
@@ -123,11 +123,11 @@ class Widget(anywidget.AnyWidget):
 
     def close(self) -> None:
         """End what is still computed for the page, and the page."""
-        self._turns.close()
+        self._queue.close()
         super().close()
 
     def _counts(self) -> dict[str, Any]:
-        return self._bench.counts(RowsAsked(self.where or None), Turn())
+        return self._session.counts(RowSelection(self.where or None), CancelToken())
 
     def _set(self, **changed: Any) -> None:
         self._view = self._view | changed
@@ -139,8 +139,8 @@ class Widget(anywidget.AnyWidget):
             return
         asked: dict[str, Any] = {str(name): value for name, value in question.items()}
 
-        def job(turn: Turn) -> Any:
-            return json.loads(as_json(answer(self._bench, asked, turn)))
+        def job(token: CancelToken) -> Any:
+            return json.loads(as_json(answer(self._session, asked, token)))
 
         def done(found: "Future[Any]") -> None:
             if found.cancelled():
@@ -154,7 +154,7 @@ class Widget(anywidget.AnyWidget):
                 self.send({"id": number, "error": f"internal error: {type(error).__name__}: {error}"})
 
         lane = str(asked.get("lane") or "")
-        self._turns.begin(job, lane=lane, aside=asked.get("what") in ASIDE).add_done_callback(done)
+        self._queue.begin(job, lane=lane, aside=asked.get("what") in ASIDE).add_done_callback(done)
 
 
 def _costs(context: Context) -> dict[str, Any]:

@@ -11,9 +11,9 @@ import rocscope as rs
 from rocscope import Campaign, Context, Predictions
 from rocscope.decisions.randomized.drawing import hashes_of
 from rocscope.workbench.answers import answer
-from rocscope.workbench.data_source import Material
-from rocscope.workbench.request_queue import Turn
-from rocscope.workbench.session import Bench
+from rocscope.workbench.data_source import DataSource
+from rocscope.workbench.request_queue import CancelToken
+from rocscope.workbench.session import Session
 
 
 def by_hand(scores, ids, number):
@@ -42,7 +42,7 @@ def page_list(rows, plan, number):
     threshold = plan.best.best.threshold
     question = {"what": "list", "model": "a", "column": "groups", "most": number, "context": None}
     question["threshold"] = {np.inf: "nobody", -np.inf: "everybody"}.get(threshold, threshold)
-    text = answer(Bench([Material.of("", rows)]), question, Turn())
+    text = answer(Session([DataSource.of("", rows)]), question, CancelToken())
     return [line["groups"] for line in csv.DictReader(io.StringIO(text))]
 
 

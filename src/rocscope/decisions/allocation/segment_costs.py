@@ -1,4 +1,4 @@
-"""Terms: what a case of each segment gains, costs and takes of the budget, and for how many of its kind it stands.
+"""Costs, gains and use of the budget for a case of each segment.
 
 Spreading: the steps of all hulls are taken in the order of what they gain for what they take, until nothing is left.
 

@@ -1,4 +1,4 @@
-"""The candidates of a choice (a model and the rule for its threshold), and the design that resamples their rows."""
+"""Candidates of a choice (a model with a threshold rule), and how their rows are resampled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

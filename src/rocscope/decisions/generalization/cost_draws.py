@@ -1,4 +1,4 @@
-"""Draws of what a choice may be worth: from the posterior of its rates, or from the costs of the rows themselves."""
+"""Draws of the cost of a chosen threshold, from the posterior of its rates or from the rows' own costs."""
 
 from dataclasses import dataclass
 from typing import Any

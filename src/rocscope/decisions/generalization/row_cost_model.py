@@ -1,4 +1,4 @@
-"""What rows of different costs cost: under each threshold that could be chosen, or under a rule that is given."""
+"""Costs that differ by row: what each threshold, or a given rule, costs on resampled rows."""
 
 from dataclasses import dataclass
 from functools import cached_property

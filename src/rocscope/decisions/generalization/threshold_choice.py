@@ -1,4 +1,4 @@
-"""The choice of model and threshold on many samples at once: matrices of counts in, choices and their worth out."""
+"""Choose model and threshold on many resamples at once: matrices of counts in, choices and their values out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is to be low where costs differ from row to row: sums over sorted rows, in whole numbers.
+"""Objectives that verification recomputes where costs differ by row: sums over sorted rows, in whole numbers.
 
 What a decision is chosen by: costs in whole numbers, bounds as they are read from a file, and other criteria.
 """

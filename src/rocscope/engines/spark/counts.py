@@ -1,4 +1,4 @@
-"""Counts of a Spark DataFrame: exact, in one shuffle of bytes, without a row on the driver.
+"""Exact counts of a Spark DataFrame in one shuffle, without a row on the driver.
 
 1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet before
    anything moves, and a level with half of all rows is one entry of each run. Runs are kept on the executors' disks,
@@ -54,7 +54,7 @@ _LEVELS_PER_RANGE = 2**20  # distinct scores that one task ranks: some tens of M
 _MOST_LEVELS_IN_ALL = 10**7  # of all models, that the driver holds
 _ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
-_MOST_WEIGHT = 2.0**62
+_MOST_WEIGHT = 2.0**62  # so that sums of two such fit 64 bits
 
 
 def count(source: Any, question: Question) -> CountedModels | SegmentedCounts:

@@ -1,4 +1,4 @@
-"""The edge to Spark: which columns a DataFrame must have, and its errors in one line."""
+"""Check the columns of a Spark DataFrame, and translate its errors into one line."""
 
 import re
 import sys
@@ -43,7 +43,7 @@ _SEGMENTS = {
 }
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _EXACT_DIGITS = 15  # of decimals that stay distinct, and in order, as float64
-_LONG_DIGITS = 18
+_LONG_DIGITS = 18  # 10¹⁸ < 2⁶³: whole numbers that a bigint holds
 
 _HINTS = {
     "vector": "take one element out first: pyspark.ml.functions.vector_to_array(column)[1]",

@@ -1,4 +1,4 @@
-"""What runs in Spark's Python workers: rows to runs, runs to ranges of the score, ranges to bins.
+"""Tasks in Spark's Python workers: sort rows into runs, split runs by score range, count ranges.
 
 A *run* is the levels of up to a million rows, sorted; a *group* is one model in one segment. Between the steps travel
 a few rows of bytes. Nothing is raised here for what the data hold: the facts travel along, and the driver speaks.

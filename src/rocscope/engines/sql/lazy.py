@@ -1,4 +1,4 @@
-"""Counts of what a database or a lazy frame holds: it adds up where the rows are, and only counts travel."""
+"""Counts of a database table or lazy frame by aggregation where the rows are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

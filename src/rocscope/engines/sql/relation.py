@@ -1,4 +1,4 @@
-"""Counts of a DuckDB relation: DuckDB adds up what occurs often, and streams what does not."""
+"""Counts of a DuckDB relation: frequent scores by aggregation, the rest as a stream."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""From coarse ranges of the score to ranges fine enough: split only what holds both classes, where it matters most.
+"""Refine ranges of the score: split those that hold both classes, the most important first.
 
 It asks for counts and never sees rows, so that a database can answer where the rows are.
 

@@ -1,4 +1,4 @@
-"""From batches of columns to what counts need, checked as `rocscope.read` does; segments are kept as columns."""
+"""Turn batches of columns into checked labels, scores, weights and segments for counting."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,10 +21,9 @@ from rocscope.engines.sources.roles import Role
 from rocscope.engines.sources.source import Source, no_complete_rows, no_rows
 from rocscope.engines.stream.row_buffers import GrowingRows, Packed, pack
 from rocscope.errors import InputError
-from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments
-from rocscope.segments.slots import slots_of
+from rocscope.segments.rows import SegmentRows, SortedSegments, WeightedSegments, slots_of
 
-_FIRST_WIDE = 2**32
+_FIRST_WIDE = 2**32  # the first whole number that 32 bits do not hold
 _ROWS_AT_ONCE = 1 << 18
 
 

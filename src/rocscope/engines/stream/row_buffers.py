@@ -1,4 +1,4 @@
-"""Piles: the rows of one model as they come in, kept as what will be sorted, and their ranking in the end.
+"""Buffers of the streamed rows of one model, which are sorted in parts and ranked at the end.
 
 Few rows stay columns, so that no compiler is loaded for them. Many unweighted rows are keys of one
 integer each, in the arrays of the batches, which are sorted in place; many weighted ones are scores and signed weights.
@@ -161,7 +161,7 @@ class Packed:
 
 
 def pack(positive: NDArray[np.bool_], scores: Array, weight: Array | None) -> Packed:
-    """Return rows as a pile takes them; this is the part of the work that any thread can do."""
+    """Return rows as a buffer takes them; this is the part of the work that any thread can do."""
     if weight is not None:
         kept = weight > 0
         signed = np.where(positive, weight, -weight)
@@ -178,7 +178,7 @@ def _as_keys(positive: NDArray[np.bool_], scores: Array) -> Packed:
     return Packed(scores.size, scores.dtype, False, keys[:border], keys[border:], int(np.count_nonzero(positive)))
 
 
-class Pile(Protocol):
+class RowBuffer(Protocol):
     """Rows of one model."""
 
     rows: int
@@ -198,7 +198,7 @@ class Pile(Protocol):
         ...
 
     def ranking(self, limit: int) -> Ranking:
-        """Rank the rows, those on disk in parts of at most `limit` bytes; the pile is used up."""
+        """Rank the rows, those on disk in parts of at most `limit` bytes; the buffer is used up."""
         ...
 
 
@@ -254,7 +254,7 @@ class _Waiting:
         return tuple(np.concatenate(column) for column in zip(*self._batches, strict=True))
 
 
-class KeyPile:
+class KeyBuffer:
     """Unweighted rows."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
@@ -316,7 +316,7 @@ class KeyPile:
         return SortedKeys(self._sorted(*self._halves), self._dtype, self._n_pos)
 
 
-class RowPile:
+class WeightedRowBuffer:
     """Weighted rows."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Rows on disk, where they are more than memory may hold: parted by score, ranked part by part, scanned part by part.
+"""External sort: rows that exceed the memory limit are partitioned by score on disk and ranked part by part.
 
 They go to one temporary file that has no name (or loses it at once), so that nothing is left over, however
 the process ends. The system frees it with the last reference to the counts, or with the process.

@@ -1,4 +1,4 @@
-"""Counts of columns that come in batches: pieces are read at the same time, and kept only as what will be sorted."""
+"""Count columns that come in batches: read in parallel, buffered as sort keys."""
 
 import queue
 import threading
@@ -25,7 +25,7 @@ from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.roles import Role, roles_of_columns, roles_of_numbers, roles_of_scores
 from rocscope.engines.sources.source import Source, Stream, WrongGuessError
 from rocscope.engines.stream.batches import Batch, Kept, Reader, Seen, grouped
-from rocscope.engines.stream.row_buffers import KeyPile, Packed, Pile, RowPile
+from rocscope.engines.stream.row_buffers import KeyBuffer, Packed, RowBuffer, WeightedRowBuffer
 from rocscope.engines.stream.spill import Spill
 from rocscope.errors import RocscopeError
 from rocscope.segments.counting import array_of, of_models, of_segments
@@ -131,16 +131,16 @@ def _guessed(opened: Source, question: Question) -> Source | None:
 def _count(opened: Source, question: Question) -> CountedModels | SegmentedCounts:
     limit = memory_limit(question.memory)
     reader, stream = _taken(opened, question)
-    tally, piles = _read(reader, stream, limit, question.progress)
+    tally, buffers = _read(reader, stream, limit, question.progress)
     tally.check(question.where)
     provenance = tally.provenance(question.where)
     models = models_of_reader(reader)
-    if piles.apart:
-        names, rows = grouped(piles.apart)
+    if buffers.apart:
+        names, rows = grouped(buffers.apart)
         return of_models(names, dict(zip(models, rows, strict=True)), provenance)
     by_segment = {
-        segment: dict(zip(models, _counts(pile, limit), strict=True))
-        for segment, pile in by_segment_in_order(piles.by_segment)
+        segment: dict(zip(models, _counts(buffer, limit), strict=True))
+        for segment, buffer in by_segment_in_order(buffers.by_segment)
     }
     if question.segment is None:
         return CountedModels(by_segment[None], provenance)
@@ -191,21 +191,21 @@ def models_of_reader(reader: Reader) -> list[str]:
     return [str(role.model) for role in reader.roles if role.argument == "score"]
 
 
-def _counts(piles: Sequence[Pile], limit: int) -> list[ThresholdCounts]:
-    check.check_some_weight(piles[0].rows > 0)
-    return [ThresholdCounts.from_ranking(pile.ranking(limit // _PART)) for pile in piles]
+def _counts(buffers: Sequence[RowBuffer], limit: int) -> list[ThresholdCounts]:
+    check.check_some_weight(buffers[0].rows > 0)
+    return [ThresholdCounts.from_ranking(buffer.ranking(limit // _PART)) for buffer in buffers]
 
 
 @dataclass
-class _Piles:
-    """The rows of segments as they came, or a pile for each segment and model, in no more memory than there is.
+class _Buffers:
+    """The rows of segments as they came, or a buffer for each segment and model, in no more memory than there is.
 
-    Where the rows of segments are too many for it, each has a pile from then on.
+    Where the rows of segments are too many for it, each has a buffer from then on.
     """
 
     limit: int
     apart: Kept = field(default_factory=Kept)
-    by_segment: dict[Hashable, list[Pile]] = field(default_factory=dict)
+    by_segment: dict[Hashable, list[RowBuffer]] = field(default_factory=dict)
     _spill: Spill | None = None
 
     def add(self, batch: Batch) -> None:
@@ -220,18 +220,18 @@ class _Piles:
 
     def _add(self, rows: Mapping[Hashable, Sequence[Packed]]) -> None:
         for segment, parts in rows.items():
-            piles = self.by_segment.get(segment)
-            if piles is None:
-                piles = self.by_segment[segment] = [
-                    (RowPile if each.weighted else KeyPile)(each.dtype) for each in parts
+            buffers = self.by_segment.get(segment)
+            if buffers is None:
+                buffers = self.by_segment[segment] = [
+                    (WeightedRowBuffer if each.weighted else KeyBuffer)(each.dtype) for each in parts
                 ]
-            for pile, packed in zip(piles, parts, strict=True):
-                pile.add(packed)
-        if sum(pile.nbytes for piles in self.by_segment.values() for pile in piles) > self.limit:
+            for buffer, packed in zip(buffers, parts, strict=True):
+                buffer.add(packed)
+        if sum(buffer.nbytes for buffers in self.by_segment.values() for buffer in buffers) > self.limit:
             self._spill = self._spill or Spill()
-            for piles in self.by_segment.values():
-                for pile in piles:
-                    pile.spill(self._spill)
+            for buffers in self.by_segment.values():
+                for buffer in buffers:
+                    buffer.spill(self._spill)
 
 
 def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable, Any]]:
@@ -241,15 +241,15 @@ def by_segment_in_order(by_segment: dict[Hashable, Any]) -> list[tuple[Hashable,
     return [(name, by_segment[name]) for name in check.distinct(array_of(list(by_segment)))]
 
 
-def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[Seen, _Piles]:
-    tally, piles = Seen(reader), _Piles(limit)
+def _read(reader: Reader, stream: Stream, limit: int, report: Tell) -> tuple[Seen, _Buffers]:
+    tally, buffers = Seen(reader), _Buffers(limit)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
             tally.add(batch)
             if not tally.failed:
-                piles.add(batch)
+                buffers.add(batch)
             report(tally.rows, stream.rows)
-    return tally, piles
+    return tally, buffers
 
 
 def _kinds(

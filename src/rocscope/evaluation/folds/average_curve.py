@@ -1,4 +1,4 @@
-"""average_curve: the curves of the folds as one.
+"""average_curve: one average curve of all folds.
 
 AverageCurve: what averaging the curves of the folds gives, with its band and the single folds behind it.
 """

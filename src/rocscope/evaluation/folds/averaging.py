@@ -1,4 +1,4 @@
-"""Averages of curves: at equal x, at equal thresholds, and at equal numbers of false positives.
+"""Averaging of curves: vertical, at equal thresholds, and at equal numbers of false positives.
 
 Between two thresholds a fold has what a random mixture of both attains, as counts: a straight line in ROC space, a
 hyperbola where precision or lift is shown. So every interpolation here mixes counts first and divides then.

@@ -1,4 +1,4 @@
-"""Is B better than A over the folds of one data set: tests that allow for folds sharing training rows.
+"""Compare models over the folds of one data set, with tests that allow for shared training rows.
 
 One value per model and fold: what comparisons over folds start from.
 

@@ -1,4 +1,4 @@
-"""Across folds: a mean, or a figure of all rows pooled, with an interval from how the folds differ.
+"""Mean of a figure over folds, or the pooled figure, with an interval from the variation between folds.
 
 Fold curves: one curve for each fold that has one, the reason where a fold has none, and the curve of all rows.
 """

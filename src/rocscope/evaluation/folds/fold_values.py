@@ -1,4 +1,4 @@
-"""What the rows of a fold say of models: a mean of their losses, or an area, and how that varies with the rows."""
+"""Values of models on one fold (mean loss or area), and their variance over its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
