@@ -56,7 +56,7 @@ def test_choose_json_is_the_decision(run, scores):
 
 
 def test_the_saved_decision_predicts(run, scores, tmp_path):
-    arguments = ("choose", scores, *COLUMNS, "--at-most", "1", "--population", "6", "-o", "decision.json")
+    arguments = ("choose", scores, *COLUMNS, "--capacity", "1", "--population", "6", "-o", "decision.json")
     code, _, err = run(*arguments)
     assert (code, err) == (0, "Decision: decision.json\n")
     assert Decision.load(tmp_path / "decision.json").predict([0.9, 0.89]).tolist() == [True, False]
@@ -118,7 +118,7 @@ def test_a_trivial_decision_says_so(run, scores):
     ("arguments", "message"),
     [
         (("--subject-to", "tpr >= 2"), "no threshold of any model satisfies tpr >= 2; the highest tpr is 1 (a at 0.4)"),
-        (("--subject-to", "lots"), "constraint: expected a text such as 'tpr >= 0.9', got 'lots'"),
+        (("--subject-to", "lots"), "--subject-to: expected a text such as 'tpr >= 0.9', got 'lots'"),
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
         (("--cost-fn", "nan"), "--cost-fn: expected a finite number, or the name of a column of the rows, got nan"),
         (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5 %"),
@@ -205,7 +205,7 @@ def test_campaign_writes_the_list_of_the_customers_to_contact(run, clients, tmp_
 def test_choose_draws_lots_where_asked_and_says_what_they_would_save(run, clients):
     path, _ = clients
     costs = ("--cost-fn", "0", "--cost-tp", "-9")
-    arguments = ("choose", path, "--label", "y", "--score", "score", *costs, "--at-most", "150")
+    arguments = ("choose", path, "--label", "y", "--score", "score", *costs, "--capacity", "150")
     _, out, _ = run(*arguments)
     assert "best randomised rule (--randomized) │     -0.3" in out
     _, out, _ = run(*arguments, "--randomized")
@@ -330,7 +330,7 @@ def test_a_campaign_whose_responses_bring_a_column(run, payments, tmp_path):
     assert (tmp_path / "out.csv").read_text().split() == ['"s"', "0.9", "0.8", "0.7", "0.6", "0.5"]
     assert all(f" {profit} " in out for profit in (483, 587)), "of four and of all eight"
     code, _, err = run(*arguments, "--unit-benefit", "margin")
-    assert (code, "columns of" in err) == (2, True)
+    assert (code, "--unit-benefit, a number or a column of" in err) == (2, True)
 
 
 def test_campaign_is_spread_over_segments(run, clients, tmp_path):

@@ -38,7 +38,7 @@ VALUES = (
 OPTIONS = (
     *("--label", "--score", "--where", "--weight", "--pos-label", "--missing", "--format", "--decimal", "--delimiter"),
     *("--encoding", "--cost-fp", "--target-prevalence", "--memory", "--fold", "--level", "--fail-if", "--criterion"),
-    *("--subject-to", "--at-most", "--capacity", "--steps", "--method", "--folds", "--random-state", "-o", "--plot"),
+    *("--subject-to", "--capacity", "--steps", "--method", "--folds", "--random-state", "-o", "--plot"),
 )
 FILES = {
     "nothing.csv": b"",

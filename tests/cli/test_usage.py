@@ -62,10 +62,20 @@ def test_help_names_every_command(helps):
         assert re.search(rf"│ {command} +[A-Z]", out)
 
 
-def test_completion_is_installed_for_the_shell(run, tmp_path):
-    code, _, _ = run("--install-completion", HOME=str(tmp_path), SHELL="/bin/bash")
-    (script,) = tmp_path.glob(".local/share/bash-completion/completions/rocscope")
-    assert (code, "--target-prevalence" in script.read_text()) == (0, True)
+def test_completion_is_written_only_after_it_was_shown_and_agreed_to(run, tmp_path, monkeypatch):
+    home = {"HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    script = tmp_path / ".local/share/bash-completion/completions/rocscope"
+    code, _, err = run("--install-completion", **home)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert f"writes {script}, and adds a line that loads it to {tmp_path / '.bashrc'}" in err
+    assert "expected --yes where nobody can be asked" in err
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda _: True})())
+    monkeypatch.setattr("builtins.input", lambda _: "n")
+    assert run("--install-completion", **home)[2].endswith("Nothing was written.\n")
+    assert list(tmp_path.iterdir()) == []
+    assert run("--install-completion", "--yes", **home)[0] == 0
+    assert "--target-prevalence" in script.read_text()
+    assert str(script) in (tmp_path / ".bashrc").read_text()
 
 
 def test_version(run):
@@ -79,20 +89,20 @@ def test_version(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("summary",), "FILE requires an argument; see rocscope summary --help"),
+        (("summary",), "FILE: expected a file, got none; see rocscope summary --help"),
         (("sumary", "f.csv"), 'Neither a command nor a file: "sumary". Did you mean "summary"?'),
-        (("summary", "f.csv", "--lable", "y"), "--lable. Did you mean --label?"),
+        (("summary", "f.csv", "--lable", "y"), "--lable: no such option (did you mean --label?)"),
         (("summary", "--lable", "y"), "--lable is no option of this command"),
         (("summary", "a.csv", "b.csv"), "got also 'b.csv'; a pattern such as 'part-*.csv' belongs in quotes"),
-        (("summary", "f.csv", "--label"), "--label requires an argument"),
+        (("summary", "f.csv", "--label"), "--label: expected a value, got none"),
         (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop"'),
         (("summary", "f.csv", "--format", "xls"), '"xls" for --format'),
         (
             ("summary", "f.csv", "--target-prevalence", "much"),
-            'for --target-prevalence: unable to convert "much" into float',
+            "--target-prevalence: expected a number, got 'much'; see",
         ),
         (("summary", "f.csv", "--json", "--md"), "--json and --md: expected one of them"),
-        (("campaign", "f.csv"), "--population requires an argument"),
+        (("campaign", "f.csv"), "--population: expected a value, got none"),
         (("campaign", "f.csv", *CAMPAIGN, "--steps", "0"), "--steps"),
         (("choose", "f.csv", "--cost-rows", "columns"), '"columns" for --cost-rows'),
         (("calibrate", "f.csv", "--score", "s", "-o", "-"), "--output: expected the name of a file"),
@@ -134,6 +144,76 @@ def test_what_is_wrong_is_answered_before_any_library_is_loaded(tmp_path, fault)
     assert codes == ["2"] * len(commands), err
     assert [message in line for line in err.splitlines()] == [True] * len(commands), err
     assert not loaded & LIBRARIES
+
+
+SCORED = ("rows.csv", "--label", "y", "--score", "s")
+VALUES = {
+    "prevalence": (("choose", "--target-prevalence", "2"), "--target-prevalence: expected a share between 0 and 1"),
+    "percent": (("choose", "--target-prevalence", "5%"), "expected a number, got '5%'; write 0.05"),
+    "comma": (("choose", "--cost-fn", "1,50"), "--cost-fn: expected a number, got '1,50'; write 1.50"),
+    "thousands": (("choose", "--cost-fn", "1,500"), "write 1.500 or 1500"),
+    "euro": (("summary", "--cost-fn", "45€"), "--cost-fn: expected a number, got '45€'; write 45"),
+    "share of cases": (("choose", "--capacity", "10%"), "--capacity: expected a number, got '10%'; see"),
+    "column": (("choose", "--cost-fn", "abc"), "--cost-fn, a number or a column of rows.csv: expected one of 'y', 's'"),
+    "no column": (("report", "--cost-fn", "abc"), "--cost-fn: expected a number, got 'abc'; rocscope choose"),
+    "constraint": (("choose", "--subject-to", "sensitivty >= .9"), "--subject-to: expected one of 'sensitivity', "),
+    "criterion": (("choose", "--criterion", "acuracy"), "(did you mean 'accuracy'?), got 'acuracy'"),
+    "gate": (("compare", "--fail-if", "auc(t) < .7"), "--fail-if: expected a model, one of 's', got 't'"),
+    "figure": (("compare", "--fail-if", "acu(s) < .7"), "(did you mean 'auc'?), got 'acu'"),
+    "positive": (("choose", "--pos-label", "ja"), "--pos-label: expected a label of 'y', one of '0', '1', got 'ja'"),
+    "force": (("choose", "-o", "rows.csv"), "rows.csv exists already; choose another name, or pass --force"),
+    "force that is not there": (("validate", "--force"), "--force: no such option; see rocscope validate --help"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", VALUES)
+def test_a_wrong_value_is_answered_in_its_own_words_before_rows_are_read(tmp_path, fault):
+    """All that takes long is what reads rows and computes: libraries beyond NumPy, which only checks take."""
+    (tmp_path / "rows.csv").write_text("y,s\n1,0.9\n0,0.1\n")
+    (command, *typed), message = VALUES[fault]
+    codes, err, loaded = answers(tmp_path, (command, *SCORED, *typed))
+    assert (codes, message in err, err.count("\n")) == (["2"], True, 1), err
+    assert not loaded & (LIBRARIES - {"numpy"})
+    assert len(re.findall(r"'[^']*'", err.partition(", got ")[0])) <= 12
+
+
+def test_a_failed_guess_does_without_what_it_does_not_need(tmp_path):
+    (tmp_path / "rows.csv").write_text("kind,s\na,0.9\nb,0.1\nc,0.2\n")
+    codes, err, loaded = answers(tmp_path, ("rows.csv",))
+    assert (codes, "--label: expected the name of a column of rows.csv: 'kind', 's', got none" in err) == (["2"], True)
+    assert not loaded & {"scipy", "sklearn", "pandas", "matplotlib"}
+
+
+def test_a_positive_label_that_differs_only_in_how_it_is_written_is_left_to_the_reader(tmp_path):
+    (tmp_path / "rows.csv").write_text("y,s\nYES,0.9\nno,0.1\n\n")
+    (tmp_path / "three.csv").write_text("y,s\nmaybe,0.9\nno,0.1\nyes,0.3\n")
+    typed = ("--label", "y", "--score", "s", "--pos-label", "yes", "--no-detail")
+    codes, err, _ = answers(tmp_path, ("summary", "rows.csv", *typed), ("summary", "three.csv", *typed))
+    assert [code[-1] for code in codes] == ["2", "2"]
+    assert err.splitlines()[0].endswith("--pos-label yes is not among the labels: got 'YES', 'no'")
+    assert "--pos-label: expected a label" not in err
+    kept = ("summary", "three.csv", *typed, "--where", "y <> 'maybe'")
+    assert answers(tmp_path, kept)[0][0][-1] == "0"
+
+
+def test_a_pipe_is_as_wide_as_it_is_told(run, scores, monkeypatch):
+    widths = {}
+    for columns in ("60", "150"):
+        out = run("summary", scores, "--label", "y", "--score", "a", COLUMNS=columns)[1]
+        widths[columns] = max(map(len, out.splitlines()))
+    assert widths["60"] <= 60 < widths["150"] <= 150
+
+
+def test_validate_names_the_columns_that_a_guess_takes(run, tmp_path):
+    rows = "".join(f"{i},{'yes' if i % 3 else 'no'},{i % 2},{(i * 7 % 20) / 20},{i % 4}\n" for i in range(60))
+    (tmp_path / "rows.csv").write_text(f"customer,bought,mailed,model,fold\n{rows}")
+    out = run("validate", tmp_path / "rows.csv")[1]
+    last = {line.split("│")[1].strip(): line.split("│")[-2].strip() for line in out.splitlines() if "│" in line}
+    assert last["customer"] == ""
+    assert last["bought"].startswith("label: ")
+    assert (last["model"], last["fold"]) == ("probability", "fold")
+    err = run("summary", tmp_path / "rows.csv", "--guess", "--no-detail")[2]
+    assert "Guessed: --label bought --score model --pos-label yes" in err
 
 
 def test_of_parquet_only_what_reads_its_names_is_loaded(tmp_path):

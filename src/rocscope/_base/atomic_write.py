@@ -52,7 +52,7 @@ def _checked(target: Path, *, force: bool) -> Path:
 
 
 def _exists_already(target: Path) -> InputError:
-    return InputError(f"{target} exists already", hint="choose another name or allow overwriting (--force, force=True)")
+    return InputError(f"{target} exists already", hint="choose another name, or pass force=True (--force)")
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:

@@ -4,14 +4,26 @@ import re
 import shlex
 import tomllib
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownCommandError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    ArgumentCollection,
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 from cyclopts.config import Dict, Env
 
 from rocscope import __version__
-from rocscope.cli.options import FILES, OPTIONS, refuse_for_more_classes
+from rocscope.cli import completion
+from rocscope.cli.options import FILES, OPTIONS, not_a_number, refuse_for_more_classes
 from rocscope.engines.sources.file_formats import format_of
 from rocscope.errors import InputError
 
@@ -23,7 +35,6 @@ _MODULES = {  # where that is not the command's own name
     **dict.fromkeys(("report", "page", "explore"), "pages"),
     **dict.fromkeys(("validate", "verify", "monitor"), "checks"),
 }
-_COMPLETION = "--install-completion"
 
 
 def _settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -71,9 +82,9 @@ for name in COMMANDS:
 def completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return what was typed; of a file without a command, a summary of what can be guessed."""
     first = next(iter(arguments), "--help")
-    if first in ("--help", "-h", _COMPLETION):
-        if _COMPLETION not in app:  # it costs a tenth of an answer
-            app.register_install_completion_command(_COMPLETION, help="Have the shell complete commands and options.")
+    if first in ("--help", "-h", completion.OPTION):
+        if completion.OPTION not in app:
+            completion.register(app)
         for name in COMMANDS:
             _ = app[name].help  # an overview says what each is for
     is_file = first not in COMMANDS and not first.startswith("-") and (format_of(Path(first)) or Path(first).exists())
@@ -82,19 +93,35 @@ def completed(arguments: Sequence[str]) -> Sequence[str]:
 
 def usage(error: CycloptsError) -> str:
     """Return what is wrong with a command as it was typed, and where to look."""
+    command = " ".join(("rocscope", *(error.command_chain or ())))
+    return f"{_words(error)}; see {command} --help"
+
+
+def _words(error: CycloptsError) -> str:
     words = str(error).partition(" Available commands:")[0].rstrip(".")
     if isinstance(error, UnknownCommandError):
-        words = words.replace("Unknown command", "Neither a command nor a file:")
+        return words.replace("Unknown command", "Neither a command nor a file:")
     if isinstance(error, UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
-        words = f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"
-    command = " ".join(("rocscope", *(error.command_chain or ())))
-    return f"{words}; see {command} --help"
+        return f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        name = error.keyword or error.argument.name
+        return f"{name}: expected {'a value' if name.startswith('-') else 'a file'}, got none"
+    if isinstance(error, UnknownOptionError):
+        typed = error.token.keyword or error.token.value
+        known = [name for each in error.argument_collection if each.parse for name in each.names]
+        close = get_close_matches(typed, known, n=1, cutoff=_ALIKE)
+        return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
+    if isinstance(error, CoercionError) and error.token is not None and error.target_type in _NUMBERS:
+        name = error.token.keyword or "number"
+        return str(not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
+    return words
 
 
-_OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds"}
+_ALIKE = 0.75  # difflib's ratio: "--lable" finds "--label", and "--metric" does not find "--memory"
+_NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
+_OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds", "constraint": "--subject-to"}
 _BOTH = re.compile(r"\b\w+(?:=(?:'[^']*'|[\w.]+)?)? \((--[^)]+)\)")
-_FORCED = re.compile(r"\((--\w+), \w+=\w+\)")
 _GIVEN = re.compile(r"\b(\w+)=(?:'([^']*)'|([\w.-]+))?")
 
 
@@ -117,7 +144,7 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
         value = next((value for value in values if value is not None), None)
         return options[name] if value in (None, "True") else f"{options[name]} {shlex.quote(value)}"
 
-    message = _FORCED.sub(r"(\1)", _BOTH.sub(r"\1", message))
+    message = _BOTH.sub(r"\1", message)
     subject, colon, rest = message.partition(": ")
     if subject in options and colon:
         subject = options[subject]

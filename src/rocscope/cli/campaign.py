@@ -106,7 +106,8 @@ def campaign(
         raise InputError("--plot", expected="none with --segment", got=plot)
     if segment is not None and isinstance(unit_benefit, str):
         raise InputError("--unit-benefit", expected="a number with --segment", got=repr(unit_benefit))
-    rows.require(file, "label", "scores", segment=segment, **({"groups": id} if apply_to is None else {}))
+    named = opt.columns_of(unit_benefit=unit_benefit) | ({"groups": str(id)} if id and apply_to is None else {})
+    rows.require(file, "label", "scores", segment=segment, **named)
     layout = opt.LayoutOptions(format=rows.format, **{name: getattr(rows, name) for name in _LAYOUT})
     if apply_to is not None:
         layout.require(apply_to, id=[id], keep=keep or [], segment=[segment])

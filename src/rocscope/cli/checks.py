@@ -22,6 +22,7 @@ def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Js
     """
     rows.require(file)
     from rocscope.engines import describe
+    from rocscope.engines.description import uses_of
 
     description = describe(file, scores=rows.score, **rows.arguments)
     found = _NOT_READ if description.problems else 0
@@ -30,7 +31,9 @@ def validate(file: opt.File, /, *, rows: opt.RowOptions = opt.ROWS, json: opt.Js
         return found
     headings = ("column", "type", "missing", "distinct", "tied", "from", "to", "could be")
     left = ("column", "type", "from", "to", "could be")
-    print_rows(f"{file}: {description.rows:,} rows", headings, map(_cells, description.columns), left=left)
+    uses = uses_of(description.columns, description.rows)
+    cells = [[*_cells(column), _role(column, uses[column.name])] for column in description.columns]
+    print_rows(f"{file}: {description.rows:,} rows", headings, cells, left=left)
     for problem in description.problems:
         note(f"Problem: {problem}")
     return found
@@ -45,7 +48,6 @@ def _cells(column: Any) -> list[str]:
         "more than 20" if column.distinct is None else f"{column.distinct:,}",
         "" if column.tied is None else f"{column.tied:.1%}",
         *bounds,
-        _role(column),
     ]
 
 
@@ -53,12 +55,11 @@ def _bound(number: float) -> str:
     return f"{number:,.0f}" if 1e5 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
-def _role(column: Any) -> str:
-    if column.is_binary:
-        return "label: " + ", ".join(f"{value} × {rows:,}" for value, rows in column.classes.items())
-    if column.is_probability_like:
-        return "probability"
-    return "score" if column.is_number and (column.distinct or 0) > 2 else ""
+def _role(column: Any, use: str) -> str:
+    """Return what a column is for, as 'rocscope FILE' guesses it; of a further one of two classes, that too."""
+    if use == "label" or (not use and column.is_binary):
+        return "label: " + ", ".join(f"{value} × {rows:,}" for value, rows in (column.classes or {}).items())
+    return "probability" if use == "score" and column.is_probability_like else use
 
 
 def verify(

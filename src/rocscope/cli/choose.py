@@ -44,7 +44,7 @@ _ALTERNATIVES = {
 
 
 @opt.for_two_classes(
-    "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--at-most", "--population", "--randomized", "--review-cost",
+    "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--capacity", "--population", "--randomized", "--review-cost",
     "--review-capacity", "--negate", "--plot", "--plot-width",
     instead="costs go to --cost-matrix",
 )  # fmt: skip
@@ -58,7 +58,7 @@ def choose(
     cost_rows: Annotated[Literal["actual", "predicted"] | None, CHOICE] = None,
     criterion: Annotated[str | None, CHOICE] = None,
     subject_to: Annotated[list[str] | None, CHOICE] = None,
-    at_most: Annotated[float | None, CHOICE] = None,
+    capacity: Annotated[float | None, CHOICE] = None,
     population: Annotated[float | None, CHOICE] = None,
     randomized: Annotated[opt.Flag, CHOICE] = False,
     looks: opt.ReviewOptions = opt.REVIEW,
@@ -83,7 +83,7 @@ def choose(
         What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of classes accuracy, macro_f1, ….
     subject_to
         A constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95 %' or 'recall(cat) >= 0.8'; repeat it.
-    at_most
+    capacity
         Largest number of positive predictions.
     population
         Number of cases it will be used on.
@@ -96,33 +96,30 @@ def choose(
     """
     opt.require_output(output, force=force)
     check_figure(plot, plot_width, force=force)
-    rows.require(file, "label", "scores")
+    rows.require(file, "label", "scores", **({} if rows.has_classes else costs.columns))
     if rows.has_classes:
         weights = choose_weights(rows.classes(file), criterion, cost_matrix, cost_rows, subject_to or [])
         _deliver(weights, weights.to_dict, print_weights, output, json=json, force=force)
         return
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
-    review = looks.review()
+    context, review = costs.context(of_rows=True), looks.review()
     from rocscope.decisions.constraints import Constraint, constraints_of
+    from rocscope.decisions.criteria import criterion_of
 
-    constraints = [*constraints_of(subject_to or [])]
+    constraints, _ = [*constraints_of(subject_to or [])], criterion_of(criterion)
+    if context.columns and (negate or rows.memory):
+        name = "--negate" if negate else "--memory"
+        raise InputError(name, expected="costs that are the same in every row", got=f"{list(context.columns)}")
+    if capacity is not None:
+        constraints.append(Constraint.capacity(capacity))
+    predictions = rows.predictions(file, columns=context.columns) if context.columns else rows.sample(file)
     from rocscope.calibration.outcomes import are_probabilities
     from rocscope.decisions import choose as decide
     from rocscope.decisions import hull
     from rocscope.sample import samples_of
 
-    context = costs.context(of_rows=True)
-    if context.columns and (negate or rows.memory):
-        name = "--negate" if negate else "--memory"
-        raise InputError(name, expected="costs that are the same in every row", got=f"{list(context.columns)}")
-    if at_most is not None:
-        constraints.append(Constraint.capacity(at_most))
-    if context.columns:
-        across = predictions = rows.predictions(file, columns=context.columns)
-    else:
-        predictions = rows.sample(file)
-        across = hull(predictions, negate=negate)
+    across = predictions if context.columns else hull(predictions, negate=negate)
     aims: dict[str, Any] = {
         "criterion": criterion,
         "subject_to": constraints,

@@ -9,7 +9,7 @@ from rocscope._base.formatting import p_value
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
 from rocscope.cli.gates import Gate
-from rocscope.errors import ColumnError, InputError, heard
+from rocscope.errors import ColumnError, InputError, heard, one_of
 
 FAILED = 1
 
@@ -64,7 +64,8 @@ def compare(
     """
     gates = [Gate.parse(text) for text in fail_if or []]
     names = {each.quantity: _figure_of(each, at_context) for gate in gates for each in gate.conditions}
-    rows.require(file, "label", "scores", fold=fold, groups=groups)
+    rows.require(file, "label", "scores", fold=fold, groups=groups, **(costs.columns if at_context else {}))
+    _require_models(gates, rows.score or [])
     context = costs.context(of_rows=at_context)
     predictions = rows.predictions(file, fold=fold, groups=groups, columns=context.columns or None)
     import rocscope as rs
@@ -114,12 +115,17 @@ def _figure_of(condition: "Condition", at_context: bool) -> str:
     return "cost"
 
 
+def _require_models(gates: list[Gate], models: list[str]) -> None:
+    """Raise ColumnError for a gate on a model that is not compared."""
+    for condition in (each for gate in gates for each in gate.conditions):
+        for model in (condition.model, condition.minus):
+            if model is not None and model not in models:
+                raise ColumnError("--fail-if", expected=f"a model, {one_of(model, models)}", got=repr(model))
+
+
 def _estimate(condition: "Condition", result: "Comparisons") -> "Estimate":
     """Return what a condition is about; a difference the way round that the condition has it."""
     assert condition.model is not None
-    for model in (condition.model, condition.minus or condition.model):
-        if model not in result.estimates:
-            raise ColumnError("--fail-if", expected=f"models among {list(result.estimates)}", got=repr(model))
     if condition.minus is None:
         return result.estimates[condition.model]
     pair = result[condition.model, condition.minus]

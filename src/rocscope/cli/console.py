@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 JSON_VERSION = 1
 MOST_WIDE = 10_000
+_PIPED = 200  # columns, where there is no terminal to ask and COLUMNS does not say
 _GAP = "  "  # between columns without frames
 READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 """Windows has the second for a pipe that is closed."""
@@ -115,7 +116,7 @@ def print_table(table: "Table") -> None:
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=max(200, console.width), no_color=True)
+        console = Console(width=console.width if os.environ.get("COLUMNS") else _PIPED, no_color=True)
     title, table.title = table.title, None
     with console.capture() as captured:  # which leaves the writing, and its faults, to us
         if title and str(title).casefold() != str(table.columns[0].header).casefold():

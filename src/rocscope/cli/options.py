@@ -1,8 +1,10 @@
 """Options that several commands share: each declared once, with its help and its panel, and what is made of them."""
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, ArgumentCollection, Group, Parameter
@@ -10,9 +12,16 @@ from cyclopts import App, ArgumentCollection, Group, Parameter
 from rocscope._base.atomic_write import check_writable
 from rocscope._base.progress import attended
 from rocscope.cli.console import note
-from rocscope.engines.sources.column_names import given, models_of, named_columns, require_columns
+from rocscope.engines.sources.column_names import (
+    NA_WORDS,
+    first_values,
+    given,
+    models_of,
+    named_columns,
+    require_columns,
+)
 from rocscope.engines.sources.file_formats import FileFormat, FileLayout, find_files, is_pipe
-from rocscope.errors import InputError
+from rocscope.errors import InputError, LabelError, one_of
 
 FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
     Group.create_ordered(name)
@@ -21,9 +30,63 @@ FILES, COLUMNS, CONTEXT, CHOICE, CAMPAIGN, OPTIONS = (
 TWO_CLASS_COSTS = ("--cost-fp", "--cost-fn", "--cost-tp", "--cost-tn", "--target-prevalence")
 
 
+_SHARES = ("--target-prevalence", "--response-rate", "--level")
+_DECORATED = re.compile(r"(?:[$£€¥]\s*)?([-+]?\d[\d.,\s'_]*)(%?)\s*(?:[$£€¥]|[A-Z]{3})?")
+
+
+def plain_number(text: str) -> str | None:
+    """Return how a number with a sign of money or percent, or with a decimal comma, is typed here; None of others.
+
+    Examples
+    --------
+    >>> [plain_number(text) for text in ("1,50", "5 %", "45€", "$1,200.50", "1.200,50 EUR", "1,200", "amount")]
+    ['1.50', '0.05', '45', '1200.50', '1200.50', '1.200 or 1200', None]
+    """
+    found = _DECORATED.fullmatch(text.strip())
+    if found is None:
+        return None
+    digits = re.sub(r"[\s'_]", "", found[1]).lstrip("+")
+    mark, other = sorted(".,", key=digits.rfind, reverse=True)
+    grouped = digits.replace(mark, "").replace(other, "")
+    plain = grouped if digits.count(mark) > 1 else digits.replace(other, "").replace(mark, ".")
+    if found[2]:
+        return f"{float(plain) / 100:.12g}"
+    return f"{plain} or {grouped}" if re.fullmatch(r"-?\d{1,3},\d{3}", digits) else plain
+
+
+def not_a_number(option: str, text: str, kind: str = "a number") -> InputError:
+    """Return the error for an option whose value is no number, with how that is typed, where it may be meant."""
+    plain = plain_number(text)
+    is_form = plain and ("%" not in text or option in _SHARES)  # 10 % of what, if the option is a number of cases?
+    return InputError(option, expected=kind, got=repr(text), hint=f"write {plain}" if is_form else "")
+
+
+def columns_of(**costs: float | str) -> dict[str, str]:
+    """Return the columns among what is a number or a column, by the words for what else could have been given.
+
+    Raises
+    ------
+    InputError
+        If one is a number with signs.
+    """
+    named = {f"--{name.replace('_', '-')}": cost for name, cost in costs.items() if isinstance(cost, str)}
+    for option, text in named.items():
+        if plain_number(text):
+            raise not_a_number(option, text)
+    return {f"{option}, a number or a column": column for option, column in named.items()}
+
+
 def _refuse_option(_type: Any, value: str) -> None:
     if value.startswith("-") and value != "-":
         raise ValueError(f"{value} is no option of this command")
+
+
+def _is_like(pos_label: str, value: str) -> bool:
+    """Return whether a value may be the positive label: the same text, or the same number."""
+    try:
+        return pos_label.casefold() == value.casefold() or float(pos_label) == float(value.replace(",", "."))
+    except ValueError:
+        return False
 
 
 File = Annotated[
@@ -166,6 +229,18 @@ class SampleOptions(RowOptions):
                 raise InputError("--time", expected="no --label: time and event say which rows are positive")
             needed = tuple(set(needed) - {"label"})
         super().require(file, *needed, **others)
+        if self.label is not None and self.pos_label is not None and self.where is None and not is_pipe(file):
+            self._require_pos_label(file, self.label, self.pos_label)
+
+    def _require_pos_label(self, file: str, label: str, pos_label: str) -> None:
+        """Refuse a positive label where the beginning of a file has two others: that needs no library."""
+        if file == "-":
+            return
+        values = first_values(find_files(file, self.format), self.layout, label)
+        others = sorted(values - {"", *NA_WORDS})
+        if len(others) > 1 and not any(map(partial(_is_like, pos_label), values)):
+            expected = one_of(pos_label, others)
+            raise LabelError("--pos-label", expected=f"a label of {label!r}, {expected}", got=repr(pos_label))
 
     @property
     def roles(self) -> dict[str, list[str | None]]:
@@ -305,8 +380,15 @@ class CostOptions:
     target_prevalence: float | None = None
     """Share of positives where the classifier will be used; the sample's own by default."""
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns that hold costs, as `columns_of`."""
+        costs = {name: cost for name, cost in asdict(self).items() if name.startswith("cost_")}
+        return columns_of(**costs)
+
     def context(self, *, of_rows: bool = False) -> Any:
         """Return the Context that they describe; of costs that differ from row to row, if the command takes them."""
+        self.columns  # noqa: B018 (refuses numbers with signs)
         from rocscope.core.context import Context
 
         context = Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)

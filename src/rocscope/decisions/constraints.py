@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
@@ -16,7 +15,6 @@ from rocscope.figures.conditions import Condition
 from rocscope.figures.figure import Figure
 from rocscope.figures.registry import figure_named, in_context
 from rocscope.geometry import Bound
-from rocscope.inference.proportions import of_share, share_of
 
 FourCells = tuple[Array, Array, Array, Array]
 
@@ -136,11 +134,15 @@ class Constraint(Condition):
 
     def _limit(self, cells: FourCells, level: float) -> Array:
         """Return the one-sided confidence limit that has to keep the bound; of nobody and everybody, the rate."""
+        from rocscope.inference.proportions import of_share
+
         counted, n = self._counted(cells)
         limit = of_share(counted, n, "clopper-pearson", 2 * level - 1)[self.relation == "<="]
         return np.where(_sure(cells), counted / n, limit)
 
     def _counted(self, cells: FourCells) -> tuple[Array, Array]:
+        from rocscope.inference.proportions import share_of
+
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = "weighted cases are not binomial trials; leave the level out"
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
@@ -152,6 +154,8 @@ class Constraint(Condition):
         """Return where the bound is kept; a limit keeps it where so many cases would be rare at the bound."""
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
+        from scipy import special  # here, so that what is typed is checked before it is loaded
+
         (counted, n), bound = self._counted(cells), min(max(self.bound, 0.0), 1.0)
         most = self.relation == "<="
         counted, share = (n - counted, 1 - bound) if most else (counted, bound)

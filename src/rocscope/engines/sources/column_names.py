@@ -6,6 +6,7 @@ import gzip
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +15,8 @@ from rocscope.errors import ColumnError, InputError, brief, listing, one_of
 
 Scores = str | Sequence[str] | Mapping[str, str]
 LONGEST_HEADER = 1 << 20
+NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
+"""Words for a missing value in files of text."""
 _MOST_LISTED = 24
 
 
@@ -56,6 +59,27 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
     except (OSError, EOFError, ValueError, RuntimeError, csv.Error):
         return None
     return NamedColumns(tuple(paths), columns) if columns else None
+
+
+def first_values(paths: Sequence[str], layout: FileLayout, column: str) -> set[str]:
+    """Return what the beginning of a text file has in a column, as it is written; nothing of other files.
+
+    Examples
+    --------
+    >>> first_values(["scores.parquet"], FileLayout(), "y")
+    set()
+    """
+    if (format := layout.format or format_of(Path(paths[0]))) not in ("csv", "tsv"):
+        return set()
+    try:
+        start = codecs.getincrementaldecoder(layout.encoding or "utf-8")().decode(_start(paths[0])).lstrip("\ufeff")
+        fields, delimiter, _ = header(start, "\t" if format == "tsv" else layout.delimiters)
+        whole = start[: start.rfind("\n") + 1]
+        rows = csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter)
+        place = fields.index(column)
+        return {row[place].strip() for row in islice(rows, 1, None) if len(row) == len(fields)}
+    except (OSError, EOFError, ValueError, csv.Error):
+        return set()
 
 
 def _start(path: str) -> bytes:

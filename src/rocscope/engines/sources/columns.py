@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.columns import FIRST_ROUNDED, WHOLE_OF_64_BITS
+from rocscope.engines.sources.column_names import NA_WORDS
 from rocscope.errors import InputError, LabelError
 
 _MOST_LABELS = 30  # more are listed by nobody
-_NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
 _TEXT_KINDS = (pa.int64(), pa.uint64(), pa.float64())
 _WHOLE_KINDS = (pa.int64(), pa.uint64())
 _DECIMAL_DIGITS = 15  # so many are distinct, and in order, as float64
@@ -277,7 +277,9 @@ def _blanked(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     column = compute.utf8_trim_whitespace(column)
     if decimal != ".":
         column = compute.replace_substring(column, decimal, ".")
-    return compute.if_else(compute.is_in(column, pa.array(["", *_NA_WORDS], column.type)), None, column)
+    words = "|".join(map(re.escape, NA_WORDS))
+    is_blank = compute.match_substring_regex(column, f"^(?:{words})?$")
+    return compute.if_else(is_blank, pa.nulls(1, column.type)[0], column)  # making values of Python's loads pandas
 
 
 def _casts(values: Any, kind: pa.DataType) -> bool:

@@ -299,5 +299,6 @@ def _checked(column: str, kind: str) -> str:
 def _has_large(column: pa.ChunkedArray) -> bool:
     if not pa.types.is_float64(column.type):
         return False
-    chunks = (np.abs(chunk.to_numpy(zero_copy_only=False)) for chunk in column.chunks)
+    filled = column.fill_null(0.0) if column.null_count else column
+    chunks = (np.abs(np.from_dlpack(chunk)) for chunk in filled.chunks)  # `to_numpy` would load pandas
     return any((chunk >= FIRST_ROUNDED).any() for chunk in chunks)
