@@ -4,6 +4,7 @@ from_estimator: predictions of models that are fitted already.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.assembly import Judged, assembled, predictions_of
-from rocscope.evaluation.fitting import Evaluation, Fitting, Scored, first_line, named_models, without_failures
+from rocscope.evaluation.evaluation import Evaluation, scores_of
+from rocscope.evaluation.fitting import Fitting, Scored, first_line, named_models, without_failures
 from rocscope.evaluation.metadata_routing import unweighted
 from rocscope.evaluation.scoring import Response, own_labels, score
-from rocscope.evaluation.task import Task, task_of
+from rocscope.evaluation.task import Task, response_for, task_of
 from rocscope.protocols.splits import Split
 
 
@@ -31,7 +33,8 @@ def evaluate(
     sample_weight: Any = None,
     pos_label: Any = None,
     segment: Any = None,
-    response: Response = "auto",
+    response: Response | Mapping[str, Response] = "auto",
+    scoring: Any = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = None,
@@ -62,9 +65,13 @@ def evaluate(
         The positive one of two; see `Predictions`.
     segment : array of n labels, optional
         Kept in the predictions.
-    response : {"auto", "predict_proba", "decision_function", "predict"}
+    response : {"auto", "predict_proba", "decision_function", "predict"}, or mapping from model name to one of them
         What the scores are; "auto": probabilities, or else the decision function (for more than two classes the
-        predicted labels). ``predictions.source.responses`` states which.
+        predicted labels), or else 1 and 0 for the labels. ``predictions.source.responses`` states which.
+    scoring : str, scorer, function, Context, CostMatrix, or list of them, or mapping from name to one of them, optional
+        Judges each fitted model, as in `cross_validate`: names and scorers of scikit-learn, functions
+        ``scorer(model, X, y)``, figures of rocscope, costs, and functions of Predictions. Named scorers take
+        `pos_label` for the positive class. ``predictions.source.cv_results()`` returns the values.
     n_jobs : int, optional
         Fits side by side, as joblib takes it; the result is the same.
     random_state : int, Generator, RandomState or None
@@ -91,7 +98,7 @@ def evaluate(
     -----
     RocscopeWarning
         If some models fail: they are left out, and ``predictions.source.failures`` states where and why. If a model
-        takes no weights, or has inner folds that part groups.
+        takes no weights, or has inner folds or early stopping that part groups. If a scorer fails: its value is NaN.
 
     Notes
     -----
@@ -114,10 +121,17 @@ def evaluate(
     >>> preds = evaluate({"bayes": GaussianNB(), "tree": DecisionTreeClassifier()}, X, y, cv=4)
     >>> preds
     Predictions(n=8, n_pos=4, n_neg=4, models=['bayes', 'tree'])
+    >>> found = evaluate(GaussianNB(), X, y, cv=4, scoring=["roc_auc", "accuracy"]).source.cv_results()
+    >>> found["mean_test_roc_auc"], found["split0_test_accuracy"]
+    (array([0.75]), array([1.]))
     >>> preds.source
     Evaluation(4-fold cross-validation, stratified, repeats=1, folds=4, failed=[])
     """
     task = task_of(X, y, pos_label, sample_weight, response, check.seed_of(random_state))
+    if scoring is not None:
+        from rocscope.evaluation.scorers import scorers_of
+
+        task = replace(task, scorers=scorers_of(scoring, task))
     experiment = Fitting.of(models, task, groups, n_jobs, progress)
     task = experiment.task
     splits, title = experiment.splits(cv, repeats)
@@ -134,6 +148,8 @@ def evaluate(
         failures=tuple(each.failure for each in failed),
         unweighted=unweighted(task.arguments, task.weight),
         seconds={name: tuple(each.seconds for each in scored if each.model == name) for name in kept},
+        scores=scores_of(scored, task.scorers, kept),
+        losses=tuple(name for name, scorer in task.scorers.items() if scorer.sign < 0),
     )
     return assembled(task, splits, scored, kept, segment, groups, source)
 
@@ -213,7 +229,7 @@ def _known_classes(named: Mapping[str, Any]) -> list[Any]:
 
 def _scored(model: Any, name: str, task: Task, split: Split) -> Scored:
     try:
-        scores, response = score(model, name, task.X, task.classes, task.positive, task.response)
+        scores, response = score(model, name, task.X, task.classes, task.positive, response_for(task, name))
         return Scored(name, split, scores, response, own_labels(model, task.X, task.classes))
     except ModelError:
         raise

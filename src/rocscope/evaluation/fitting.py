@@ -1,7 +1,5 @@
 """Fitting a copy of a model to some rows, and scoring others with it.
 
-What an evaluation did: the protocol, how each model scored, and which models failed where.
-
 Running the fits of all models on all splits, one after the other or side by side, with the same result.
 """
 
@@ -15,79 +13,13 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress, track
-from rocscope.core.result import Result
-from rocscope.core.rows import Provenance
 from rocscope.errors import InputError, ModelError, warn
+from rocscope.evaluation.evaluation import Failure
 from rocscope.evaluation.metadata_routing import fit_arguments
 from rocscope.evaluation.scoring import own_labels, score
-from rocscope.evaluation.task import Task, rows_of, sample_of
+from rocscope.evaluation.task import Task, TestRows, response_for, rows_of, sample_of
 from rocscope.protocols.splits import Split, SplitRows
 from rocscope.protocols.splitters import splits_of
-
-
-@dataclass(frozen=True)
-class Failure(Result):
-    """A model that could not be fitted, or gave no scores, in one fold.
-
-    Attributes
-    ----------
-    model : str
-    fold, repeat : int
-        From 0; folds are numbered on through all repeats.
-    error : str
-        Kind and first line of the model's own error.
-    training_rows : int, optional
-        Where it was fitted to some of the training rows only.
-    """
-
-    model: str
-    fold: int
-    repeat: int
-    error: str
-    training_rows: int | None = None
-
-    def __str__(self) -> str:
-        rows = "" if self.training_rows is None else f", {self.training_rows} training rows"
-        return f"model {self.model!r}, fold {self.fold}, repeat {self.repeat}{rows}: {self.error}"
-
-
-@dataclass(frozen=True, repr=False)
-class Evaluation(Provenance):
-    """Source of predictions that `rocscope.evaluate` made.
-
-    Attributes
-    ----------
-    protocol : str
-        How rows were split.
-    folds, repeats : int
-        Fits of each model, and how often the whole protocol was drawn anew.
-    responses : mapping from model name to "predict_proba", "decision_function" or "predict"
-        What the scores are.
-    failures : tuple of Failure
-        Of the models that are left out of the predictions.
-    unweighted : tuple of str
-        Models that were fitted without the sample weights because they take none.
-    seconds : mapping from model name to pairs of float
-        What each fold took to fit, and to predict; no part of `to_dict`, as no two runs take the same.
-    """
-
-    _content = (
-        *("origin", "rows_read", "rows_dropped", "where"),
-        *("protocol", "folds", "repeats", "responses", "failures", "unweighted"),
-    )
-
-    protocol: str = ""
-    folds: int = 1
-    repeats: int = 1
-    responses: Mapping[str, str] = field(default_factory=dict)
-    failures: tuple[Failure, ...] = ()
-    unweighted: tuple[str, ...] = ()
-    seconds: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict, compare=False)
-
-    def __repr__(self) -> str:
-        failed = sorted({failure.model for failure in self.failures})
-        return f"Evaluation({self.protocol}, repeats={self.repeats}, folds={self.folds}, failed={failed})"
-
 
 _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
 """What XGBoost says of labels that are not 0, 1, 2, …, and a search around it repeats."""
@@ -97,7 +29,8 @@ _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
 class Scored:
     """Scores of the test rows of one split: one a row; or k a row, or predicted labels. And the model's own labels.
 
-    `seconds` are those of the fit, and of all that was asked of it.
+    `seconds` are those of the fit, and of all that was asked of it. `values` are those of the scorers, or why there is
+    none.
     """
 
     model: str
@@ -106,6 +39,7 @@ class Scored:
     response: str
     decisions: Array | None = None
     seconds: tuple[float, float] = (0.0, 0.0)
+    values: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -179,12 +113,31 @@ def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
         fitted = fit(name, model, task, split)
         between = perf_counter()
         X = rows_of(task.X, split.test)
-        scores, response = score(fitted, name, X, task.classes, task.positive, task.response)
+        scores, response = score(fitted, name, X, task.classes, task.positive, response_for(task, name))
         decisions = own_labels(fitted, X, task.classes) if task.decided else None
     except Exception as error:
         error.add_note(f"while {name} was cross-validated, in fold {split.fold}")
         raise
-    return Scored(name, split, scores, response, decisions, (between - begin, perf_counter() - between))
+    scored = Scored(name, split, scores, response, decisions)
+    values = _values(fitted, scored, X, task) if task.scorers else {}
+    return replace(scored, seconds=(between - begin, perf_counter() - between), values=values)
+
+
+def _values(fitted: Any, scored: Scored, X: Any, task: Task) -> dict[str, float | str]:
+    """Return what each scorer says of a fitted model, or its error: one scorer must not lose the others."""
+    rows = TestRows(
+        X,
+        task.labels[scored.split.test],
+        None if task.weight is None else task.weight[scored.split.test],
+        None if task.positive is None else task.classes[task.positive],
+    )
+    found: dict[str, float | str] = {}
+    for name, scorer in task.scorers.items():
+        try:
+            found[name] = scorer(fitted, scored, rows)
+        except Exception as error:  # noqa: BLE001 (a scorer may raise anything)
+            found[name] = f"{type(error).__name__}: {first_line(error)}"
+    return found
 
 
 def first_line(error: Exception) -> str:

@@ -18,7 +18,8 @@ from rocscope.core.result import Band, Result, frame_of, html_table, jsonable
 from rocscope.core.rows import model_name
 from rocscope.errors import InputError, warn
 from rocscope.evaluation.assembly import judged
-from rocscope.evaluation.fitting import Failed, Failure, Fitting, Scored, raise_first
+from rocscope.evaluation.evaluation import Failure
+from rocscope.evaluation.fitting import Failed, Fitting, Scored, raise_first
 from rocscope.evaluation.measures import Metric, measure_of
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import task_of

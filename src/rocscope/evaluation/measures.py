@@ -54,15 +54,28 @@ class Measure:
         −1 where a small number is good.
     mean_of_rows : bool
         Whether it is the mean of a number for each row.
+    needs_scores : bool
+        Whether labels alone do not define it.
     """
 
     name: str
     function: Callable[[Any, float], float]
     sign: int = 1
     mean_of_rows: bool = False
+    needs_scores: bool = False
 
     def of(self, preds: Judged, response: str) -> float:
-        """Return the number; NaN where a class is missing that it needs."""
+        """Return the number; NaN where a class is missing that it needs.
+
+        Raises
+        ------
+        InputError
+            If it needs scores, and the model gives labels only.
+        """
+        if self.needs_scores and response == "labels":
+            got = f"model {preds.models[0]!r}, which gives labels only"
+            hint = "response='predict' takes its labels for scores"
+            raise InputError(self.name, expected="scores", got=got, hint=hint)
         try:
             return float(self.function(preds, 0.0 if response == "decision_function" else 0.5))
         except OneClassError:
@@ -89,6 +102,10 @@ def measure_of(metric: Metric, *, several_classes: bool, larger_is_better: bool 
     if callable(metric):
         name = getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
         return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
+    if known(str(metric)) is None and (scorer := sklearn_scorer(str(metric))) is not None and metric not in _AS_SKLEARN:
+        if several_classes and str(metric).rpartition("_")[2] in _AVERAGES:
+            return _of_classes(metric)
+        return _of_scorer(scorer)
     return _of_classes(metric) if several_classes else _of_two(metric)
 
 
@@ -99,10 +116,11 @@ def _of_scorer(scorer: Any) -> Measure:
     for: labels, scores or probabilities.
     """
     function, options = scorer._score_func, dict(scorer._kwargs)
-    if options.get("pos_label", 1) not in (0, 1):
+    if options.get("pos_label", 1) not in (0, 1, None):
         hint = "rows hold 1 for the positive class and 0 for the other"
         raise InputError("pos_label of the scorer", expected="0 or 1", got=repr(options["pos_label"]), hint=hint)
     asked = getattr(scorer, "_response_method", "predict")
+    name = getattr(function, "__name__", "scorer")
 
     def value(preds: Judged, cut: float) -> float:
         if isinstance(preds, MulticlassPredictions):
@@ -111,9 +129,19 @@ def _of_scorer(scorer: Any) -> Measure:
             (score,) = preds.scores.values()
             said = score if asked != "predict" else next(iter(preds.decisions.values()), score >= cut).astype(int)
         weight = {} if preds.sample_weight is None else {"sample_weight": preds.sample_weight}
-        return float(function(np.asarray(preds.y_true).astype(int), said, **options, **weight))
+        try:
+            return float(function(np.asarray(preds.y_true).astype(int), said, **options, **weight))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"metric {name!r}: {str(error).splitlines()[0]}") from error
 
-    return Measure(getattr(function, "__name__", "scorer"), value, scorer._sign)
+    return Measure(name, value, scorer._sign, needs_scores=asked != "predict")
+
+
+def sklearn_scorer(name: str) -> Any:
+    """Return scikit-learn's scorer of that name, or None."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    return get_scorer(name) if name in get_scorer_names() else None
 
 
 def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
@@ -143,7 +171,8 @@ def _of_two(name: str) -> Measure:
     figure = figure_named(name, "metric", expected=_EXPECTED, suits=_suits, hint=_HINT)
     if figure.needs == "cells":
         return Measure(figure.name, lambda preds, cut: _of_decisions(figure, decided(preds, cut)), *_kind(figure))
-    return Measure(figure.name, lambda preds, _: figure.value(preds.counts()), *_kind(figure))
+    needs_scores = figure.needs in ("ranks", "probabilities")
+    return Measure(figure.name, lambda preds, _: figure.value(preds.counts()), *_kind(figure), needs_scores)
 
 
 def _suits(figure: Figure) -> bool:

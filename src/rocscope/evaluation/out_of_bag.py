@@ -13,7 +13,8 @@ from rocscope._base.progress import Progress
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
 from rocscope.evaluation.assembly import Judged, judged, of_one
-from rocscope.evaluation.fitting import Failure, Fitting, Scored, without_failures
+from rocscope.evaluation.evaluation import Failure
+from rocscope.evaluation.fitting import Fitting, Scored, without_failures
 from rocscope.evaluation.measures import Measure, Metric, measure_of
 from rocscope.evaluation.scoring import Response
 from rocscope.evaluation.task import Task, task_of

@@ -11,6 +11,9 @@ from rocscope.errors import InputError, ModelError
 
 Response = Literal["auto", "predict_proba", "decision_function", "predict"]
 
+LABELS = "labels"
+"""The response of a model of two classes that has neither probabilities nor a decision function: 1 or 0 a row."""
+
 RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
 
 
@@ -28,6 +31,8 @@ def score(
     """
     known = ("predict_proba", "decision_function" if positive is not None else "predict")
     response = response_of(fitted, wanted, known)
+    if response is None and wanted == "auto" and hasattr(fitted, "predict") and not _is_regressor(fitted):
+        return positive_scores(fitted, X, classes, positive or 0, "predict"), LABELS
     if response is None and wanted != "auto":
         raise ModelError(f"model {name!r}", expected=wanted, got="a model without it")
     if response is None:

@@ -66,8 +66,9 @@ class Task:
     """What all fits share.
 
     `labels` are as the user gave them and `positive` is the place of the positive class among `classes`, or None
-    where each class has a score. `decided` states whether models are asked for labels, too. `arguments` are those
-    of the `fit` of each model beside rows and labels. Where there is no seed, models keep their own random state.
+    where each class has a score. `decided` states whether models are asked for labels, too. `scorers` judge each
+    fitted model. `arguments` are those of the `fit` of each model beside rows and labels. Where there is no seed,
+    models keep their own random state.
     """
 
     X: Any
@@ -75,10 +76,23 @@ class Task:
     classes: tuple[Any, ...]
     positive: int | None
     weight: Array | None
-    response: str = "auto"
+    response: str | Mapping[str, str] = "auto"
     seed: int | None = None
     decided: bool = True
+    scorers: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TestRows:
+    """Attributes, labels and weights of the rows that a fold tests."""
+
+    __test__ = False  # no test of pytest
+
+    X: Any
+    labels: Array
+    weight: Array | None
+    positive: Any = None
 
 
 def task_of(
@@ -86,12 +100,13 @@ def task_of(
     y: Any,
     pos_label: Any,
     sample_weight: Any,
-    response: Response,
+    response: Response | Mapping[str, Response],
     seed: int | None = None,
     known: Sequence[Any] = (),
 ) -> Task:
     """Return checked data. `known` are classes that y need not hold."""
-    check.check_choice("response", response, RESPONSES)
+    for each in response.values() if isinstance(response, Mapping) else [response]:
+        check.check_choice("response", each, RESPONSES)
     labels = label_column(y, "y")
     classes: tuple[Any, ...] = tuple(check.distinct(np.array([*labels.tolist(), *known], object)))
     if len(classes) == 1:
@@ -104,6 +119,11 @@ def task_of(
         positive = int(np.argmax(check.check_labels(list(classes), pos_label, "y")))
     weight = check.check_weights(sample_weight, labels.size)
     return Task(attributes(X, labels.size), labels, classes, positive, weight, response, seed)
+
+
+def response_for(task: Task, model: str) -> str:
+    """Return what the scores of a model are asked to be."""
+    return task.response if isinstance(task.response, str) else task.response.get(model, "auto")
 
 
 def sample_of(task: Task, groups: Any = None) -> SplitRows:

@@ -333,6 +333,7 @@ NAMED: dict[str, type[Protocol]] = {
     "holdout": Holdout,
     "three_parts": ThreeParts,
     "leave_one_out": LeaveOneOut,
+    "loo": LeaveOneOut,
     "time_order": TimeOrder,
     "out_of_bag": OutOfBag,
 }
