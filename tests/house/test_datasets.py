@@ -286,7 +286,7 @@ def test_to_frame_is_pandas_by_default():
 @pytest.mark.parametrize("backend", ["pandas", "polars"])
 def test_missing_backend_names_the_extra(backend, monkeypatch):
     monkeypatch.setitem(sys.modules, backend, None)
-    with pytest.raises(MissingDependencyError, match=rf"{backend} is not installed; .*rocscope\[{backend}\]"):
+    with pytest.raises(MissingDependencyError, match=rf"{backend} to be installed; .*rocscope\[{backend}\]"):
         datasets.load("titanic").to_frame(backend)
 
 

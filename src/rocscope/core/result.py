@@ -1,7 +1,5 @@
 """Result, the base class of results: plain data for JSON, a one-line repr, and a notebook display.
 
-Columns as a data frame of the caller's library.
-
 Band: an interval of y for each x, as it is drawn around a curve.
 """
 
@@ -16,7 +14,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.errors import MissingDependencyError
+from rocscope._base.frames import frame_of as frame_of
 
 
 class Result:
@@ -88,30 +86,6 @@ def number(value: float) -> str:
     ('12345678', '0.333333')
     """
     return str(value) if isinstance(value, Integral) else f"{value:.6g}"
-
-
-_BACKENDS = ("pandas", "polars", "pyarrow")
-
-
-def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
-    """Return named columns as a frame of "pandas", "polars" or "pyarrow".
-
-    Examples
-    --------
-    >>> frame_of({"x": [1, 2]}, "polars").columns
-    ['x']
-    """
-    import narwhals as nw
-
-    check.check_choice("backend", backend, _BACKENDS)
-    try:
-        return nw.from_dict(dict(columns), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
-    except ModuleNotFoundError as error:
-        raise MissingDependencyError(
-            f"to_frame(backend={backend!r})",
-            expected=f"{backend} to be installed",
-            hint=f"pip install 'rocscope[{backend}]'",
-        ) from error
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,22 +1,14 @@
 """Dataset: attributes, class and source of one data set."""
 
-import importlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.errors import MissingDependencyError
+from rocscope._base.frames import frame_of
 
 Columns = dict[str, Array]
-
-_INSTALL = {
-    "pandas": "pip install 'rocscope[pandas]'",
-    "polars": "pip install 'rocscope[polars]'",
-    "pyarrow": "pip install pyarrow",
-}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -94,14 +86,7 @@ class Dataset:
         0     vhigh  vhigh      2       2    small    low  unacc
         1727    low    low  5more    more      big   high  vgood
         """
-        check.check_choice("backend", backend, list(_INSTALL))
-        try:
-            importlib.import_module(backend)
-        except ModuleNotFoundError as error:
-            raise MissingDependencyError(f"{backend} is not installed", hint=_INSTALL[backend]) from error
-        import narwhals as nw
-
-        return nw.from_dict({**self.X, self.target: self.y}, backend=backend).to_native()
+        return frame_of({**self.X, self.target: self.y}, backend)
 
     def __repr__(self) -> str:
         classes, counts = np.unique(self.y, return_counts=True)

@@ -1,11 +1,11 @@
 from .choice_optimism import optimism as optimism
 from .dataset_comparison import compare_datasets as compare_datasets
-from .dataset_comparison import friedman as friedman
 from .evaluating import evaluate as evaluate
 from .evaluating import from_estimator as from_estimator
 from .folds.average_curve import average_curve as average_curve
 from .folds.comparison import compare_folds as compare_folds
 from .folds.comparison import practical_equivalence as practical_equivalence
 from .folds.nested import nested_cross_validation as nested_cross_validation
+from .friedman_test import friedman as friedman
 from .learning import learning_curve as learning_curve
 from .out_of_bag import bootstrap_632 as bootstrap_632

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from rocscope.evaluation.dataset_comparison import RankComparison
+from rocscope.evaluation.friedman_test import RankComparison
 from rocscope.evaluation.learning import LearningCurve
 from rocscope.outcomes.over_time import OverTime
 from rocscope.outcomes.uplift_curves import UpliftCurve

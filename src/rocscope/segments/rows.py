@@ -1,7 +1,7 @@
 """Sorted rows of all segments, from which counts and figures of each segment are made.
 
-Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own: they are first
-brought into some hundred buckets of slots, which all cores do at the same time, each for other rows; then a bucket,
+Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. They are first
+brought into some hundred buckets of slots; all cores do this at the same time, each for other rows. Then a bucket,
 which a cache holds, is sorted by score and dealt into its slots. That reads and writes memory twice.
 """
 
