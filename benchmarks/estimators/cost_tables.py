@@ -59,7 +59,9 @@ def _of_folder(folder: Path) -> dict[str, tuple[Array, Array]]:
 
 
 def _of_sklearn() -> dict[str, tuple[Array, Array]]:
-    digits, wine, iris = (load(return_X_y=True) for load in (datasets.load_digits, datasets.load_wine, datasets.load_iris))
+    digits, wine, iris = (
+        load(return_X_y=True) for load in (datasets.load_digits, datasets.load_wine, datasets.load_iris)
+    )
     disease, progress = datasets.load_diabetes(return_X_y=True)
     return {
         "digits 8": (digits[0], digits[1] == 8),

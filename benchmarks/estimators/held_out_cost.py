@@ -41,7 +41,9 @@ LEARNERS = {
     "forest": lambda seed: make_pipeline(
         SimpleImputer(), RandomForestClassifier(30, min_samples_leaf=2, random_state=seed)
     ),
-    "boosting": lambda seed: make_pipeline(SimpleImputer(), GradientBoostingClassifier(n_estimators=40, max_depth=2, random_state=seed)),
+    "boosting": lambda seed: make_pipeline(
+        SimpleImputer(), GradientBoostingClassifier(n_estimators=40, max_depth=2, random_state=seed)
+    ),
     "SVM": lambda seed: make_pipeline(SimpleImputer(), StandardScaler(), SVC()),
     "unscaled logistic": lambda seed: make_pipeline(SimpleImputer(), LogisticRegression()),
 }
@@ -175,8 +177,11 @@ def show(found: list[Trial], seeds: int) -> None:
         ratio[key] = tuple((sums[1:] + half) / (sums[0] + half))
         regret[key] = (sums[:3] - sums[3]).tolist()
         spread = np.array([t.ours - t.trivial for t in each])
-        beyond[key] = max(t.beyond_trivial for t in each), spread.mean() * max(len(each), 1) ** 0.5 / (
-            spread.std(ddof=1) if len(each) > 1 and spread.std() else np.inf
+        beyond[key] = (
+            max(t.beyond_trivial for t in each),
+            spread.mean()
+            * max(len(each), 1) ** 0.5
+            / (spread.std(ddof=1) if len(each) > 1 and spread.std() else np.inf),
         )
 
     def line(title: str, keys: list[Any]) -> None:
@@ -196,7 +201,9 @@ def show(found: list[Trial], seeds: int) -> None:
     names = sorted({key[0] for key in cells})
     print(f"{len(names)} tables, {seeds} seeds, {len(cells)} cells: {', '.join(names)}\n")
     print("ratios to scikit-learn's tuner: mean (geometric, of cells) and total of ours; of the search and of the best")
-    print(f"{'':18}{'ours':>8}{'total':>8}{'search':>8}{'best':>8}{'regret':>8}{'search':>8}{'worst':>8}{'>1.15':>6}{'harm':>5}")
+    print(
+        f"{'':18}{'ours':>8}{'total':>8}{'search':>8}{'best':>8}{'regret':>8}{'search':>8}{'worst':>8}{'>1.15':>6}{'harm':>5}"
+    )
     for learner in LEARNERS:
         line(learner, [key for key in cells if key[1] == learner])
     for costs in COSTS:
@@ -205,14 +212,20 @@ def show(found: list[Trial], seeds: int) -> None:
     print("\nworst cells:")
     for key in sorted(cells, key=lambda key: -ratio[key][0])[:12]:
         t = cells[key]
-        print(f"  {ratio[key][0]:.2f} {key} tuner {np.mean([x.tuner for x in t]):.4f} ours {np.mean([x.ours for x in t]):.4f} "
-              f"search {np.mean([x.search for x in t]):.4f} trivial {t[0].trivial:.4f}; {[x.rule for x in t]}")
-    print("beyond everybody and nobody by more than 2 standard errors over seeds (and by rows, the largest of the seeds):")
+        print(
+            f"  {ratio[key][0]:.2f} {key} tuner {np.mean([x.tuner for x in t]):.4f} ours {np.mean([x.ours for x in t]):.4f} "
+            f"search {np.mean([x.search for x in t]):.4f} trivial {t[0].trivial:.4f}; {[x.rule for x in t]}"
+        )
+    print(
+        "beyond everybody and nobody by more than 2 standard errors over seeds (and by rows, the largest of the seeds):"
+    )
     for key in cells:
         if beyond[key][1] > 2 or (seeds == 1 and beyond[key][0] > 2):
             t = cells[key]
-            print(f"  {key} {beyond[key][1]:.1f} ({beyond[key][0]:.1f}) ours {np.mean([x.ours for x in t]):.4f}, "
-                  f"trivial {t[0].trivial:.4f}, tuner {np.mean([x.tuner for x in t]):.4f}")
+            print(
+                f"  {key} {beyond[key][1]:.1f} ({beyond[key][0]:.1f}) ours {np.mean([x.ours for x in t]):.4f}, "
+                f"trivial {t[0].trivial:.4f}, tuner {np.mean([x.tuner for x in t]):.4f}"
+            )
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def by_hand(model, X, y, folds, **options):
 @pytest.mark.parametrize(
     "options",
     [
-        {},
+        {"shrinkage": 0},
         {"subject_to": "tpr >= .9", "context": rs.Context(cost_fn=5)},
         {"criterion": "f1"},
         {"context": rs.Context(cost_fn=5), "shrinkage": 0},

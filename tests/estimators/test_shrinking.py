@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import rocscope as rs
@@ -56,13 +57,17 @@ def test_the_threshold_lies_between_search_and_bayes_rule(model, weighted, targe
     bayes = (wanted - intercept) / slope
     part = (y == 1).sum() / ((y == 1).sum() + 40)
     expected = back(part * scale(search.threshold) + (1 - part) * bayes)
-    assert tuned.threshold_ == pytest.approx(expected, rel=1e-4)
+    found = tuned.candidates_
+    assert found["shrunk"].threshold == pytest.approx(expected, rel=1e-4)
+    assert found["Bayes rule"].threshold == pytest.approx(back(bayes), rel=1e-4)
+    assert found["search"].threshold == search.threshold
     assert tuned.decision_.threshold == tuned.threshold_
-    assert min(search.threshold, back(bayes)) - 1e-6 <= tuned.threshold_ <= max(search.threshold, back(bayes)) + 1e-6
+    assert min(search.threshold, back(bayes)) - 1e-6 <= expected <= max(search.threshold, back(bayes)) + 1e-6
     counts = tuned.predictions_.counts()
     assert tuned.decision_.point == counts.at(tuned.threshold_)
     assert tuned.decision_.regret >= 0
-    assert f"moved from {search.threshold:.6g}" in tuned.decision_.notes[0]
+    if tuned.threshold_ != search.threshold:
+        assert f"moved from {search.threshold:.6g}" in tuned.decision_.notes[0]
 
 
 def test_such_a_decision_can_be_verified_saved_and_asked_how_sure_it_is(tmp_path):
@@ -84,9 +89,9 @@ def test_the_more_rows_the_nearer_to_the_search(seed, share, cost):
     if min(np.bincount(y, minlength=2)) < 2:
         return
     context = rs.Context(cost_fn=cost)
-    thresholds = [
-        Tuned(LogisticRegression(), context=context, shrinkage=s, cv=3).fit(X, y).threshold_ for s in (0, 1e-9, 1, 1e9)
-    ]
+    fitted = [Tuned(LogisticRegression(), context=context, shrinkage=s, cv=3).fit(X, y) for s in (0, 1e-9, 1, 1e9)]
+    assert fitted[0].candidates_ == {}
+    thresholds = [fitted[0].threshold_, *(each.candidates_["shrunk"].threshold for each in fitted[1:])]
     assert thresholds[1] == pytest.approx(thresholds[0])
     if math.isfinite(thresholds[0]):
         inner = sorted((thresholds[0], thresholds[3]))
@@ -97,7 +102,11 @@ def test_the_more_rows_the_nearer_to_the_search(seed, share, cost):
 
 def test_what_is_not_of_costs_alone_is_the_search():
     X, y = sample()
-    for options in ({}, {"criterion": "f1"}, {"context": rs.Context(cost_fn=3), "subject_to": "tpr >= .9"}):
+    for options in (
+        {"shrinkage": 0},
+        {"criterion": "f1"},
+        {"context": rs.Context(cost_fn=3), "subject_to": "tpr >= .9"},
+    ):
         assert Tuned(LogisticRegression(), **options).fit(X, y).decision_.notes == ()
     wrong = Tuned(LogisticRegression(), context=rs.Context(cost_fn=3), shrinkage=-1)
     with pytest.raises(InputError, match="shrinkage: expected a number of at least 0, got -1"):
@@ -112,3 +121,53 @@ def test_scores_that_rank_the_wrong_way_keep_the_threshold_of_the_search():
     X, y = sample(share=0.5)
     tuned, search = (Tuned(Backwards(), context=rs.Context(cost_fn=1.5), shrinkage=s).fit(X, y) for s in (100, 0))
     assert tuned.threshold_ == search.threshold_
+
+
+@pytest.mark.parametrize("target_prevalence", [None, 0.1])
+def test_candidates_are_judged_where_other_folds_set_them(target_prevalence):
+    """By hand: the search, everybody and nobody on each fold, in money; costs differ from ours by one factor."""
+    X, y = sample(90, 3)
+    context = rs.Context(target_prevalence, cost_fn=4, cost_fp=3)
+    tuned = Tuned(LogisticRegression(), context=context, cv=4).fit(X, y)
+    preds, share = tuned.predictions_, y.mean()
+    aim = share if target_prevalence is None else target_prevalence
+    money = np.where(y == 1, 4 * aim / share, 3 * (1 - aim) / (1 - share))
+    rows = {name: np.zeros(y.size) for name in ("search", "everybody", "nobody")}
+    for fold in range(4):
+        test = preds.fold == fold
+        odds = y[~test].mean() / (1 - y[~test].mean()) * (1 - share) / share  # the class mix of all rows counts
+        rest = rs.Context(cost_fn=money[y == 1][0] / odds, cost_fp=money[y == 0][0])
+        (score,) = preds.scores.values()
+        threshold = rs.choose(y[~test], score[~test], rest).threshold
+        said = {"search": score >= threshold, "everybody": score > -1, "nobody": score > 2}
+        for name, positive in said.items():
+            rows[name][test] = (money * (positive != (y == 1)))[test]
+    unit = 1 / (4 * aim)
+    found = tuned.candidates_
+    for name, losses in rows.items():
+        assert found[name].cost == pytest.approx(losses.mean() * unit)
+    taken = next(name for name, each in found.items() if each.beyond == each.standard_error == 0)
+    assert tuned.threshold_ == found[taken].threshold
+    assert all(each.beyond > -2 * each.standard_error or not each.beyond for each in found.values())
+    if taken in rows:
+        difference = rows["search"] - rows[taken]
+        assert found["search"].standard_error == pytest.approx(unit * np.sqrt(difference.var(ddof=1) / y.size))
+
+
+def test_no_context_and_equal_costs_are_the_same_problem():
+    X, y = sample()
+    none, equal = (Tuned(LogisticRegression(), context=context).fit(X, y) for context in (None, rs.Context()))
+    assert none.threshold_ == equal.threshold_ and none.candidates_ == equal.candidates_
+
+
+def test_saturated_probabilities_and_attributes_that_say_nothing_do_no_harm():
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.1).astype(int)
+    X = np.repeat(rng.normal(size=(400, 3)) + y[:, None], 80, axis=1)  # of which naive Bayes is far too sure
+    tuned = Tuned(GaussianNB(), context=rs.Context(cost_fp=20)).fit(X, y)
+    (score,) = tuned.predictions_.scores.values()
+    assert ((score == 0) | (score == 1)).any()
+    held_out = tuned.candidates_
+    taken = min(held_out.values(), key=lambda each: abs(each.beyond) + each.standard_error)
+    assert taken.cost <= min(held_out["everybody"].cost, held_out["nobody"].cost) + 1e-12
+    assert tuned.decision_.expected_cost <= 0.1 * 1.5

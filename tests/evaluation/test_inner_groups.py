@@ -1,21 +1,27 @@
 """Groups and weights reach the folds and fits inside a model, with and without metadata routing, or it is said."""
 
+import contextlib
 import warnings
 
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rocscope as rs
-from rocscope.errors import InputError, RocscopeWarning
+from rocscope.errors import InputError, ModelError, RocscopeWarning
 from rocscope.estimators import ClassWeightClassifier, HullClassifier, ThresholdClassifier
 
 GROUPED, NEAREST = GroupKFold(4), KNeighborsClassifier(1)
@@ -174,3 +180,34 @@ def test_other_ways_to_name_models_and_folds():
             InputError, match=r"cv: expected folds to fit models in, got 'prefit'; rocscope.evaluation.from_e"
         ):
             call()
+
+
+def test_the_hint_names_what_keeps_groups_from_the_splitter():
+    X, y, groups = noise(20)
+    tuned = make_pipeline(StandardScaler(), make_pipeline(TunedThresholdClassifierCV(GaussianNB(), cv=GroupKFold(2))))
+    said = {
+        "pipeline": r"set_config\(enable_metadata_routing=True\)",
+        "stack": "StackingClassifier passes no groups on",
+    }
+    models = {"pipeline": tuned, "stack": StackingClassifier([("a", GaussianNB())], cv=GroupKFold(2))}
+    for name, model in models.items():
+        with contextlib.suppress(ModelError), pytest.warns(RocscopeWarning, match=said[name]):
+            rs.evaluate({name: model}, X, y, cv=2, groups=groups)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HistGradientBoostingClassifier(early_stopping=True, max_iter=2),
+        make_pipeline(GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2)),
+    ],
+    ids=["histograms", "pipeline"],
+)
+def test_early_stopping_that_parts_groups_is_named(model):
+    X, y, groups = noise(20)
+    with pytest.warns(RocscopeWarning, match=r"BoostingClassifier\(.*\) parts groups; the rows that it stops by hold"):
+        rs.evaluate(model, X, y, cv=2, groups=groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RocscopeWarning)
+        rs.evaluate(model, X, y, cv=2)
+        rs.evaluate(HistGradientBoostingClassifier(max_iter=2), X, y, cv=2, groups=groups)

@@ -1,27 +1,23 @@
-"""ThresholdClassifier: a classifier that cuts its scores where cross-validation finds it best.
-
-Thresholds of costs, moved from where a search found them towards the Bayes rule of recalibrated scores.
-"""
+"""ThresholdClassifier: a classifier that cuts its scores where cross-validation finds it best."""
 
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope.calibration.recalibrators import PlattRecalibrator
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint
-from rocscope.decisions.decision import Decision, at_threshold
+from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict
 from rocscope.decisions.uncertain_context import UncertainContext
 from rocscope.errors import InfeasibleError, OneClassError
+from rocscope.estimators.candidate_thresholds import CandidateThreshold, safest
 from rocscope.estimators.wrapping import (
     TwoClasses,
     WrappingClassifier,
@@ -52,8 +48,8 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
         The positive class. If left out it is 1 of labels 0/1 or −1/1, True of False/True; where the choice
         treats both classes alike, as accuracy does, the second of any two labels.
     shrinkage : float
-        How many rows of the rarer class the Bayes rule counts for beside the search, where a context with the same
-        costs in every row is all that is asked for; 0 takes the threshold of the search.
+        How many rows of the rarer class the Bayes rule counts for beside the search, where cost (or accuracy) is all
+        that is asked for, the same in every row; 0 takes the threshold of the search.
     random_state : int, Generator, RandomState or None
         Of the folds; None draws new ones at every fit.
     n_jobs : int, optional
@@ -64,12 +60,14 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     threshold_ : float
         Positive iff ``score >= threshold_``; infinite where nobody, or everybody, is best predicted positive.
     decision_ : Decision
-        How the threshold was chosen, with its counts and costs out of fold; where it was moved towards the Bayes rule
-        a note says from where.
+        How the threshold was chosen, with its counts and costs out of fold; where it is not that of the search, a note
+        says from where it was moved.
+    candidates_ : dict from name to CandidateThreshold
+        The thresholds that were compared, with paired differences of cost; empty where only the search was asked for.
     predictions_ : Predictions
         The merged out-of-fold scores it was chosen from, with their folds; in the order of the training rows.
     fold_thresholds_ : array of one threshold a fold
-        What each fold's own rows would choose; NaN where they hold one class only or nothing is admissible.
+        What the search finds on each fold's own rows; NaN where they hold one class only or nothing is admissible.
     threshold_spread_ : float
         Standard deviation of `fold_thresholds_`; NaN unless two are finite or more, inf where only some are infinite.
     estimator_ : classifier
@@ -91,11 +89,16 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
     class mix of the training rows, and the model is fitted once more to all of them. It never sees rows twice: the
     threshold comes from scores of models that were fitted without the rows that they scored.
 
-    With costs the best of all thresholds is where a few expensive rows say, the more so the further the costs are
-    apart. The log-odds of the threshold are therefore taken between those of the search and those where recalibrated
-    scores (Platt's sigmoid, out of fold) reach the probability from which acting pays. It is r/(r + `shrinkage`) of the
-    way to the search, where the rarer class has r rows. So with many rows the search decides. What it saved:
-    docs/guide/estimators.md. Other decisions, accuracy among them, are those of the search.
+    The best of all thresholds is where a few rows say, the more so the further the costs are apart. The log-odds of the
+    threshold are therefore taken between those of the search and those of the Bayes rule, where recalibrated scores
+    (Platt's sigmoid, out of fold) reach the probability from which acting pays. They are r/(r + `shrinkage`) of the
+    way to the search, where the rarer class has r rows. So with many rows the search decides.
+
+    That threshold is compared with five others: the search, the Bayes rule, one halfway between the search and the
+    Bayes rule of ranks, everybody and nobody. Each is set on all folds but one and judged on that one. If any costs
+    less by more than a standard error of the paired difference, the cheapest of all is taken. So none of the others is
+    better by 2 standard errors. What it saved: docs/guide/estimators.md. Other criteria and constraints take the
+    search, and so do 20,000 rows of the rarer class.
 
     A number of folds means shuffled, stratified ones. A class with fewer members than folds is tested in some folds
     only, which the merged analysis does not mind, and there are no more folds than the largest class has members.
@@ -169,7 +172,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
             X, y, weight, groups, params, response=self.response_method, positive=self._positive
         )
         (self.estimator_,) = fitted.values()
-        self.decision_ = self._choose(self.predictions_)
+        self.decision_, self.candidates_ = self._choose(self.predictions_)
         self.threshold_ = self.decision_.threshold
         return self
 
@@ -179,7 +182,7 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
 
     @property
     def fold_thresholds_(self) -> Array:
-        """What each fold's own rows would choose, in the order of the folds."""
+        """What the search finds on each fold's own rows, in the order of the folds."""
         check_is_fitted(self, "predictions_")
         return np.array([self._threshold_of(fold) for fold in self.predictions_.by_fold().values()])
 
@@ -192,65 +195,18 @@ class ThresholdClassifier(TwoClasses, WrappingClassifier):
             return math.nan
         return math.inf if np.isinf(own).any() else float(own.std(ddof=1))
 
-    def _choose(self, predictions: Predictions) -> Decision:
-        best = choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
-        of_costs = isinstance(self.context, Context) and not self.context.columns
+    def _search(self, predictions: Predictions) -> Decision:
+        return choose(predictions, self.context, criterion=self.criterion, subject_to=self.subject_to)
+
+    def _choose(self, predictions: Predictions) -> tuple[Decision, dict[str, CandidateThreshold]]:
+        best = self._search(predictions)
+        of_costs = self.context is None or (isinstance(self.context, Context) and not self.context.columns)
         if not (self.shrinkage and of_costs) or self.criterion is not None or best.subject_to:
-            return best
-        return shrunk(best, predictions, self.shrinkage, self._method == "predict_proba")
+            return best, {}
+        return safest(best, predictions, self.shrinkage, self._method == "predict_proba")
 
     def _threshold_of(self, fold: Predictions) -> float:
         try:
-            return self._choose(fold).threshold
+            return self._search(fold).threshold
         except (OneClassError, InfeasibleError):
             return math.nan
-
-
-_FARTHEST = 15.0
-"""Log-odds beyond which a probability is as good as certain."""
-
-
-def shrunk(decision: Decision, predictions: Predictions, rows: float, of_probabilities: bool) -> Decision:
-    """Return the decision with its threshold moved towards that of the Bayes rule.
-
-    Parameters
-    ----------
-    decision : Decision
-        Cheapest of all thresholds of one model.
-    predictions : Predictions
-        The out-of-fold scores that it was chosen from.
-    rows : float
-        Rows of the rarer class for which the Bayes rule counts as much as the search.
-    of_probabilities : bool
-        Whether scores are probabilities, which are recalibrated and averaged as log-odds.
-
-    Notes
-    -----
-    "Nobody" and "everybody" stay, and so does a threshold of scores that rank the wrong way. The Bayes rule acts where
-    the likelihood ratio is at least the slope of the iso-performance line.
-    """
-    counts, context = predictions.counts(), decision.context
-    slope = context.slope(counts.prevalence) if not context.always_right else 0.0
-    if not (counts.threshold[-1] < decision.threshold < math.inf and 0 < slope < math.inf):
-        return decision
-    (score,) = predictions.scores.values()
-    y, weight = predictions.y_true, predictions.sample_weight
-    platt = PlattRecalibrator().fit(_scaled(score, of_probabilities), y, weight)
-    if platt.slope_ <= 0:
-        return decision
-    odds = slope * counts.n_pos / counts.n_neg
-    bayes = (math.log(odds) - platt.intercept_) / platt.slope_
-    bayes = min(max(bayes, -_FARTHEST), _FARTHEST) if of_probabilities else bayes
-    positives = int(np.count_nonzero(y))
-    rarer = min(positives, y.size - positives)
-    share = rarer / (rarer + rows)
-    found = float(_scaled(np.float64(decision.threshold), of_probabilities))
-    moved = share * found + (1 - share) * bayes
-    moved, bayes = (float(special.expit(each)) if of_probabilities else each for each in (moved, bayes))
-    note = f"moved from {decision.threshold:.6g} towards the Bayes rule of recalibrated scores, {bayes:.6g}"
-    return at_threshold(decision, counts, moved, "shrunk min_cost", (note,))
-
-
-def _scaled(score: Array | np.float64, of_probabilities: bool) -> Array:
-    wide = np.asarray(score, np.float64)
-    return special.logit(wide).clip(-_FARTHEST, _FARTHEST) if of_probabilities else wide

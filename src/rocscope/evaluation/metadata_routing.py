@@ -7,6 +7,9 @@ from typing import Any
 from rocscope._base.arrays import Array
 from rocscope.errors import ModelError, warn
 
+_STOPS_BEYOND = 10_000
+"""Rows from which on scikit-learn's histogram boosting stops early unless told otherwise."""
+
 
 def fit_arguments(
     models: Mapping[str, Any], weight: Array | None, groups: Array | None = None
@@ -30,8 +33,11 @@ def fit_arguments(
     for name, model in models.items() if groups is not None else ():
         torn = list(_tearing(model, _brings(found[name], groups)))
         if torn:
-            hint = "give it a splitter for groups, such as GroupKFold, in a place that groups reach"
+            hint = _hint(model)
             warn(f"model {name!r}: groups are in training and test of its inner folds, {', '.join(torn)}; {hint}")
+        for each in _stopping(model, groups.size):
+            hint = "the rows that it stops by hold groups of the training rows; turn early stopping off"
+            warn(f"model {name!r}: {each} parts groups; {hint}")
     return found
 
 
@@ -118,6 +124,33 @@ def _tearing(model: Any, reached: bool) -> Iterator[str]:
     for place, inner in enumerate(members):
         last = hasattr(model, "steps") and place == len(members) - 1
         yield from _tearing(inner, reached and (keeps or last or _routes()))
+
+
+def _hint(model: Any) -> str:
+    """Return what would keep groups together: a splitter for them may be there, but groups do not reach it."""
+    for each in _everywhere(model):
+        if _asks_for_groups(getattr(each, "cv", None)):
+            if _routes() or hasattr(each, "final_estimator"):
+                return f"{type(each).__name__} passes no groups on to its splitter; pass the pairs of rows as its cv"
+            return "sklearn.set_config(enable_metadata_routing=True) lets groups reach its splitter"
+    return "give it a splitter for groups, such as GroupKFold, in a place that groups reach"
+
+
+def _stopping(model: Any, n: int) -> Iterator[str]:
+    """Yield the models in a model that hold out single rows to stop by."""
+    for each in _everywhere(model):
+        early = getattr(each, "early_stopping", False)
+        if early is True or (early == "auto" and n > _STOPS_BEYOND):
+            yield f"{type(each).__name__}(early_stopping={early!r})"
+        elif getattr(each, "n_iter_no_change", None) is not None and not hasattr(each, "early_stopping"):
+            yield f"{type(each).__name__}(n_iter_no_change={each.n_iter_no_change!r})"
+
+
+def _everywhere(model: Any) -> Iterator[Any]:
+    """Yield a model and all that it is made of."""
+    yield model
+    for inner in _members(model):
+        yield from _everywhere(inner)
 
 
 def _members(model: Any) -> Iterator[Any]:
