@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
+from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
@@ -19,6 +20,7 @@ from rocscope.errors import OneClassError, ScoreError, WeightError
 from rocscope.geometry import pool
 from rocscope.inference.influence.estimated_weights import EstimatedWeights
 from rocscope.inference.influence.units import stratum_of_sample, times_of
+from rocscope.kernels import compiled_pays
 from rocscope.sample import sample_of
 
 _MOST_DRAWN = 2.0**62  # rows of a level; of more, which vary less, a draw is scaled
@@ -311,6 +313,16 @@ def pav_blocks(counts: ThresholdCounts) -> Blocks:
 def pav_values(sample: Outcomes) -> Array:
     """Return the fitted share at each level; in floating point, where resamples need speed and not exactness."""
     return isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
+
+
+def pav_rows(pos: Array, total: Array) -> Array:
+    """Return the fitted shares of samples of labels, one a row, whose rows at each level are given alike."""
+    if not compiled_pays(pos.size):
+        fits = [isotonic_regression(row / rows, weights=rows).x for row, rows in zip(pos, total, strict=True)]
+        return np.array(fits).clip(0, 1)
+    fitted = np.empty(pos.shape)
+    kernels.samples.isotonic(pos, total, fitted)
+    return fitted.clip(0, 1, out=fitted)
 
 
 @dataclass(frozen=True, eq=False)

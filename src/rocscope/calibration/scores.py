@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.bins import Strategy, binned
@@ -18,6 +19,7 @@ from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
+from rocscope.kernels import compiled_pays
 
 ScoringRule = Literal["brier", "log_loss"]
 
@@ -340,14 +342,20 @@ def _excess(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
 
 
 def _costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
+    """Return what finds the costs of samples of labels: PAV values act from the level of least cost on."""
+
     def statistics(pos: Array) -> dict[str, Array]:
         weighted, rows = shift.of_counts(pos, sample.total)
         rows = np.broadcast_to(rows, weighted.shape)
-        found = []
-        for happened, total in zip(weighted, rows, strict=True):
-            own = Outcomes(sample.score, happened, total)
-            found.append(_excess(own, pav_values(own), at, "left"))
-        return {"cost": np.array(found)}
+        own, found = np.searchsorted(sample.score, at), np.empty((len(weighted), at.size))
+        if compiled_pays(weighted.size):
+            kernels.samples.excess(weighted, rows, at, own, found)
+        else:
+            for point, (proportion, level) in enumerate(zip(at, own, strict=True)):
+                costs = (1 - proportion) * weighted - proportion * (rows - weighted)
+                costs = np.cumsum(np.pad(costs, ((0, 0), (1, 0))), axis=1)
+                found[:, point] = costs[:, level] - costs.min(axis=1)
+        return {"cost": 2 * found / rows.sum(axis=1, keepdims=True)}
 
     return statistics
 
