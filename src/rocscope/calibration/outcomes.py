@@ -21,7 +21,7 @@ from rocscope.geometry import pool
 from rocscope.inference.influence.estimated_weights import EstimatedWeights
 from rocscope.inference.influence.units import stratum_of_sample, times_of
 from rocscope.kernels import compiled_pays
-from rocscope.sample import sample_of
+from rocscope.sample import Sample, sample_of
 
 _MOST_DRAWN = 2.0**62  # rows of a level; of more, which vary less, a draw is scaled
 
@@ -445,7 +445,9 @@ def evidence(
     ScoreError
         If a score is not a probability.
     """
-    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    data = y_true
+    if not isinstance(data, Sample):
+        data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     if data.rows is None:
         if groups is not None:
             data.require_rows("groups")

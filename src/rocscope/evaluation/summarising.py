@@ -14,7 +14,7 @@ from rocscope._base import validation as check
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
-from rocscope.calibration.scores import MiscalibrationCostCurve
+from rocscope.calibration.scores import miscalibration_cost_at
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
@@ -74,7 +74,7 @@ def measure(
     """Return all measures of a model; what cannot be had has no interval, or no value, and states why."""
     threshold = at.value
     data = sample.counts if sample.rows is None else sample.rows
-    known, counts = evidence(data, probabilities=False), sample.counts
+    known, counts = evidence(sample, probabilities=False), sample.counts
     one_class = not (counts.n_pos and counts.n_neg)
     target = None if one_class else context.target_prevalence
     forms = ClosedForms(known, Shift.of(known.outcomes, target), level)
@@ -131,9 +131,9 @@ def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *,
 
 def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Context, random_state: int) -> Estimate:
     """Return what it costs to act on the probabilities themselves beyond acting on recalibrated ones."""
-    curve = MiscalibrationCostCurve(known, forms.shift.target)
+    options = {"level": forms.level, "draws": _DRAWS, "random_state": random_state}
     try:
-        return curve.interval(context, level=forms.level, draws=_DRAWS, random_state=random_state)
+        return miscalibration_cost_at(known, forms.shift.target, context, **options)
     except InputError as error:
         return forms.without(nan, str(error))
 
