@@ -240,6 +240,8 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     >>> {name: sample.counts.n for name, sample in samples.items()}, samples.rows
     ({'a': 3, 'b': 3}, None)
     """
+    if isinstance(models, Samples):
+        return models
     if isinstance(models, Predictions):
         each = {model: Sample(model, "Predictions", models, model) for model in models.models}
         return Samples(each, models, "Predictions of several models")

@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import rocscope as rs
 from rocscope.errors import InputError, RocscopeError
+from rocscope.multiclass import recalibration
 
 FOLDER = Path(__file__).parents[1] / "reference" / "calibration"
 M = rs.multiclass
@@ -93,6 +94,14 @@ def test_recalibration_finds_what_was_done_and_survives_a_file(method, tmp_path)
     loaded = M.ClassRecalibrator.load(fitted.save(tmp_path / "classes.json"))
     np.testing.assert_array_equal(loaded.predict(proba[:50]), fitted.predict(proba[:50]))
     np.testing.assert_allclose(found.predictions.probabilities().sum(axis=1), 1)
+
+
+def test_the_loss_of_one_scale_is_that_of_its_matrix():
+    label, proba = simulated(5_000)
+    rows = recalibration._Rows(np.log(proba.T), label, np.arange(5_000) % 3 + 0.5)
+    for scale in (0.3, 1.0, 2.5):
+        value, slope, _ = rows.loss(np.eye(4) * scale, np.zeros(4))
+        assert rows.scaled_loss(scale) == pytest.approx((value, np.trace(slope)), rel=1e-10)
 
 
 def test_each_row_is_recalibrated_by_a_fit_to_other_rows():

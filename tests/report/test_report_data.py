@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-import time
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -313,12 +312,3 @@ def test_where_rows_came_from_and_what_was_dropped_is_said(tmp_path):
     data = report_data(rs.read(path, label="y", scores=["s"], missing="drop"))
     assert "scores.csv" in data.provenance["source"]
     assert data.provenance["rows_dropped"] == 1
-
-
-@pytest.mark.slow
-def test_a_report_of_five_models_and_a_million_rows_takes_at_most_6_seconds():
-    preds = predictions(models=5, rows=1_000_000)
-    fresh = rs.Predictions(preds.y_true, preds.scores)
-    start = time.process_time()
-    assert rs.Report(fresh).data.models[0].auc_interval
-    assert time.process_time() - start <= 6

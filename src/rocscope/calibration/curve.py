@@ -161,19 +161,24 @@ class CalibrationCurve(Curve):
         sample, shift = self._basis.sample, self._basis.shift
         if simultaneous or self._basis.limits is None:
             found = monotone_band(sample, level, simultaneous=simultaneous)
-            x, low, high, note, steps = found.x, found.low, found.high, found.note, True
+            x, note, steps = found.x, found.note, True
             centre, method = np.interp(x, sample.score, pav_values(sample)), "exact for rising curves"
+            low, high = shift.of_limits(centre, found.low, found.high, normal_quantile(level))
         else:
-            x = self._fit.x
-            low, high = self._basis.limits(self._fit, level)
-            centre, steps = self._fit.values(self._fit.outcomes.pos).clip(0, 1), False
+            (x, low, high), steps = self.smooth_limits(level), False
             method, note = "with smoothing bias" if "LOESS" in self.method else "Wald", self._too_smooth
-        low, high = shift.of_limits(centre, low, high, normal_quantile(level))
-        if not steps:  # bias is most where the drawn curve leaves them
-            drawn = np.interp(x, self.x, self.y).clip(0, 1)
-            low, high = np.minimum(low, drawn), np.maximum(high, drawn)
         method = f"confidence, {method}" + self._basis.facts
         return Band(x, low, high, level, method, simultaneous, note, steps)
+
+    def smooth_limits(self, level: float) -> tuple[Array, Array, Array]:
+        """Return where a smooth curve is fitted, and its limits there; the band has them with a note."""
+        assert self._basis.limits is not None
+        x, fit = self._fit.x, self._fit
+        low, high = self._basis.limits(fit, level)
+        centre = fit.values(fit.outcomes.pos).clip(0, 1)
+        low, high = self._basis.shift.of_limits(centre, low, high, normal_quantile(level))
+        drawn = np.interp(x, self.x, self.y).clip(0, 1)  # bias is most where the drawn curve leaves them
+        return x, np.minimum(low, drawn), np.maximum(high, drawn)
 
     @property
     def _places(self) -> Array:

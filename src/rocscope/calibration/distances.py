@@ -10,17 +10,19 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.fft import dct, idct
-from scipy.optimize import brentq, isotonic_regression
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.bins import Strategy, binned, sums
 from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
-from rocscope.calibration.outcomes import Outcomes, Shift, outcomes, pav_values
+from rocscope.calibration.outcomes import Outcomes, Shift, outcomes, pav_rows, pav_values
 from rocscope.core.result import Result
 from rocscope.errors import InputError
+from rocscope.kernels import compiled_pays
 
 DRAWS, DRAWS_ALONG = 999, 199
 """From the probabilities, for a p-value, and from each curve on the way, for the ends of intervals."""
@@ -43,7 +45,7 @@ def grouped(sample: Outcomes) -> Outcomes:
 def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
     """Return the Brier score less that of the PAV values, of each sample of labels; squares of labels cancel."""
     score, total = sample.score, sample.total
-    fitted = np.array([isotonic_regression(row / total, weights=total).x for row in pos]).clip(0, 1)
+    fitted = pav_rows(pos, np.broadcast_to(total, pos.shape))
     weighted, rows = (pos, total) if shift is None else shift.of_counts(pos, total)
     if shift is not None:
         fitted = shift.of_chance(fitted)
@@ -53,6 +55,10 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
 
 def quantiles(distance: Array, rows: Array, shares: Any) -> Array:
     """Return quantiles of distances over rows, between neighbouring rows as R and NumPy have them (type 7)."""
+    if distance.ndim == 2 and compiled_pays(distance.size):
+        found = np.empty((len(distance), len(shares)))
+        kernels.samples.quantiles(distance, np.broadcast_to(rows, distance.shape), np.array(shares), found)
+        return found
     order = np.argsort(distance, axis=-1)
     distance = np.take_along_axis(distance, order, axis=-1)
     reached = np.cumsum(np.take_along_axis(np.broadcast_to(rows, distance.shape), order, axis=-1), axis=-1)
@@ -79,19 +85,23 @@ class Distances:
     shift : Shift
     bins : int
         Of the expected calibration errors.
+    common : bool
+        Whether to leave out the less common ones: the index by parabolas, the error in bins of equal mass, the largest.
     """
 
     sample: Outcomes
     shift: Shift
     bins: int
+    common: bool = False
 
     @cached_property
     def _fits(self) -> Mapping[str, LoessFit]:
-        return {name: loess_fit(self.sample, DEFAULT_SPAN[degree], degree) for name, degree in INDEX.items()}  # pyright: ignore[reportArgumentType]
+        index = {"ici": INDEX["ici"]} if self.common else INDEX
+        return {name: loess_fit(self.sample, DEFAULT_SPAN[degree], degree) for name, degree in index.items()}  # pyright: ignore[reportArgumentType]
 
     @cached_property
     def _first(self) -> Mapping[str, Array]:
-        ways: Any = {"ece": "uniform", "ece_equal_mass": "quantile"}
+        ways: Any = {"ece": "uniform"} if self.common else {"ece": "uniform", "ece_equal_mass": "quantile"}
         starts = {name: binned(self.sample, bins=self.bins, strategy=way).first for name, way in ways.items()}
         return {name: np.unique(first[first < self.sample.score.size]) for name, first in starts.items()}
 
@@ -102,7 +112,7 @@ class Distances:
         for name, first in self._first.items():
             total = np.abs(np.add.reduceat(excess, first, axis=-1))
             found[name] = total.sum(axis=-1) / n
-            if name == "ece":
+            if name == "ece" and not self.common:
                 size = np.add.reduceat(np.broadcast_to(rows, excess.shape), first, axis=-1)
                 found["mce"] = np.divide(total, size, out=np.zeros_like(total), where=size > 0).max(axis=-1)
         return found
@@ -110,7 +120,7 @@ class Distances:
     def from_curve(self, chance: Array, rows: Array, name: str = "ici") -> dict[str, Array]:
         """Return the distances between probabilities and a curve: mean over rows, quantiles, largest."""
         distance = np.abs(chance - self.sample.score)
-        found = {name: (distance * rows).sum(axis=-1) / rows.sum(axis=-1)}
+        found = {name: np.einsum("...i,...i", distance, rows) / rows.sum(axis=-1)}
         if name == "ici":
             middle = quantiles(distance, rows, (0.5, 0.9))
             found |= {"e50": middle[..., 0], "e90": middle[..., 1], "emax": distance.max(axis=-1)}
@@ -130,12 +140,12 @@ class Distances:
         total = self.sample.total
         rows = self.shift.of_counts(self.shift.in_sample(chance) * total, total)[1]
         found = self.from_bins(chance, rows)
-        for name in INDEX:
+        for name in self._fits:
             found |= self.from_curve(chance, rows, name)
         squared = ((chance - self.sample.score) ** 2 * rows).sum(axis=-1) / self.sample.n
         return found | {"miscalibration": squared}
 
-    def inverted(self, *, level: float, draws: int, random_state: Any) -> Inverted:
+    def inverted(self, *, level: float, draws: int, draws_along: int, random_state: Any) -> Inverted:
         """Return intervals and p-values of all distances."""
         sample, shift = self.sample, self.shift
         smooth = self._fits["ici"].at_levels(sample.pos).clip(0, 1)
@@ -147,7 +157,7 @@ class Distances:
         )
         curve = Direction(shift.of_chance(smooth), self.of_labels, self.of_chances)
         rng = check.check_random_state(random_state)
-        options = {"level": level, "draws": draws, "draws_along": DRAWS_ALONG, "rng": rng}
+        options = {"level": level, "draws": draws, "draws_along": draws_along, "rng": rng}
         return invert(sample, shift, (steps, curve), **options)
 
 

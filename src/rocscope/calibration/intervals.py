@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
+from rocscope import kernels
 from rocscope._base.arrays import Array
 from rocscope.calibration.logistic import CoxCalibration, cox_calibration
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.kernels import compiled_pays
 
 ONE_CLASS = "one class only"
 _FEW = 10  # cases of a class, or groups, with fewer of which a Wald interval is not to be trusted
@@ -305,21 +307,31 @@ def invert(
         curves = [np.clip(start + step * (way.curve - start), 0, 1) for step in _STEPS]
         drawn += [way.statistics(noise.drawn(shift.in_sample(curve))) for curve in curves[1:]]
         truth = way.truth(np.array(curves))
-        for name, value in found.items():
-            samples = [part[name] for part in drawn]
-            p_value[name] = _rank(samples[0] >= value - _ROUNDING)
-            more, less = (np.array([_score(part, value[0], side) for part in samples]) for side in (1, -1))
-            bottom, top = _limits(more, less, truth[name], alpha)
-            bottom = np.where(p_value[name] > alpha, 0.0, np.maximum(bottom, np.finfo(float).tiny))
+        value, samples = _columns(found), [_columns(part) for part in drawn]
+        rank = _rank(samples[0] >= value - _ROUNDING)
+        more, less = (np.array([_score(part, value[0], side) for part in samples]) for side in (1, -1))
+        bottom, top = _limits(more, less, _columns({name: truth[name] for name in found}), alpha)
+        bottom = np.where(rank > alpha, 0.0, np.maximum(bottom, np.finfo(float).tiny))
+        spread = samples[int(np.flatnonzero(_STEPS == 1)[0])].std(axis=0)
+        first = 0
+        for name, each in found.items():
+            shape = each.shape[1:]
+            own = slice(first, first := first + each[0].size)
+            upper = np.maximum(top[own], value[0, own])
             if name in way.reach:
-                at_curve = samples[int(np.flatnonzero(_STEPS == 1)[0])]
-                top = np.maximum(top, value[0] + _REACH * at_curve.std(axis=0))
-            low[name] = np.minimum(low.get(name, np.inf), bottom)
-            high[name] = np.maximum(high.get(name, -np.inf), np.maximum(top, value[0]))
+                upper = np.maximum(upper, value[0, own] + _REACH * spread[own])
+            p_value[name] = rank[own].reshape(shape)
+            low[name] = np.minimum(low.get(name, np.inf), bottom[own].reshape(shape))
+            high[name] = np.maximum(high.get(name, -np.inf), upper.reshape(shape))
     return Inverted(low, high, p_value)
 
 
 _ROUNDING = 1e-12
+
+
+def _columns(numbers: Mapping[str, Array]) -> Array:
+    """Return numbers of samples beside each other, a sample a row."""
+    return np.hstack([each.reshape(len(each), -1) for each in numbers.values()])
 
 
 def _score(drawn: Array, value: Array, side: int) -> Array:
@@ -371,7 +383,12 @@ class _Noise:
         trials = sample.effective * sample.design_effect
         self.trials = np.maximum(np.rint(trials), 1)
         self.single = bool((self.trials == 1).all())
-        self.normal = None if self.single else ndtri(uniform)
+
+    @cached_property
+    def normal(self) -> tuple[Array, Array]:
+        """The same numbers as normal ones, and the term of the second order in them."""
+        normal = ndtri(self.uniform)
+        return normal, (normal**2 - 1) / 6
 
     def drawn(self, chance: Array) -> Array:
         """Return positives at each level, a sample a row."""
@@ -385,14 +402,18 @@ class _Noise:
 
     def _binomial(self, chance: Array) -> Array:
         """Quantiles of binomials: exact where successes or failures are few, by Cornish and Fisher elsewhere."""
-        trials, normal = self.trials, self.normal
-        assert normal is not None
+        trials, found = self.trials, np.empty(self.uniform.shape)
         spread = trials * chance * (1 - chance)
-        moved = trials * chance + np.sqrt(spread) * normal + (1 - 2 * chance) * (normal**2 - 1) / 6
-        found = np.rint(moved).clip(0, trials)
-        few = np.flatnonzero(spread < _EXACT_BELOW)
+        few, many = np.flatnonzero(spread < _EXACT_BELOW), np.flatnonzero(~(spread < _EXACT_BELOW))
+        if many.size:
+            normal, second = (number[:, many] for number in self.normal)
+            moved = (trials * chance)[many] + np.sqrt(spread[many]) * normal + (1 - 2 * chance[many]) * second
+            found[:, many] = np.rint(moved).clip(0, trials[many])
         rare = np.minimum(chance, 1 - chance)[few]
         flip = (chance > 0.5)[few]
+        if compiled_pays(found.size):
+            kernels.samples.successes(self.uniform, few, trials[few], rare, flip, found)
+            return found
         uniform = np.where(flip, 1 - self.uniform[:, few], self.uniform[:, few])
         counted = _few_successes(uniform, trials[few], rare)
         found[:, few] = np.where(flip, trials[few] - counted, counted)

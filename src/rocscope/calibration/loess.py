@@ -5,10 +5,12 @@ from typing import Literal
 
 import numpy as np
 
+from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.outcomes import Outcomes
 from rocscope.errors import InputError
+from rocscope.kernels import compiled_pays
 
 Degree = Literal[1, 2]
 
@@ -56,6 +58,12 @@ class LoessFit:
         """Return the curve anywhere."""
         with np.errstate(invalid="ignore"):  # slopes may be beyond all numbers
             fitted = pos @ self.operator.T
+            if fitted.shape == self.knots.shape and self.knots[0] <= x.min() and x.max() <= self.knots[-1]:
+                return np.interp(x, self.knots, fitted)
+            if fitted.ndim == 2 and compiled_pays(len(fitted) * x.size):
+                found = np.empty((len(fitted), x.size))
+                kernels.samples.combine(fitted, *map(np.array, zip(*self._between(x), strict=True)), found)
+                return found
             return sum(part * fitted[..., rows] for rows, part in self._between(x))  # pyright: ignore[reportReturnType]
 
     def weights_at(self, x: Array) -> Array:

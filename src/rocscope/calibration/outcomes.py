@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
+from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.exact_sums import is_moderate
@@ -19,7 +20,8 @@ from rocscope.errors import OneClassError, ScoreError, WeightError
 from rocscope.geometry import pool
 from rocscope.inference.influence.estimated_weights import EstimatedWeights
 from rocscope.inference.influence.units import stratum_of_sample, times_of
-from rocscope.sample import sample_of
+from rocscope.kernels import compiled_pays
+from rocscope.sample import Sample, sample_of
 
 _MOST_DRAWN = 2.0**62  # rows of a level; of more, which vary less, a draw is scaled
 
@@ -313,6 +315,16 @@ def pav_values(sample: Outcomes) -> Array:
     return isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
 
 
+def pav_rows(pos: Array, total: Array) -> Array:
+    """Return the fitted shares of samples of labels, one a row, whose rows at each level are given alike."""
+    if not compiled_pays(pos.size):
+        fits = [isotonic_regression(row / rows, weights=rows).x for row, rows in zip(pos, total, strict=True)]
+        return np.array(fits).clip(0, 1)
+    fitted = np.empty(pos.shape)
+    kernels.samples.isotonic(pos, total, fitted)
+    return fitted.clip(0, 1, out=fitted)
+
+
 @dataclass(frozen=True, eq=False)
 class PavFit:
     """PAV of some outcomes, evaluated at some of their levels."""
@@ -433,7 +445,9 @@ def evidence(
     ScoreError
         If a score is not a probability.
     """
-    data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    data = y_true
+    if not isinstance(data, Sample):
+        data = sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     if data.rows is None:
         if groups is not None:
             data.require_rows("groups")

@@ -16,7 +16,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.distances import (
     DRAWS,
-    INDEX,
+    DRAWS_ALONG,
     Distances,
     calibration_error,
     calibration_index,
@@ -32,7 +32,7 @@ from rocscope.calibration.goodness_of_fit import (
     spiegelhalter_test,
 )
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
-from rocscope.calibration.logistic import cox_calibration
+from rocscope.calibration.logistic import CoxCalibration, cox_calibration
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, evidence
 from rocscope.calibration.scores import brier, decompose
 from rocscope.core.counts import ThresholdCounts
@@ -158,6 +158,24 @@ def calibration_report(
     return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), known.counts.n)
 
 
+class _ValuesAlone(ClosedForms):
+    """What closed forms estimate, without the errors, which take most of the time."""
+
+    def error(self, of_positive: Any, of_negative: Any) -> float:  # noqa: ARG002
+        return nan
+
+    def _errors(self, cox: CoxCalibration) -> dict[str, float]:  # noqa: ARG002
+        return dict.fromkeys(("in_the_large", "intercept", "slope"), nan)
+
+
+def calibration_numbers(counts: ThresholdCounts) -> dict[str, float]:
+    """Return the numbers of the report by name, without what makes them sure."""
+    known = evidence(counts)
+    forms = _ValuesAlone(known, Shift(), 0.95)
+    found = _in_closed_form(forms) | _plain(forms, bins=10) | distance_estimates(known, forms, draws=0)[0]
+    return {name: estimate.value for name, estimate in found.items()}
+
+
 def four_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
     """Return observed over expected, slope, ICI and Brier score, as the report has them, without what makes it sure."""
     sample = Outcomes.of(counts).at(target_prevalence)
@@ -171,21 +189,31 @@ def four_numbers(counts: ThresholdCounts, target_prevalence: float | None = None
 
 
 def distance_estimates(
-    known: Evidence, forms: ClosedForms, *, bins: int = 10, draws: int = DRAWS, random_state: Any = 0
+    known: Evidence,
+    forms: ClosedForms,
+    *,
+    bins: int = 10,
+    draws: int = DRAWS,
+    draws_along: int = DRAWS_ALONG,
+    common: bool = False,
+    random_state: Any = 0,
 ) -> tuple[dict[str, Estimate], float]:
-    """Return distances from calibration with inverted intervals, and the p-value of the miscalibration."""
+    """Return distances from calibration with inverted intervals, and the p-value of the miscalibration.
+
+    With `common`, those of `rocscope.calibration.distances.Distances` that it names less common are left out.
+    """
     sample, level = forms.sample, forms.level
+    index = calibration_index(sample)
     values = {"brier_miscalibration": decompose(sample).miscalibration}
-    for name, convention in zip(INDEX, ("val.prob", "austin"), strict=True):
-        index = calibration_index(sample, convention=convention)
-        values[name] = index.ici
-        if name == "ici":
-            values |= {key: getattr(index, key) for key in ("e50", "e90", "emax")}
-    values |= {
-        "ece": calibration_error(sample, bins=bins),
-        "ece_equal_mass": calibration_error(sample, bins=bins, strategy="quantile"),
-        "mce": calibration_error(sample, bins=bins, norm="max"),
-    }
+    values |= {name: getattr(index, name) for name in ("ici", "e50", "e90")}
+    values["ece"] = calibration_error(sample, bins=bins)
+    if not common:
+        values |= {
+            "emax": index.emax,
+            "ici_quadratic": calibration_index(sample, convention="austin").ici,
+            "ece_equal_mass": calibration_error(sample, bins=bins, strategy="quantile"),
+            "mce": calibration_error(sample, bins=bins, norm="max"),
+        }
     farthest = _farthest(sample)
     values = {name: min(value, farthest) for name, value in values.items()}
     if not draws:
@@ -193,8 +221,8 @@ def distance_estimates(
     if not 0 < sample.prevalence < 1:
         return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, _one_class(known, draws)
     unseen = 1 - (1 - level) ** (1 / known.outcomes.effective.sum())  # a share that so many cases leave open unseen
-    found = Distances(grouped(known.outcomes), forms.shift, bins)
-    limits = found.inverted(level=level, draws=draws, random_state=random_state)
+    found = Distances(grouped(known.outcomes), forms.shift, bins, common)
+    limits = found.inverted(level=level, draws=draws, draws_along=draws_along, random_state=random_state)
     estimates = {}
     for name, value in values.items():
         key = name.removeprefix("brier_")

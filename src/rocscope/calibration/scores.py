@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.calibration.bins import Strategy, binned
@@ -18,6 +19,7 @@ from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate
+from rocscope.kernels import compiled_pays
 
 ScoringRule = Literal["brier", "log_loss"]
 
@@ -272,11 +274,8 @@ class MiscalibrationCostCurve(Curve):
         random_state: Any = 0,
     ) -> Estimate:
         """Return that cost with an interval by inverted tests (see `confidence_band`)."""
-        proportion, scale = _proportion(context)
-        low, high = self._limits(np.array([proportion]), level, draws, random_state)
-        value = self.cost(context)
-        low, high = min(float(low[0]) * scale, value), max(float(high[0]) * scale, value)
-        return Estimate(value, low, high, level, f"inverted test, {draws} draws", self.counts.n)
+        options = {"level": level, "draws": draws, "random_state": random_state}
+        return miscalibration_cost_at(self._known, self._shift.target, context, **options)
 
     def confidence_band(
         self, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0, points: int = 99
@@ -298,24 +297,47 @@ class MiscalibrationCostCurve(Curve):
         It allows for one wrong row at least, also where all rows are acted on, or none.
         """
         at = np.arange(1, points + 1) / (points + 1)
-        low, high = self._limits(at, level, draws, random_state)
         found = self.at(at)
+        low, high = _limits(self._known, self._shift, at, found, level, draws, random_state)
         method = f"inverted tests, {draws} draws"
         return Band(at, np.minimum(low, found), np.maximum(high, found), level, method)
 
-    def _limits(self, at: Array, level: float, draws: int, random_state: Any) -> tuple[Array, Array]:
-        check.check_level(level)
-        sample, shift = grouped(self._known.outcomes), self._shift
-        self._known.outcomes.require_both_classes(f"an interval of the {self.title}")
-        options = {"level": level, "draws": draws, "draws_along": min(draws, DRAWS_ALONG)}
-        curve = shift.of_chance(pav_values(sample))
-        way = Direction(curve, _costs(sample, shift, at), _true_costs(sample, shift, at), reach=("cost",))
-        found = invert(sample, shift, [way], rng=check.check_random_state(random_state), **options)
-        one_row = 2 * np.maximum(at, 1 - at) / sample.n
-        return found.low["cost"], np.maximum(found.high["cost"], self.at(at) + one_row)
-
     def _facts(self) -> str:
         return f"area={self.area():.6g}, n={number(self.counts.n)}"
+
+
+def miscalibration_cost_at(
+    known: Evidence,
+    target_prevalence: float | None,
+    context: Context | Campaign | None,
+    *,
+    level: float,
+    draws: int,
+    random_state: Any,
+) -> Estimate:
+    """Return the cost in a context with its interval, without the curve of all others."""
+    proportion, scale = _proportion(context)
+    at, plain = np.array([proportion]), Outcomes.of(known.counts_at(target_prevalence))
+    found = _costs(plain, Shift(), at)(plain.pos[None])["cost"][0]
+    low, high = _limits(known, Shift.of(known.outcomes, target_prevalence), at, found, level, draws, random_state)
+    value = float(found[0]) * scale
+    low, high = min(float(low[0]) * scale, value), max(float(high[0]) * scale, value)
+    return Estimate(value, low, high, level, f"inverted test, {draws} draws", known.counts.n)
+
+
+def _limits(
+    known: Evidence, shift: Shift, at: Array, found: Array, level: float, draws: int, random_state: Any
+) -> tuple[Array, Array]:
+    """Return limits of the costs found at some proportions."""
+    check.check_level(level)
+    known.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
+    sample = grouped(known.outcomes)
+    options = {"level": level, "draws": draws, "draws_along": min(draws, DRAWS_ALONG)}
+    curve = shift.of_chance(pav_values(sample))
+    way = Direction(curve, _costs(sample, shift, at), _true_costs(sample, shift, at), reach=("cost",))
+    limits = invert(sample, shift, [way], rng=check.check_random_state(random_state), **options)
+    one_row = 2 * np.maximum(at, 1 - at) / sample.n
+    return limits.low["cost"], np.maximum(limits.high["cost"], found + one_row)
 
 
 def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
@@ -340,14 +362,20 @@ def _excess(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
 
 
 def _costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
+    """Return what finds the costs of samples of labels: PAV values act from the level of least cost on."""
+
     def statistics(pos: Array) -> dict[str, Array]:
         weighted, rows = shift.of_counts(pos, sample.total)
         rows = np.broadcast_to(rows, weighted.shape)
-        found = []
-        for happened, total in zip(weighted, rows, strict=True):
-            own = Outcomes(sample.score, happened, total)
-            found.append(_excess(own, pav_values(own), at, "left"))
-        return {"cost": np.array(found)}
+        own, found = np.searchsorted(sample.score, at), np.empty((len(weighted), at.size))
+        if compiled_pays(weighted.size):
+            kernels.samples.excess(weighted, rows, at, own, found)
+        else:
+            for point, (proportion, level) in enumerate(zip(at, own, strict=True)):
+                costs = (1 - proportion) * weighted - proportion * (rows - weighted)
+                costs = np.cumsum(np.pad(costs, ((0, 0), (1, 0))), axis=1)
+                found[:, point] = costs[:, level] - costs.min(axis=1)
+        return {"cost": 2 * found / rows.sum(axis=1, keepdims=True)}
 
     return statistics
 

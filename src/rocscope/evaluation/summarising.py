@@ -14,7 +14,7 @@ from rocscope._base import validation as check
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
-from rocscope.calibration.scores import MiscalibrationCostCurve
+from rocscope.calibration.scores import miscalibration_cost_at
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
@@ -41,7 +41,8 @@ from rocscope.sample import Labels, Models, Sample, Samples, Scores, sample_of, 
 from rocscope.segments.data import counted_by_segment
 from rocscope.segments.segmented_counts import SegmentedCounts
 
-_DRAWS = 99
+_DRAWS = 99  # for the cost, and for distances of each of many parts: a third of the time
+_FEW_PARTS = 20  # of more, none is read by itself
 _ROUNDING = 1e-13  # left of a standard error of 0, some 1e-17; one row of a billion that differs makes it 1e-9
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
 _NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
@@ -67,11 +68,13 @@ class _Threshold(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def measure(sample: Sample, at: _Threshold, context: Context, level: float, random_state: int) -> Measured:
+def measure(
+    sample: Sample, at: _Threshold, context: Context, level: float, random_state: int, *, many: bool = False
+) -> Measured:
     """Return all measures of a model; what cannot be had has no interval, or no value, and states why."""
     threshold = at.value
     data = sample.counts if sample.rows is None else sample.rows
-    known, counts = evidence(data, probabilities=False), sample.counts
+    known, counts = evidence(sample, probabilities=False), sample.counts
     one_class = not (counts.n_pos and counts.n_neg)
     target = None if one_class else context.target_prevalence
     forms = ClosedForms(known, Shift.of(known.outcomes, target), level)
@@ -90,7 +93,7 @@ def measure(sample: Sample, at: _Threshold, context: Context, level: float, rand
         except ScoreError:
             found |= dict.fromkeys(NEEDS_PROBABILITIES, forms.without(nan, _NO_PROBABILITIES))
         else:
-            found |= _of_probabilities(known, forms, random_state)
+            found |= _of_probabilities(known, forms, random_state, many=many)
             if not one_class:
                 found["miscalibration_cost"] = _cost_of_miscalibration(known, forms, context, random_state)
     doubts = {name: estimate.reason for name, estimate in found.items() if estimate.reason and not isnan(estimate.low)}
@@ -111,10 +114,11 @@ def _area(data: Predictions | ThresholdCounts, forms: ClosedForms) -> Estimate:
         return forms.without(auc(data), str(error))
 
 
-def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int) -> dict[str, Estimate]:
+def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int, *, many: bool) -> dict[str, Estimate]:
     score = forms.sample.score
     brier = forms.mean(*squared(score), most=1.0, name="influence function")
-    distances = distance_estimates(known, forms, random_state=random_state)[0]
+    draws = {"draws": _DRAWS, "draws_along": _DRAWS} if many else {}
+    distances = distance_estimates(known, forms, common=True, random_state=random_state, **draws)[0]
     return {
         "observed_over_expected": forms.ratio(),
         "brier": brier,
@@ -127,9 +131,9 @@ def _of_probabilities(known: Evidence, forms: ClosedForms, random_state: int) ->
 
 def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Context, random_state: int) -> Estimate:
     """Return what it costs to act on the probabilities themselves beyond acting on recalibrated ones."""
-    curve = MiscalibrationCostCurve(known, forms.shift.target)
+    options = {"level": forms.level, "draws": _DRAWS, "random_state": random_state}
     try:
-        return curve.interval(context, level=forms.level, draws=_DRAWS, random_state=random_state)
+        return miscalibration_cost_at(known, forms.shift.target, context, **options)
     except InputError as error:
         return forms.without(nan, str(error))
 
@@ -268,7 +272,8 @@ def summary(
     cost_tp), or without a context by the odds t/(1 − t) of a number between 0 and 1 that is given as threshold, as
     decision curve analysis does; treating all has the net benefit π − (1 − π) t/(1 − t) at prevalence π, treating none
     0. What cannot be had (one class, scores that are no probabilities, separated classes) is NaN, or a value without an
-    interval, and the method of the estimate states why.
+    interval, and the method of the estimate states why. With more than 20 parts, intervals of distances draw 99
+    times for each, not 999.
 
     References
     ----------
@@ -306,9 +311,11 @@ def summary(
     samples, rows = samples_of(pooled or predictions, name="predictions"), []
     for model, at in _thresholds(samples, threshold, context, costs_given=costs_given).items():
         sample = samples[model]
-        for part, data in {"all": sample, **_parts(sample, by, segments.get(model))}.items():
+        parts = _parts(sample, by, segments.get(model))
+        for part, data in {"all": sample, **parts}.items():
+            many = part != "all" and len(parts) > _FEW_PARTS
             with np.errstate(under="ignore"):
-                found = measure(data, at, context, level, seed)
+                found = measure(data, at, context, level, seed, many=many)
             n, n_pos, said = data.counts.n, data.counts.n_pos, at.notes + found.notes
             if getattr(getattr(data.rows, "source", None), "folds", 1) > 1:
                 said += (_SHARED,)

@@ -1,6 +1,6 @@
 """Compiled loops (numba), and nothing else."""
 
-from rocscope.kernels import cells, classes, parts, ranks, segments, weights
-from rocscope.kernels.kernel import SMALL, Kernel
+from rocscope.kernels import cells, classes, parts, ranks, samples, segments, weights
+from rocscope.kernels.kernel import SMALL, Kernel, compiled_pays
 
-__all__ = ["SMALL", "Kernel", "cells", "classes", "parts", "ranks", "segments", "weights"]
+__all__ = ["SMALL", "Kernel", "cells", "classes", "compiled_pays", "parts", "ranks", "samples", "segments", "weights"]

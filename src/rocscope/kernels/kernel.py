@@ -4,6 +4,7 @@ Each is a plain Python function that numba compiles on the first large call, so 
 wait for a compiler: they run the same function on lists, where Python's integers cannot overflow.
 """
 
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType
@@ -11,6 +12,11 @@ from typing import Any
 
 SMALL = 50_000
 """Below this many rows or levels NumPy and plain Python answer sooner than a compiler is loaded."""
+
+
+def compiled_pays(numbers: int) -> bool:
+    """Whether a compiled loop over so many numbers is faster than NumPy, the compiler's own start included."""
+    return numbers >= SMALL or "numba" in sys.modules
 
 
 class Kernel:

@@ -162,7 +162,8 @@ def recalibrate_classes(
     strength : float, optional
         Of the pull towards probabilities as they are: half its product with the squares of what differs from them is
         added to the log loss of all rows. When left out it is found by cross-validation on the rows of the fit, and
-        probabilities stay as they are unless that gains more than its standard error; 1 above 20,000 rows.
+        probabilities stay as they are unless that gains more than its standard error; 1 above 20,000 rows, and for the
+        one number of "temperature", which does not overfit.
     cv : int, "fold", splits, or None
         As in `rocscope.calibration.recalibrate`; None fits and applies to the same rows.
     random_state : int, Generator, RandomState or None
@@ -226,7 +227,8 @@ def _fit(
     """Fit some of the rows first where there are many, so that few steps over all remain."""
     size = chance.shape[1]
     if strength is None:
-        strength = 1.0 if len(chance) > _MOST_TRIED else _strength(classes, chance, label, weight, method)
+        tried = method != "temperature" and len(chance) <= _MOST_TRIED
+        strength = _strength(classes, chance, label, weight, method) if tried else 1.0
     if strength == np.inf:
         return ClassRecalibrator(classes, method, np.eye(size), np.zeros(size))
     rows = _Rows(np.ascontiguousarray(_logarithms(chance).T), label, weight)
@@ -282,6 +284,18 @@ class _Rows:
             level += chance.sum(axis=1)
         return float(value), slope, level
 
+    def scaled_loss(self, scale: float) -> tuple[float, float]:
+        """Return the sum of the log losses where all logarithms are multiplied alike, and its slope by the scale."""
+        value, slope = 0.0, 0.0
+        for start in range(0, self.label.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            logs, label, weight = self.logs[:, block], self.label[block], self.weight[block]
+            each = np.arange(label.size)
+            linear, chance, sums = _exponentials(scale * logs)
+            value += weight @ (np.log(sums) - linear[label, each])
+            slope += (weight / sums) @ np.einsum("ij,ij->j", chance, logs) - weight @ logs[label, each]
+        return float(value), float(slope)
+
 
 def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
     """Return matrix and intercepts: a logarithm of one multiple, or what differs from the identity in each class."""
@@ -298,10 +312,12 @@ def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most:
 
     def loss(step: Array) -> tuple[float, Array]:
         beta = start + (unbent @ step).reshape(start.shape)
-        value, slope, level = rows.loss(*_unpacked(beta, size))
         if method == "temperature":
-            gradient = np.array([np.trace(slope) * np.exp(beta[0])])
+            scale = float(np.exp(beta[0]))
+            value, by_scale = rows.scaled_loss(scale)
+            gradient = np.array([by_scale * scale])
         else:
+            value, slope, level = rows.loss(*_unpacked(beta, size))
             gradient = np.column_stack([slope.diagonal() if method == "vector" else slope, level])
         penalty = 0.5 * strength * (beta * beta).sum()
         return (value + penalty) / total, (gradient + strength * beta).ravel() @ unbent / total
@@ -313,7 +329,11 @@ def _minimised(start: Array, rows: _Rows, method: str, strength: float, *, most:
 
 def _chances(matrix: Array, intercept: Array, logs: Array) -> tuple[Array, Array, Array]:
     """Return linear predictors, their largest of each case taken off; their exponentials; and the sums of these."""
-    linear = matrix @ logs + intercept[:, None]
+    return _exponentials(matrix @ logs + intercept[:, None])
+
+
+def _exponentials(linear: Array) -> tuple[Array, Array, Array]:
+    """Return what `_chances` does, of linear predictors, which are written over."""
     linear -= linear.max(axis=0)
     chance = np.exp(linear)
     return linear, chance, chance.sum(axis=0)

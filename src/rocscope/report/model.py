@@ -295,7 +295,8 @@ def report_data(
     counts = data.counts()
     for name, levels in counts.items():
         levels.require_both_classes(name)
-    decision = choose(predictions, context)
+    ranked: Any = data  # once for all
+    decision = choose(ranked, context)
     own = {
         name: sample.rows.point() if sample.rows and sample.rows.decisions else None for name, sample in data.items()
     }

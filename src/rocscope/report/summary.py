@@ -15,7 +15,7 @@ from rocscope._base.arrays import Array
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.goodness_of_fit import miscalibration_test
 from rocscope.calibration.outcomes import are_probabilities
-from rocscope.calibration.report import calibration_report
+from rocscope.calibration.report import calibration_numbers
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.levels import Block
@@ -97,8 +97,7 @@ def calibration_block(counts: ThresholdCounts, *, bins_only: bool = False) -> di
     at_once = {"bins": _bins(calibration_curve(counts)), "smooth": None, "rug": _rug(counts), "numbers": {}}
     if bins_only:
         return at_once
-    report = calibration_report(counts, draws=0)
-    numbers = {name: estimate.value for name, estimate in report.estimates.items()}
+    numbers = calibration_numbers(counts)
     test = miscalibration_test(counts, draws=DRAWS)
     return at_once | {"smooth": _smooth(counts), "numbers": numbers | {"p_value": test.p_value}}
 
@@ -119,8 +118,8 @@ def _smooth(counts: ThresholdCounts) -> dict[str, list[float]] | None:
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
     columns = {"x": x, "y": curve.at(x)}
     if isinstance(counts.n, int):  # weights do not tell how many rows a band would rest on
-        band = curve.confidence_band()
-        columns |= {"low": np.interp(x, band.x, band.low), "high": np.interp(x, band.x, band.high)}
+        at, low, high = curve.smooth_limits(0.95)
+        columns |= {"low": np.interp(x, at, low), "high": np.interp(x, at, high)}
     return {name: column.clip(0, 1).tolist() for name, column in columns.items()}
 
 

@@ -1,0 +1,143 @@
+"""The loops over drawn samples of labels, a sample a row and a level a column; see `rocscope.calibration`."""
+
+import numpy as np
+
+from rocscope.kernels.kernel import Kernel
+
+FIRST = 12
+"""Numbers of successes whose chances are kept beside each other; the rare larger ones are found one by one."""
+
+BINS = 256
+"""Of distances, in which a quantile is looked for: about one for each level of a sample; 64 and 1,024 took longer."""
+
+
+@Kernel
+def isotonic(pos, total, fitted):
+    """Write the isotonic regression of the share of positives of each sample, by pooling adjacent violators."""
+    levels = pos.shape[1]
+    happened, size, end = np.empty(levels), np.empty(levels), np.empty(levels, np.int64)
+    for sample in range(pos.shape[0]):
+        blocks = 0
+        for level in range(levels):
+            a, n = pos[sample, level], total[sample, level]
+            while blocks > 0 and happened[blocks - 1] * n >= a * size[blocks - 1]:
+                blocks -= 1
+                a += happened[blocks]
+                n += size[blocks]
+            happened[blocks], size[blocks], end[blocks] = a, n, level + 1
+            blocks += 1
+        first = 0
+        for block in range(blocks):
+            fitted[sample, first : end[block]] = happened[block] / size[block]
+            first = end[block]
+
+
+@Kernel
+def excess(pos, total, at, own, found):
+    """Write the cost of acting from the level `own` of each proportion on, less that from the best level on."""
+    for sample in range(pos.shape[0]):
+        for point in range(at.size):
+            cost = least = here = 0.0
+            for level in range(pos.shape[1]):
+                if level == own[point]:
+                    here = cost
+                a = pos[sample, level]
+                cost += (1 - at[point]) * a - at[point] * (total[sample, level] - a)
+                least = min(least, cost)
+            found[sample, point] = (cost if own[point] == pos.shape[1] else here) - least
+
+
+@Kernel
+def combine(values, rows, parts, found):
+    """Write for each sample and level a sum of some of the sample's values, of which each has a part there."""
+    for sample in range(found.shape[0]):
+        for level in range(found.shape[1]):
+            whole = 0.0
+            for term in range(rows.shape[0]):
+                whole += parts[term, level] * values[sample, rows[term, level]]
+            found[sample, level] = whole
+
+
+@Kernel
+def successes(uniform, few, trials, rare, flipped, found):
+    """Write quantiles of binomials at a few levels, summed from 0 on, where the rarer end of trials has this chance."""
+    none, odds = (1 - rare) ** trials, rare / (1 - rare)
+    most = 0
+    reached = np.ones((FIRST, few.size))  # the chance of at most 0, 1, ... successes; 1 from all trials on
+    for i in range(few.size):
+        probability = reached[0, i] = none[i]
+        for count in range(1, min(FIRST, int(trials[i]))):
+            probability = probability * odds[i] * (trials[i] - count + 1) / count
+            reached[count, i] = reached[count - 1, i] + probability
+        most = max(most, min(FIRST, int(trials[i])))
+        if trials[i] < FIRST:
+            reached[int(trials[i]) :, i] = np.inf
+    at, found_few = np.empty(few.size), np.empty(few.size)
+    for sample in range(uniform.shape[0]):
+        for i in range(few.size):
+            at[i] = 1 - uniform[sample, few[i]] if flipped[i] else uniform[sample, few[i]]
+            found_few[i] = 0
+        for count in range(most):
+            for i in range(few.size):
+                found_few[i] += at[i] > reached[count, i]
+        for i in range(few.size):
+            count = found_few[i]
+            if count == FIRST:
+                whole = reached[FIRST - 1, i]
+                probability = whole - reached[FIRST - 2, i]
+                while at[i] > whole and count <= trials[i]:
+                    probability = probability * odds[i] * (trials[i] - count + 1) / count
+                    whole += probability
+                    count += 1
+                count -= 1
+            found[sample, few[i]] = trials[i] - count if flipped[i] else count
+
+
+@Kernel
+def selected(distance, size, bin_of, reached, held, row):
+    """Return the smallest distance that more than `row` rows do not exceed, and the largest if there is none."""
+    chosen = 0
+    while chosen < reached.size - 1 and reached[chosen] <= row + 1e-9:
+        chosen += 1
+    while chosen > 0 and reached[chosen] == reached[chosen - 1]:
+        chosen -= 1  # past the last row: the last bin that holds some
+    before, count = reached[chosen - 1] if chosen > 0 else 0.0, 0
+    for level in range(distance.size):
+        if bin_of[level] == chosen:
+            held[count] = level
+            count += 1
+    last = -1.0
+    while count > 0:
+        nearest = 0
+        for i in range(1, count):
+            if distance[held[i]] < distance[held[nearest]]:
+                nearest = i
+        last = distance[held[nearest]]
+        before += size[held[nearest]]
+        if before > row + 1e-9:
+            break
+        count -= 1
+        held[nearest] = held[count]
+    return last
+
+
+@Kernel
+def quantiles(distance, size, shares, found):
+    """Write quantiles of the distances of each sample, none negative, over rows: between neighbours (type 7)."""
+    levels = distance.shape[1]
+    bin_of, held, reached = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(BINS)
+    for sample in range(distance.shape[0]):
+        most = distance[sample].max()
+        scale = BINS / most if most > 0 else 0.0
+        reached[:] = 0
+        for level in range(levels):
+            bin_of[level] = min(max(int(distance[sample, level] * scale), 0), BINS - 1)
+            reached[bin_of[level]] += size[sample, level]
+        for each in range(1, BINS):
+            reached[each] += reached[each - 1]
+        for i in range(shares.size):
+            place = shares[i] * max(reached[BINS - 1] - 1, 0.0)
+            below = np.floor(place + 1e-9)
+            low = selected(distance[sample], size[sample], bin_of, reached, held, below)
+            high = selected(distance[sample], size[sample], bin_of, reached, held, below + 1)
+            found[sample, i] = low + min(max(place - below, 0.0), 1.0) * (high - low)
