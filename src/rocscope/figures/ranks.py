@@ -6,7 +6,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-from rocscope.figures.influence import CountShares, Linear, Smooth, swapped
+from rocscope.figures.influence import RATIO, CountShares, Linear, Smooth, between, swapped
 
 
 def area() -> Smooth:
@@ -60,7 +60,9 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
 
     where = f"fpr ≤ {max_fpr:g}" if max_fpr is not None else f"tpr ≥ {min_tpr:g}"
     name = f"{'standardized ' * standardized}partial AUC, {where}"
-    return Smooth(name, upto if max_fpr is not None else swapped(upto))
+    least = (1 - chance / (part - chance)) / 2 if standardized else 0.0
+    scale = between(least, 1.0 if standardized else part)
+    return Smooth(name, upto if max_fpr is not None else swapped(upto), scale)
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
@@ -200,7 +202,7 @@ def lift_at(depth: float) -> Smooth:
         found = gain(counts)
         return Linear(found.value / depth, found.of_pos / depth, found.of_neg / depth)
 
-    return Smooth(f"lift at depth {depth:g}", linearise, share=False)
+    return Smooth(f"lift at depth {depth:g}", linearise, RATIO)
 
 
 def precision_at(depth: float) -> Smooth:

@@ -168,7 +168,7 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     correlation = float(np.clip(covariance[i, j] / sqrt(both), -1, 1)) if both > 0 else 0.0
     variance = max(float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]), 0.0)
     if len(sample.strata) == 1:
-        return AreaDifference(first, second, correlation, variance, sample.strata[0].df)
+        return AreaDifference(first, second, correlation, variance, sample.strata[0].freedom)
     parts = [stratum.variance_of_difference(i, j) for stratum in sample.strata]
     df = satterthwaite(parts, [stratum.freedom for stratum in sample.strata])
     if sample.covariance_of_units is None:
