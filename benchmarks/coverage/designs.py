@@ -10,7 +10,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr
 
 import rocscope as rs
 
@@ -168,14 +168,8 @@ class Folds:
     def __str__(self) -> str:
         return f"{self.folds} folds, {self.features} features, n {self.n:,}"
 
-    def draw(self, rng: Rng, times: int = 1) -> rs.Predictions:
-        """Draw rows in two classes, and judge each by the rule of the other folds."""
-        return self.fitted(rng)[0]
-
     def fitted(self, rng: Rng) -> tuple[rs.Predictions, float]:
         """Return predictions and the mean AUC that the rules have on new rows."""
-        from scipy.special import ndtr
-
         label, mean = rng.random(self.n) < 0.5, np.full(self.features, 0.6 / sqrt(self.features) * 1.5)
         x = rng.standard_normal((self.n, self.features)) + label[:, None] * mean
         fold = np.arange(self.n) % self.folds

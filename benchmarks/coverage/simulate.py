@@ -1,13 +1,12 @@
 """How often the intervals of the library hold the truth, on designs that nobody tuned them to.
 
-Run with ``make coverage``, or ``python benchmarks/coverage/simulate.py --samples 100 --only t2``. Prints a line for each
-interval of each design, and with ``--page`` writes docs/coverage.md from all of them.
+Run with ``make coverage``, or ``python benchmarks/coverage/simulate.py --samples 100 --only t2``. Prints a line for
+each interval of each design, and with ``--page`` writes docs/coverage.md from all of them.
 """
 
 import argparse
 import json
 import os
-import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-from designs import NAMED, Ranks, drawn_at_random
+from designs import NAMED, drawn_at_random
 from intervals import Judge
 
 from rocscope.errors import OneClassError, RocscopeWarning
@@ -108,40 +107,43 @@ def summarised(lines: Iterable[Line]) -> list[str]:
     return rows
 
 
-def page(lines: list[Line], samples: int) -> str:
+_ABOUT = """# Coverage on designs drawn from a generator
+
+How often 95 % intervals hold the truth, in {samples} samples of each design (`make coverage`). The standard error of a
+coverage of 95 % is {error:.1f} points. Designs have heavy tails, contamination, few levels, clusters of lognormal size,
+sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail, and cross-validated
+scores. Others are drawn at random from family × AUC × prevalence × n × ties × clusters × weights.
+
+"Given reliable" counts the intervals that call themselves reliable. "Below 93" is the number of designs where these
+cover less than 93 %, by more than two standard errors. The last column is how often intervals call themselves reliable
+on ordinary designs: at least 50 of each class, an AUC of at most 0.9, no heavy tails, at least 40 clusters.
+"""
+
+
+def page(lines: list[Line]) -> str:
     """Return the page of all lines."""
     worst = sorted((line for line in lines if line.fails), key=lambda line: line.covers_reliable)
-    flagged = [line for line in lines if line.ordinary and line.reliable < 0.9 and line.reliable > 0]
+    flagged = [line for line in lines if line.ordinary and line.reliable < 0.9]
+    least, most = (pick(line.samples for line in lines) for pick in (min, max))
+    samples = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     text = [
-        "# Coverage on designs drawn from a generator",
-        "",
-        f"How often 95 % intervals hold the truth, in up to {samples:,} samples of each design (`make coverage`). Designs "
-        "have heavy tails, contamination, few levels, clusters of lognormal size, sampling weights, rare events, steps and "
-        "bumps of the calibration curve, amounts with a Pareto tail, and cross-validated scores; forty more are drawn at "
-        "random from family × AUC × prevalence × n × ties × clusters × weights. The standard error of a coverage of 95 % "
-        f'is {100 * sqrt(0.05 * 0.95 / samples):.1f} points. "Given reliable" counts the intervals that say that they are '
-        'reliable. "Below 93" is the number of designs where these cover less than 93 %, by more than two standard '
-        "errors. The last column is how often intervals say that they are reliable on ordinary designs: at least 50 of "
-        "each class, no extreme AUC, no heavy tails, at least 40 clusters.",
-        "",
+        _ABOUT.format(samples=samples, error=100 * sqrt(0.05 * 0.95 / least)),
         *summarised(lines),
-        "",
-        "## Designs where reliable intervals cover less than 93 %",
-        "",
+        "\n## Designs where reliable intervals cover less than 93 %\n",
         "| design | interval | covers | given reliable | reliable |",
         "|---|---|---|---|---|",
-        *(
-            f"| {x.design} | {x.interval} | {100 * x.covers:.1f} | {100 * x.covers_reliable:.1f} | {100 * x.reliable:.0f} |"
-            for x in worst
-        ),
-        "",
-        "## Ordinary designs where more than one interval in ten is flagged",
-        "",
+        *(_row(x, x.covers, x.covers_reliable, x.reliable) for x in worst),
+        "\n## Ordinary designs where more than one interval in ten is flagged\n",
         "| design | interval | covers | reliable |",
         "|---|---|---|---|",
-        *(f"| {x.design} | {x.interval} | {100 * x.covers:.1f} | {100 * x.reliable:.0f} |" for x in flagged),
+        *(_row(x, x.covers, x.reliable) for x in flagged),
     ]
     return "\n".join(text) + "\n"
+
+
+def _row(line: Line, *shares: float) -> str:
+    shown = " | ".join(f"{100 * share:.1f}" for share in shares)
+    return f"| {line.design} | {line.interval} | {shown} |"
 
 
 def main() -> None:
@@ -156,20 +158,18 @@ def main() -> None:
     designs = [d for d in [*NAMED, *drawn_at_random()] if options.only in f"{type(d).__name__}: {d}"]
     known = json.loads(options.results.read_text()) if options.results.exists() else {}
     work = partial(simulate, samples=options.samples, bootstrap=options.bootstrap)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(options.processes) as pool:
         for found in pool.map(work, designs):
             for line in found:
                 print(line, flush=True)
                 known[f"{line.design} | {line.interval}"] = asdict(line)
-    options.results.parent.mkdir(parents=True, exist_ok=True)
-    options.results.write_text(json.dumps(known, indent=0))
+            options.results.write_text(json.dumps(known, indent=0))
     lines = [Line(**each) for each in known.values()]
     print("\n".join(summarised(lines)))
     if options.page:
-        options.page.write_text(page(lines, options.samples), encoding="utf-8")
+        options.page.write_text(page(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    start = time.process_time()
     main()
-    assert Ranks is not None

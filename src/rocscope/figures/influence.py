@@ -106,6 +106,9 @@ class Smooth:
     linearise : function of ThresholdCounts that returns a Linear
     scale : Scale
         What values are possible, and on which scale its interval is made.
+    tail : pair of float
+        The share of positives and of negatives that lie on the rarer side of where it looks, such as 0.1 for a tpr of
+        0.9: of few rows these are none.
 
     Examples
     --------
@@ -117,6 +120,7 @@ class Smooth:
     name: str
     linearise: Callable[[ThresholdCounts], Linear] = field(repr=False)
     scale: Scale = SHARE
+    tail: tuple[float, float] = (1.0, 1.0)
 
     def __call__(self, counts: ThresholdCounts) -> float:
         return self.linearise(counts).value

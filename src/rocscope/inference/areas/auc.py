@@ -16,6 +16,7 @@ from rocscope.inference.areas.placements import AucSample, EffectiveSize, auc_sa
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.influence.units import OverFolds, WeightKind
 from rocscope.inference.proportions import logit, normal_quantile, wald
+from rocscope.inference.reliability import FEW_FOR_LIMIT
 from rocscope.sample import sample_of
 
 
@@ -46,7 +47,6 @@ Method = Literal["auto", "logit", "delong", "newcombe", "sure"]
 METHODS = ("auto", "logit", "delong", "newcombe", "sure")
 _NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": "Newcombe's score interval"}
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
-ENOUGH = 25  # rows that tell how much ranks vary, from which on DeLong's variance needs no help
 
 
 def auc_interval(
@@ -194,7 +194,7 @@ def _doubt(method: Method, size: EffectiveSize, variance: float, sample: AucSamp
         if variance > 1.25 * newcombe_variance(size.auc, sample.n_pos, sample.n_neg):
             return "ranks vary more than Newcombe's interval takes them to; method='auto' allows for that"
         return "" if size.units == "rows" else "Newcombe's interval takes groups as rows"
-    if size.informative < ENOUGH:
+    if size.informative < FEW_FOR_LIMIT:
         return f"only {size.informative:.2g} {size.units} tell how much the ranks vary; method='auto' allows for that"
     return ""
 

@@ -20,11 +20,10 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, require_whole, units_of
-from rocscope.inference.reliability import FEW_ROWS, few_groups
+from rocscope.inference.reliability import FEW_ROWS, SHRUNK, few_groups
 from rocscope.sample import Sample
 
 _LEAST_PRIOR, _PRIOR = 0.25, 2.0  # rows that the prior weighs: always, and where no row tells anything
-_TRUSTED = 3.0  # rows' worth of information, below which the prior says more than the data
 _UNSEEN = 3.0  # rows of a class of s that may be ranked last and not have been drawn: a share of 3/s, at 95 %
 _MOST_UNSEEN = 2.0  # times the interval's reach, by which these may lower the area; found by simulation
 _ROUNDING = 1e-12
@@ -63,7 +62,7 @@ class EffectiveSize:
             return reason
         if self.smallest < FEW_ROWS:
             return f"fewer than {FEW_ROWS} {self.units} of a class ({self.smallest:g})"
-        if self.informative < _TRUSTED:
+        if self.informative < SHRUNK:
             return f"only {self.informative:.2g} {self.units} tell how much the ranks vary"
         above, (low, high) = max(self.auc, 1 - self.auc), self.interval(0.95)
         reach = self.auc - low if self.auc >= 0.5 else high - self.auc

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isnan, nan, sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import special
@@ -22,7 +22,7 @@ from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, units_of
 from rocscope.inference.proportions import mover_difference, wilson_of
-from rocscope.inference.reliability import FEW_INFORMATIVE, FEW_ROWS, few, few_groups
+from rocscope.inference.reliability import FEW_BEYOND, FEW_INFORMATIVE, FEW_ROWS, few, few_groups
 from rocscope.sample import Models, Sample, Samples, sample_of
 
 Smoothed = Callable[[float], tuple[float, float]]
@@ -51,6 +51,16 @@ class Values:
     note: str
     trials: tuple[Trials | None, ...] = ()
     smoothed: tuple[Smoothed | None, ...] = ()
+    classes: tuple[float, float] = (inf, inf)
+    tail: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def doubt(self) -> str:
+        """Why no interval is to be trusted, whatever the values; empty where it may be."""
+        beyond = min(size * share for size, share in zip(self.classes, self.tail, strict=True))
+        few_of_class = few(min(self.classes), FEW_ROWS, "rows of a class")
+        groups = few_groups(self.stratum.size) if "groups" in self.note else ""
+        return groups or few_of_class or few(beyond, FEW_BEYOND, "rows expected beyond where it looks")
 
     @property
     def covariance(self) -> Array:
@@ -107,7 +117,19 @@ def values_of_rows(
         stratum = units.stratum_of_all(influence * units.share(everything)[:, None])
     else:
         stratum = (units.stratum if units.group is None else units.stratum_of_groups)(influence, everything)
-    return Values(tuple(units.scores), values, stratum, units.n, units.note, trials, smoothed)
+    classes = _classes(units)
+    return Values(tuple(units.scores), values, stratum, units.n, units.note, trials, smoothed, classes, statistic.tail)
+
+
+def _classes(units: Units) -> tuple[float, float]:
+    """Return how many independent rows of each class there are: groups that hold some, or fewer of unequal weight."""
+    if units.group is not None:
+        return units.holding()
+    each = []
+    for mask in (units.positive, ~units.positive):
+        share, times = units.amount[mask].astype(np.float64), units.times_of(mask)
+        each.append(float(share.sum() if times is not None else share.sum() ** 2 / (share @ share or nan)))
+    return each[0], each[1]
 
 
 def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array, list[tuple[Linear, Array]]]:
@@ -147,8 +169,9 @@ def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     if found.trials is not None:
         rows = float(counts.pos @ found.trials[0] + counts.neg @ found.trials[1])
         trials = Trials(rows, rows, plain=True)
-    stratum = Stratum(moves, times, n, n - 1, n)
-    return Values(("score",), np.array([found.value]), stratum, n, "", (trials,), (found.smoothed,))
+    stratum, classes = Stratum(moves, times, n, n - 1, n), (float(counts.n_pos), float(counts.n_neg))
+    values, shown = np.array([found.value]), (found.smoothed,)
+    return Values(("score",), values, stratum, n, "", (trials,), shown, classes, statistic.tail)
 
 
 def estimate_of(
@@ -221,7 +244,7 @@ def estimate(sample: Values, i: int, level: float, scale: Scale) -> Estimate:
     if not (varies and scale.low < value < scale.high):
         return Estimate(value, nan, nan, level, method, sample.n, nan, "nothing varies")
     informative = sample.informative(sample.stratum.moves[:, i])
-    df = max(min(sample.stratum.freedom, informative), FEW_INFORMATIVE)
+    df = max(min(sample.stratum.freedom, informative, min(sample.classes) - 1), FEW_INFORMATIVE)
     low, high = scale.around(value, student(float(special.ndtri((1 + level) / 2)), df) * error)
     return Estimate(value, low, high, level, method, sample.n, error, _doubt(sample, informative))
 
@@ -240,7 +263,7 @@ def _of_counts_smoothed(
     centre, spread = smoothed(rows)
     reach = student(float(special.ndtri((1 + level) / 2)), inf if plain else stratum.freedom) * spread
     low, high = scale.around(centre, reach)
-    reason = few(rows, FEW_ROWS, "independent rows") or _few_units(sample)
+    reason = few(rows, FEW_ROWS, "independent rows") or sample.doubt
     return Estimate(value, min(low, value), max(high, value), level, method, sample.n, error, reason)
 
 
@@ -255,17 +278,14 @@ def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
     if not trials.plain and 0 < value < 1 and variance > 0:
         worth, df = min(value * (1 - value) / variance, n), sample.stratum.freedom
     low, high = wilson_of(value, worth, level, df)
-    reason = few(worth, FEW_ROWS, "independent cases") or _few_units(sample)
+    groups = few_groups(sample.stratum.size) if "groups" in sample.note else ""
+    reason = groups or few(worth, FEW_ROWS, "independent cases")
     error = sqrt(value * (1 - value) / n) if trials.plain else sqrt(max(variance, 0.0))
     return Estimate(value, low, high, level, method, n, error, reason)
 
 
-def _few_units(sample: Values) -> str:
-    return few_groups(sample.stratum.size) if "groups" in sample.note else ""
-
-
 def _doubt(sample: Values, informative: float) -> str:
-    return few(informative, FEW_INFORMATIVE, "rows tell how much it varies") or _few_units(sample)
+    return few(informative, FEW_INFORMATIVE, "rows tell how much it varies") or sample.doubt
 
 
 def compare_statistics(
@@ -326,8 +346,8 @@ def _unpaired(samples: Sequence[tuple[str, Values]], hypothesis: Hypothesis, i: 
     informative = min(each.informative(each.stratum.moves[:, 0]) for each in (a, b))
     method = ", ".join(part for part in ("influence, unpaired", a.note) if part)
     if not sum(parts) > 0 and all(each.trials and each.trials[0] for each in (a, b)):
-        of_each = (_of_share(each, 0, hypothesis.level, each.trials[0]) for each in (a, b))  # pyright: ignore[reportArgumentType]
-        difference = mover_difference(*of_each, "MOVER of Wilson intervals, unpaired", a.n + b.n)
+        one, other = (_of_share(each, 0, hypothesis.level, cast(Trials, each.trials[0])) for each in (a, b))
+        difference = mover_difference(one, other, "MOVER of Wilson intervals, unpaired", a.n + b.n)
         return hypothesis.compare(first, second, difference, method=difference.method)
     found = _Difference(float(b.values[0] - a.values[0]), sqrt(sum(parts)), df, a.n + b.n, informative)
     return found.compare(first, second, hypothesis, method)
