@@ -218,7 +218,7 @@ class AucSample:
         if len(self.strata) == 1 or self.covariance_of_units is None or not variance > 0:
             return size
         given = sum(stratum.variance(model) for stratum in self.strata)  # as if weights were not estimated
-        return replace(size, trials=size.trials * given / variance)
+        return size if isnan(given) else replace(size, trials=size.trials * given / variance)  # NaN of a single row
 
     def alike(self, first: int, second: int) -> bool:
         """Whether two models rank all rows alike, so that their areas are equal whatever the rows."""
