@@ -7,8 +7,8 @@ STAMP  := $(VENV)/.installed-
 CLIENT  := client
 BUNDLES := src/rocscope/report/bundles
 
-.PHONY: demo test test-slow test-min test-environments test-pythons lint bench bench-peers docs release client client-check
-.PHONY: clean
+.PHONY: demo test test-slow test-min test-environments test-pythons lint bench bench-peers coverage docs release client
+.PHONY: client-check clean
 
 demo: $(STAMP)run
 	$(BIN)/rocscope demo --force
@@ -35,6 +35,10 @@ bench: $(STAMP)dev
 # With whatever is installed: `$(BIN)/python -m pip install -e '.[bench]'` has them all, PyTorch among them.
 bench-peers: $(STAMP)dev
 	$(BIN)/python benchmarks/bench_peers.py --page docs/benchmarks.md
+
+# How often every interval holds, on designs that nobody tuned them to: an hour on two idle cores.
+coverage: $(STAMP)dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage/simulate.py --bootstrap --page docs/coverage.md
 
 # The guide, the gallery and the reference as a site in build/site. Fails on a warning, a dead link, or a finding of axe,
 # whose script comes from the client's packages where npm is installed.

@@ -187,6 +187,13 @@ def test_a_segment_and_rows_in_money_keep_what_estimation_does():
     assert (cost.value, cost.standard_error) == pytest.approx((smooth.value, smooth.standard_error), rel=1e-6)
 
 
+def test_one_event_has_an_interval_that_says_that_it_is_one():
+    preds = at_horizon([0.5, 0.6, 1, 2, 3, 4], [0, 1, 0, 0, 0, 1], [1, 3.5, 2, 5, 3, 4], 2.5)
+    found = rs.auc_interval(preds)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert "fewer than 5 rows of a class" in found.reason
+
+
 def test_what_is_wrong_is_said():
     time, event, score = [1.0, 2, 3, 4], [1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]
     with pytest.raises(InputError, match=r"below 4.*last usable one is horizon=3"):

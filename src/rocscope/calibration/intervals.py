@@ -15,10 +15,10 @@ from rocscope.calibration.logistic import CoxCalibration, cox_calibration
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift
 from rocscope.inference.estimate import Estimate
 from rocscope.inference.proportions import normal_quantile, of_share
+from rocscope.inference.reliability import FEW_EVENTS, few, few_groups
 from rocscope.kernels import compiled_pays
 
 ONE_CLASS = "one class only"
-_FEW = 10  # cases of a class, or groups, with fewer of which a Wald interval is not to be trusted
 _CERTAIN = "every prediction was certain and right: nothing varies"
 
 
@@ -150,10 +150,7 @@ class ClosedForms:
         if not isfinite(value) or not error > 0:
             return self.without(value, _why_no_slope(self.sample, cox, name))
         reach = normal_quantile(self.level) * error
-        plain = self.evidence.outcomes
-        rarer = min(plain.prevalence, 1 - plain.prevalence) * float(plain.effective.sum())
-        reason = f"only {rarer:.3g} cases of a class" if rarer < _FEW else ""
-        return self.of(value, value - reach, value + reach, "Wald, the larger of two variances", error, reason)
+        return self.of(value, value - reach, value + reach, "Wald, the larger of two variances", error)
 
     def _errors(self, cox: CoxCalibration) -> dict[str, float]:
         """Return the larger of model-based and sandwich standard errors; the first trusts that the model fits."""
@@ -196,16 +193,16 @@ class ClosedForms:
         low, high = of_share([share * worth], [worth], "wilson", self.level)
         return float(low[0]), float(high[0])
 
-    def of(self, value: float, low: Any, high: Any, method: str, error: float, reason: str = "") -> Estimate:
+    def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:
         """Return an estimate on the rows of the evidence, and why it is not to be trusted, if it is not."""
         value, low, high = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
-        doubt = reason or self._few_groups
-        return Estimate(value, low, high, self.level, method, self.evidence.counts.n, float(error), doubt)
+        return Estimate(value, low, high, self.level, method, self.evidence.counts.n, float(error), self._doubt)
 
-    @property
-    def _few_groups(self) -> str:
-        groups = self.evidence.groups
-        return f"only {groups} groups" if groups is not None and groups < _FEW else ""
+    @cached_property
+    def _doubt(self) -> str:
+        plain = self.evidence.outcomes
+        rarer = min(plain.prevalence, 1 - plain.prevalence) * float(plain.effective.sum())
+        return few_groups(self.evidence.groups) or few(rarer, FEW_EVENTS, "cases of a class")
 
     def without(self, value: float, reason: str) -> Estimate:
         """Return a value that has no interval, and why."""

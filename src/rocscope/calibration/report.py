@@ -27,7 +27,6 @@ from rocscope.calibration.distances import (
 )
 from rocscope.calibration.goodness_of_fit import (
     CalibrationTest,
-    hosmer_lemeshow_test,
     miscalibration_test,
     spiegelhalter_test,
 )
@@ -101,7 +100,7 @@ def calibration_report(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     bins : int
-        Of ECE, MCE, Murphy's decomposition and Hosmer–Lemeshow.
+        Of ECE, MCE and Murphy's decomposition.
     level : float
         Confidence level.
     draws : int
@@ -138,7 +137,7 @@ def calibration_report(
     >>> score = rng.random(500)
     >>> report = calibration_report(rng.random(500) < score, score)
     >>> report
-    CalibrationReport(brier=0.1628, ici=0.01069, slope=1.019, 29 numbers, n=500)
+    CalibrationReport(brier=0.1628, ici=0.01069, slope=1.019, 28 numbers, n=500)
     >>> 1 in report["slope"], 0 in report["ici"], report.tests["miscalibration"].p_value > 0.05
     (True, True, True)
     """
@@ -150,7 +149,7 @@ def calibration_report(
     estimates = _in_closed_form(forms) | _plain(forms, bins)
     check.check_whole(draws, "draws", least=0)
     distances, p_value = distance_estimates(known, forms, bins=bins, draws=draws, random_state=random_state)
-    tests = {"spiegelhalter": spiegelhalter_test(sample), "hosmer_lemeshow": hosmer_lemeshow_test(sample, bins=bins)}
+    tests = {"spiegelhalter": spiegelhalter_test(sample)}
     if draws:
         of_draws = grouped(known.outcomes)
         statistic = float(miscalibration(of_draws, of_draws.pos[None], shift)[0])
@@ -275,15 +274,12 @@ def _plain(forms: ClosedForms, bins: int) -> dict[str, Estimate]:
         "ece_debiased": calibration_error(sample, bins=bins, debiased=True),
         "smooth_ece": smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter_test(sample).statistic,
-        "hosmer_lemeshow_chi2": hosmer_lemeshow_test(sample, bins=bins).statistic,
     }
     return {name: forms.without(value, "shown as it is") for name, value in found.items()}
 
 
 def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
-    notes = [f"ECE, MCE, Murphy's parts and Hosmer–Lemeshow depend on the bins ({bins})"]
-    if forms.evidence.groups is not None:
-        notes.append("Spiegelhalter's test and Hosmer–Lemeshow's take rows to be independent, not in groups")
+    notes = [f"ECE, MCE and Murphy's parts depend on the bins ({bins})"]
     if not 0 < forms.sample.prevalence < 1:
         notes.append("one class only: intercept and slope are undefined")
     elif isnan(values["slope"].low):

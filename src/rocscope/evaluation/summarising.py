@@ -33,10 +33,12 @@ from rocscope.evaluation.summary_table import (
     ThresholdSource,
     methods_paragraph,
 )
+from rocscope.figures.thresholds import at as at_threshold
 from rocscope.inference.areas.auc import auc_interval
 from rocscope.inference.error_rates import Thresholds
 from rocscope.inference.estimate import Estimate
-from rocscope.inference.proportions import normal_quantile, rate_intervals, share_of
+from rocscope.inference.influence.estimating import estimate_of
+from rocscope.inference.proportions import normal_quantile, rate_intervals
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, sample_of, samples_of, with_context
 from rocscope.segments.data import counted_by_segment
 from rocscope.segments.segmented_counts import SegmentedCounts
@@ -46,7 +48,6 @@ _FEW_PARTS = 20  # of more, none is read by itself
 _ROUNDING = 1e-13  # left of a standard error of 0, some 1e-17; one row of a billion that differs makes it 1e-9
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
 _NO_PROBABILITIES = "scores are no probabilities (rocscope.calibration.recalibrate makes them so)"
-_CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}
 
 
 class Measured(NamedTuple):
@@ -83,11 +84,12 @@ def measure(
         if not one_class:
             found["auc"] = _area(data, forms)
         if threshold is None:
-            said_so = evidence(_as_scores(sample.require_rows("decisions")), probabilities=False)
+            decided = _as_scores(sample.require_rows("decisions"))
+            said_so = evidence(decided, probabilities=False)
             own = ClosedForms(said_so, Shift.of(said_so.outcomes, target), level)
-            found |= _at_threshold(said_so, own, said_so.counts.at(1), context, at.odds, one_class=one_class)
+            found |= _at_threshold(decided, said_so, own, said_so.counts.at(1), context, at.odds, one_class=one_class)
         elif not isnan(threshold):
-            found |= _at_threshold(known, forms, counts.at(threshold), context, at.odds, one_class=one_class)
+            found |= _at_threshold(data, known, forms, counts.at(threshold), context, at.odds, one_class=one_class)
         try:
             counts.require_probabilities("scores")
         except ScoreError:
@@ -139,10 +141,18 @@ def _cost_of_miscalibration(known: Evidence, forms: ClosedForms, context: Contex
 
 
 def _at_threshold(
-    known: Evidence, forms: ClosedForms, point: OperatingPoint, context: Context, odds: float, *, one_class: bool
+    data: Predictions | ThresholdCounts,
+    known: Evidence,
+    forms: ClosedForms,
+    point: OperatingPoint,
+    context: Context,
+    odds: float,
+    *,
+    one_class: bool,
 ) -> dict[str, Estimate]:
     predicted = known.outcomes.score >= point.threshold
-    found = {name: _rate(name, known, forms, point, predicted) for name in _RATES}
+    data = known.counts if known.squares is None and known.rows is None else data  # the same, and sooner
+    found = {name: estimate_of(data, at_threshold(point.threshold, name), level=forms.level) for name in _RATES}
     target = forms.shift.target
     if target is not None:
         try:
@@ -166,22 +176,6 @@ def _at_threshold(
     return found
 
 
-def _rate(name: str, known: Evidence, forms: ClosedForms, point: OperatingPoint, predicted: Any) -> Estimate:
-    """Return a share of cases with Wilson's interval on the number of independent cases that it is worth."""
-    counted, whole = share_of(name, point.tp, point.fp, point.fn, point.tn)
-    if not whole:
-        return forms.without(nan, "no such case")
-    value = counted / whole
-    terms = {}
-    for cell, one in zip(_CELLS.values(), np.eye(len(_CELLS)), strict=True):
-        part, of = share_of(name, *one)
-        terms[cell] = part - value * of
-    of_label = (np.where(predicted, terms[label, 1], terms[label, 0]) for label in (1, 0))
-    error = known.variance_of_sum(*of_label) ** 0.5 / whole
-    sample = known.outcomes
-    worth = value * (1 - value) / error**2 if error**2 > 0 else whole * float(sample.effective.sum()) / sample.n
-    low, high = forms.share(value, worth)
-    return Estimate(value, low, high, forms.level, "Wilson", float(whole), error)
 
 
 def _mean(forms: ClosedForms, predicted: Any, amounts: dict[str, float]) -> Estimate:

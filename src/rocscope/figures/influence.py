@@ -2,12 +2,74 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import exp, inf, log
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
+
+_LARGEST = 700.0  # whose exponential is a float
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What values are possible, and a scale without ends, on which an interval is symmetric.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of the range.
+    name : str
+        How a method names the scale; empty for the plain one, and for the logit one of a range with two ends.
+    to, back : functions
+        Onto the scale and back; and the `slope` of the first.
+
+    Examples
+    --------
+    >>> SHARE.back(SHARE.to(0.5)), SIGNED.back(-1e9), RATIO.slope(2.0)
+    (0.5, -1.0, 0.5)
+    """
+
+    low: float
+    high: float
+    name: str
+    to: Callable[[float], float] = field(repr=False)
+    back: Callable[[float], float] = field(repr=False)
+    slope: Callable[[float], float] = field(repr=False)
+
+    def around(self, value: float, reach: float) -> tuple[float, float]:
+        """Return the interval of a value inside the range that reaches so far, to first order, on either side."""
+        centre, reach = self.to(value), reach * self.slope(value)
+        return self.back(centre - reach), self.back(centre + reach)
+
+
+def between(low: float, high: float) -> Scale:
+    """Return the logit scale of a range; from −1 to 1 it is Fisher's z, but for a factor."""
+    width = high - low
+
+    def to(x: float) -> float:
+        return log((x - low) / (high - x))
+
+    def back(x: float) -> float:
+        return low + width * float(special.expit(x))
+
+    return Scale(low, high, "", to, back, lambda x: width / ((x - low) * (high - x)))
+
+
+PLAIN = Scale(-inf, inf, "", lambda x: x, lambda x: x, lambda _: 1.0)
+SHARE, SIGNED = between(0, 1), between(-1, 1)
+RATIO = Scale(0, inf, "log scale", log, lambda x: exp(min(x, _LARGEST)), lambda x: 1 / x)
+UP_TO_ONE = Scale(
+    -inf,
+    1,
+    "log scale of 1 − value",
+    lambda x: -log(1 - x),
+    lambda x: 1 - exp(min(-x, _LARGEST)),
+    lambda x: 1 / (1 - x),
+)
 
 
 @dataclass(frozen=True)
@@ -19,11 +81,17 @@ class Linear:
     value : float
     of_pos, of_neg : array of k
         Influence of a positive and of a negative at each level of the score; their mean over all rows is 0.
+    trials : pair of arrays of k, optional
+        Of a share of cases: which positives and negatives it is a share of.
+    smoothed : function from a number of rows, optional
+        Of a metric of the four counts: to its value and standard error with half a row added to each of them.
     """
 
     value: float
     of_pos: Array
     of_neg: Array
+    trials: tuple[Array, Array] | None = None
+    smoothed: Callable[[float], tuple[float, float]] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -36,8 +104,11 @@ class Smooth:
     ----------
     name : str
     linearise : function of ThresholdCounts that returns a Linear
-    share : bool
-        Whether it lies between 0 and 1, so that its interval is made on the logit scale.
+    scale : Scale
+        What values are possible, and on which scale its interval is made.
+    tail : pair of float
+        The share of positives and of negatives that lie on the rarer side of where it looks, such as 0.1 for a tpr of
+        0.9: of few rows these are none.
 
     Examples
     --------
@@ -48,7 +119,8 @@ class Smooth:
 
     name: str
     linearise: Callable[[ThresholdCounts], Linear] = field(repr=False)
-    share: bool = True
+    scale: Scale = SHARE
+    tail: tuple[float, float] = (1.0, 1.0)
 
     def __call__(self, counts: ThresholdCounts) -> float:
         return self.linearise(counts).value

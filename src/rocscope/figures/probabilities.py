@@ -6,7 +6,7 @@ import numpy as np
 
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
-from rocscope.figures.influence import CountShares, Linear, Smooth
+from rocscope.figures.influence import PLAIN, RATIO, SHARE, SIGNED, UP_TO_ONE, CountShares, Linear, Scale, Smooth
 
 
 def brier() -> Smooth:
@@ -38,7 +38,7 @@ def log_loss() -> Smooth:
     >>> round(log_loss()(ThresholdCounts([0.5], [1], [1])), 4)
     0.6931
     """
-    return _mean_of_rows("log loss", lambda p: -np.log(p), lambda p: -np.log1p(-p), share=False)
+    return _mean_of_rows("log loss", lambda p: -np.log(p), lambda p: -np.log1p(-p), RATIO)
 
 
 def excess_events() -> Smooth:
@@ -54,11 +54,11 @@ def excess_events() -> Smooth:
     >>> excess_events()(ThresholdCounts([0.75, 0.25], [1, 1], [0, 0]))
     0.5
     """
-    return _mean_of_rows("observed − expected", lambda p: 1 - p, lambda p: -p, share=False)
+    return _mean_of_rows("observed − expected", lambda p: 1 - p, lambda p: -p, SIGNED)
 
 
 def _mean_of_rows(
-    name: str, of_pos: Callable[[Array], Array], of_neg: Callable[[Array], Array], *, share: bool = True
+    name: str, of_pos: Callable[[Array], Array], of_neg: Callable[[Array], Array], scale: Scale = SHARE
 ) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
         counts.require_probabilities(name)
@@ -67,7 +67,7 @@ def _mean_of_rows(
         value = float(counts.pos @ pos + counts.neg @ neg) / n
         return Linear(value, pos - value, neg - value)
 
-    return Smooth(name, linearise, share)
+    return Smooth(name, linearise, scale)
 
 
 def observed_to_expected() -> Smooth:
@@ -91,7 +91,7 @@ def observed_to_expected() -> Smooth:
         value = s.prevalence / expected
         return s.linear(value, (1 - value * p) / expected, -value * p / expected)
 
-    return Smooth("observed/expected", linearise, share=False)
+    return Smooth("observed/expected", linearise, RATIO)
 
 
 def scaled_brier() -> Smooth:
@@ -116,7 +116,7 @@ def scaled_brier() -> Smooth:
         of_pos = -found.of_pos / spread + mix * (1 - s.prevalence)
         return s.linear(1 - found.value / spread, of_pos, -found.of_neg / spread - mix * s.prevalence)
 
-    return Smooth("scaled Brier score", linearise, share=False)
+    return Smooth("scaled Brier score", linearise, UP_TO_ONE)
 
 
 def discrimination_slope() -> Smooth:
@@ -139,7 +139,7 @@ def discrimination_slope() -> Smooth:
         above, below = float(s.pos @ p) / s.prevalence, float(s.neg @ p) / (1 - s.prevalence)
         return s.linear(above - below, (p - above) / s.prevalence, -(p - below) / (1 - s.prevalence))
 
-    return Smooth("discrimination slope", linearise, share=False)
+    return Smooth("discrimination slope", linearise, SIGNED)
 
 
 def calibration_slope() -> Smooth:
@@ -155,7 +155,7 @@ def calibration_slope() -> Smooth:
     >>> round(calibration_slope()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 6)
     1.0
     """
-    return Smooth("calibration slope", lambda counts: _cox(counts, 1), share=False)
+    return Smooth("calibration slope", lambda counts: _cox(counts, 1), PLAIN)
 
 
 def calibration_intercept() -> Smooth:
@@ -171,7 +171,7 @@ def calibration_intercept() -> Smooth:
     >>> round(calibration_intercept()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 4)
     0.6931
     """
-    return Smooth("calibration intercept", lambda counts: _cox(counts, 0), share=False)
+    return Smooth("calibration intercept", lambda counts: _cox(counts, 0), PLAIN)
 
 
 def _cox(counts: ThresholdCounts, which: int) -> Linear:

@@ -6,7 +6,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
-from rocscope.figures.influence import CountShares, Linear, Smooth, swapped
+from rocscope.figures.influence import RATIO, CountShares, Linear, Smooth, between, swapped
 
 
 def area() -> Smooth:
@@ -60,7 +60,11 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
 
     where = f"fpr ≤ {max_fpr:g}" if max_fpr is not None else f"tpr ≥ {min_tpr:g}"
     name = f"{'standardized ' * standardized}partial AUC, {where}"
-    return Smooth(name, upto if max_fpr is not None else swapped(upto))
+    least = (1 - chance / (part - chance)) / 2 if standardized else 0.0
+    scale = between(least, 1.0 if standardized else part)
+    return (
+        Smooth(name, upto, scale, (1, part)) if max_fpr is not None else Smooth(name, swapped(upto), scale, (part, 1))
+    )
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
@@ -110,7 +114,7 @@ def tpr_at(fpr: float) -> Smooth:
         pos = (np.where(s.fpr > s.fpr_before, above, s.fpr <= fpr) - value) / s.prevalence
         return s.linear(value, pos, -slope * (above - fpr) / (1 - s.prevalence))
 
-    return Smooth(f"tpr at fpr {fpr:g}", linearise)
+    return Smooth(f"tpr at fpr {fpr:g}", linearise, tail=(1, min(fpr, 1 - fpr)))
 
 
 def fpr_at(tpr: float) -> Smooth:
@@ -132,7 +136,7 @@ def fpr_at(tpr: float) -> Smooth:
         found = turned(counts)
         return Linear(1 - found.value, -found.of_pos, -found.of_neg)
 
-    return Smooth(f"fpr at tpr {tpr:g}", linearise)
+    return Smooth(f"fpr at tpr {tpr:g}", linearise, tail=(min(tpr, 1 - tpr), 1))
 
 
 def _inside(before: Array, after: Array, part: float) -> Array:
@@ -200,7 +204,7 @@ def lift_at(depth: float) -> Smooth:
         found = gain(counts)
         return Linear(found.value / depth, found.of_pos / depth, found.of_neg / depth)
 
-    return Smooth(f"lift at depth {depth:g}", linearise, share=False)
+    return Smooth(f"lift at depth {depth:g}", linearise, RATIO)
 
 
 def precision_at(depth: float) -> Smooth:

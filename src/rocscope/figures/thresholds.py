@@ -11,10 +11,11 @@ from rocscope._base.radix import count_at_least
 from rocscope.core.context import Context, HasContext
 from rocscope.core.counts import ThresholdCounts
 from rocscope.figures.figure import Figure
-from rocscope.figures.influence import CountShares, Linear, Smooth
+from rocscope.figures.influence import PLAIN, RATIO, SHARE, SIGNED, Linear, Scale, Smooth
 from rocscope.figures.registry import figure_named
 
 _STEP = 1e-6  # near the cube root of float64's 10⁻¹⁶, where both errors of a central difference are small
+_SPARE = 0.5  # rows added to each cell where a value is at an end of its range (Haldane 1956, Anscombe 1956)
 _EXPECTED = "a figure of one threshold that does not grow with the number of cases, such as 'precision'"
 
 
@@ -41,20 +42,49 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     >>> at(2.5, "precision")(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
     0.5
     """
+    scale, parts = PLAIN, None
     if isinstance(metric, str):
         figure = figure_named(metric, "metric", expected=_EXPECTED, suits=_is_share_of_counts)
         name, function = figure.name, check.check_function(figure.cells, "metric")
+        scale, parts = _SCALES.get(figure.name, _UNITS.get(figure.unit, PLAIN)), figure.parts
     else:
         name, function = getattr(metric, "__name__", "metric"), check.check_function(metric, "metric")
+    return _at(threshold, name, function, scale, parts)
 
+
+_UNITS = {"share": SHARE, "ratio": RATIO}
+_SCALES: dict[str, Scale] = dict.fromkeys(("youden", "mcc", "kappa", "markedness"), SIGNED)
+
+
+def _at(threshold: float, name: str, function: Callable[..., Any], scale: Scale, parts: Any = None) -> Smooth:
     def linearise(counts: ThresholdCounts) -> Linear:
-        s = CountShares.of(counts)
+        pos, neg = counts.pos / float(counts.n), counts.neg / float(counts.n)
         reached = np.arange(len(counts)) < count_at_least(counts.threshold, threshold)
-        cells = np.array([s.pos[reached].sum(), s.neg[reached].sum(), s.pos[~reached].sum(), s.neg[~reached].sum()])
-        slope = np.array([_slope(function, cells, i) for i in range(4)])
-        return s.linear(function(*cells), np.where(reached, slope[0], slope[2]), np.where(reached, slope[1], slope[3]))
+        cells = np.array([pos[reached].sum(), neg[reached].sum(), pos[~reached].sum(), neg[~reached].sum()])
+        value, slope = _value_and_slopes(function, cells)
+        of_pos, of_neg = (np.where(reached, slope[i], slope[i + 2]) for i in (0, 1))
+        mean = float(pos @ of_pos + neg @ of_neg)
 
-    return Smooth(f"{name} at {threshold:g}", linearise, share=False)
+        def smoothed(rows: float) -> tuple[float, float]:
+            more = (cells * rows + _SPARE) / (rows + 4 * _SPARE)
+            value, slope = _value_and_slopes(function, more)
+            return value, float(np.sqrt(max(more @ slope**2 - (more @ slope) ** 2, 0.0) / (rows + 4 * _SPARE)))
+
+        trials = None
+        if parts is not None and set(map(float, (*parts[0], *parts[1]))) <= {0.0, 1.0}:
+            of = parts[1]
+            trials = np.where(reached, of[0], of[2]), np.where(reached, of[1], of[3])
+        return Linear(value, of_pos - mean, of_neg - mean, trials, smoothed)
+
+    return Smooth(f"{name} at {threshold:g}", linearise, scale)
+
+
+def _value_and_slopes(function: Callable[..., Any], cells: Array) -> tuple[float, Array]:
+    """Return a metric and its derivatives by the four cells; no slopes where it has no finite value."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(function(*cells))
+        slope = np.array([_slope(function, cells, i) for i in range(4)])
+    return value, slope if np.isfinite(value) and np.isfinite(slope).all() else np.zeros(4)
 
 
 def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
@@ -86,7 +116,7 @@ def cost_at(threshold: float, context: Context | HasContext | None = None) -> Sm
         of_pos = (costs["tp"] * tp + costs["fn"] * fn) / (tp + fn)
         return share * of_pos + (1 - share) * (costs["fp"] * fp + costs["tn"] * tn) / (fp + tn)
 
-    return Smooth(f"cost at {threshold:g}", at(threshold, cost).linearise, share=False)
+    return _at(threshold, "cost", cost, PLAIN)
 
 
 def net_benefit_at(threshold: float) -> Smooth:
@@ -107,4 +137,4 @@ def net_benefit_at(threshold: float) -> Smooth:
     def benefit(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         return (tp - odds * fp) / (tp + fp + fn + tn)
 
-    return Smooth(f"net benefit at {threshold:g}", at(threshold, benefit).linearise, share=False)
+    return _at(threshold, "net benefit", benefit, PLAIN)

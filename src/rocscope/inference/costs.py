@@ -19,9 +19,10 @@ from rocscope.core.rows import independent_units
 from rocscope.curves.profit_curve import Campaign
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference.error_rates import Thresholds, predict
-from rocscope.inference.estimate import Comparison, Comparisons
+from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test, compare_each_two
 from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency, stratum_of_sample, sum_by, times_of
+from rocscope.inference.reliability import FEW_INFORMATIVE, few
 from rocscope.sample import rows_of
 
 _OF_FOLDS, _ERROR_OF_CHOICE = 1.05, 0.75
@@ -193,14 +194,19 @@ def compare_costs(
     else:
         cost = costs(predict(predictions, thresholds))
         sample = means(cost)
-        errors, method = np.sqrt(np.diag(sample.covariance)), _method("z", sample)
-        estimates = {
-            name: hypothesis.wald(float(sample.mean[i]), errors[i], sample.n, method)
-            for i, name in enumerate(predictions.models)
-        }
+        estimates = {name: _mean(sample, i, hypothesis) for i, name in enumerate(predictions.models)}
     names, covariance = predictions.models, sample.covariance
     compare = partial(_compare, sample, cost, names, hypothesis)
     return compare_each_two("expected cost", estimates, covariance, compare, adjust)
+
+
+def _mean(sample: MeanSample, i: int, hypothesis: Hypothesis) -> Estimate:
+    """Return a mean with an interval by t: its variance is as sure as that of so many rows that move it alike."""
+    worth, error = sample.worth(i), sqrt(max(float(sample.covariance[i, i]), 0.0))
+    found = hypothesis.wald(
+        float(sample.mean[i]), error, sample.n, _method("t", sample), df=max(worth, float(FEW_INFORMATIVE))
+    )
+    return replace(found, reason=few(worth, FEW_INFORMATIVE, "rows make up the variance") if error > 0 else "")
 
 
 def _each_chosen(

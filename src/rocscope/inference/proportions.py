@@ -5,7 +5,7 @@ Intervals that counts, standard errors or other intervals say at once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import hypot, inf, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -62,6 +62,25 @@ def of_share(count: Any, n: Any, method: ShareMethod, level: float) -> tuple[Arr
             reach = z * np.sqrt(n * share * (1 - share) + pull / 4) / (n + pull)
             low, high = np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
     return np.where(count > 0, low, 0.0), np.where(count < n, high, 1.0)
+
+
+def wilson_of(share: float, worth: float, level: float, df: float = inf) -> tuple[float, float]:
+    """Return Wilson's interval of a share that is as sure as one of so many independent cases, by t with so many df.
+
+    References
+    ----------
+    Franco, Little, Louis & Slud 2019, J. Surv. Stat. Methodol. 7:334–364 (on an effective sample size).
+
+    Examples
+    --------
+    >>> low, high = wilson_of(0.8, 10, 0.95)
+    >>> round(low, 4), round(high, 4)
+    (0.4902, 0.9433)
+    """
+    q = normal_quantile(level) if df == inf else float(special.stdtrit(df, (1 + level) / 2))
+    centre, reach = share + q * q / (2 * worth), q * sqrt(share * (1 - share) / worth + (q / (2 * worth)) ** 2)
+    low, high = ((centre + side * reach) / (1 + q * q / worth) for side in (-1, 1))
+    return max(low, 0.0) if share > 0 else 0.0, min(high, 1.0) if share < 1 else 1.0
 
 
 def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:

@@ -86,7 +86,7 @@ def concordance(
         total = total + own[:, None] * weighting.through_weights(moves[1])
     stratum = stratum_of_moves(total, code, counted, times.size)
     sample = Values(tuple(preds.models), np.array(values), stratum, stratum.units, note)
-    return compare_values(sample, f"concordance up to {horizon:g}", Hypothesis(level=level), adjust, share=True)
+    return compare_values(sample, f"concordance up to {horizon:g}", Hypothesis(level=level), adjust)
 
 
 PairTerms = tuple[Array, Array, Array, tuple[int, int]]

@@ -16,6 +16,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, frame_of, number
 from rocscope.core.rows import model_name
 from rocscope.errors import InputError
+from rocscope.figures.influence import PLAIN
 from rocscope.inference.estimate import Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis
 from rocscope.inference.influence.estimating import Values, compare_values, estimate
@@ -141,7 +142,7 @@ class Experiment(Result):
         values, moves = (np.stack([figures[i][..., which] for figures in each], axis=-1) for i in (0, 1))
         quantity = f"{kind} {'coefficient' if normalized else 'area over random'}"
         sample = self._values(tuple(self.models), values, moves)
-        return compare_values(sample, quantity, Hypothesis(level=level), adjust, share=False)
+        return compare_values(sample, quantity, Hypothesis(level=level), adjust, PLAIN)
 
     def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
         """Return the response of both arms, and the uplift with its interval, in parts of the ranking from the top.
@@ -282,7 +283,7 @@ class Experiment(Result):
         trial, (values, moves) = self._figures(kind, name)
         contacted, gained = trial.curve(self.scores[name], kind)
         sample = self._values(("area", "coefficient", "effect"), values, moves)
-        figures = [estimate(sample, i, check.check_level(level), share=False) for i in range(3)]
+        figures = [estimate(sample, i, check.check_level(level), PLAIN) for i in range(3)]
         if isnan(values[1]):
             figures[1] = replace(figures[1], reason="responses other than 0 and 1 have no perfect ranking")
         return UpliftCurve(kind, name, contacted, gained, *figures)

@@ -128,11 +128,11 @@ def over_time(
     rows = at_horizon(time, event, scores, times, **options)
     values = {t: values_of_rows(preds, statistic, groups=None, folds=None, weights="auto") for t, preds in rows.items()}
     found = {
-        t: compare_values(each, f"{statistic.name} at {t:g}", hypothesis, adjust, share=statistic.share)
+        t: compare_values(each, f"{statistic.name} at {t:g}", hypothesis, adjust, statistic.scale)
         for t, each in values.items()
     }
     mean = _mean(list(values.values()), _trapezoid(np.array(times)))
-    together = compare_values(mean, f"mean {statistic.name} over time", hypothesis, adjust, share=statistic.share)
+    together = compare_values(mean, f"mean {statistic.name} over time", hypothesis, adjust, statistic.scale)
     return OverTime(statistic.name, found, together)
 
 

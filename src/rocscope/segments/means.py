@@ -11,10 +11,10 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.errors import OneClassError
 from rocscope.inference.estimate import Estimate
+from rocscope.inference.reliability import FEW_GROUPS, few
 from rocscope.segments.levels import SegmentWeight
 
 _WORDS = {"n": " weighted by rows", "n_pos": " weighted by positives", None: ""}
-_FEW = 20
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,36 @@ class SegmentMeans:
         return (self.mass * self.values).sum(axis=1) / self.mass.sum()
 
     @cached_property
+    def share(self) -> Array:
+        """What each segment weighs of all."""
+        return self.mass / self.mass.sum()
+
+    @cached_property
     def covariance(self) -> Array:
-        """Of the m means; NaN where there is one segment."""
-        apart = self.mass * (self.values - self.mean[:, None])
-        scale = self.k / (self.k - 1) if self.k > 1 else np.nan
+        """Of the m means, by leaving out each segment (CR3); NaN where there is one."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = self.share / (1 - self.share) * (self.values - self.mean[:, None])
         products = np.array([[(one * other).sum() for other in apart] for one in apart])
-        return scale * products / self.mass.sum() ** 2
+        return (self.k - 1) / self.k * products if self.k > 1 else np.full(products.shape, np.nan)
+
+    @cached_property
+    def df(self) -> float:
+        """Degrees of freedom of such a variance: as many equal segments as these are worth, less one.
+
+        Of two models as good over segments of lognormal sizes, 4.7 to 6.1 % of 4,000 samples then differ at 5 % (15 to
+        150 segments). With k − 1 these are 5.3 to 7.6 %, and with Satterthwaite's 1.5 to 2.7 %.
+        """
+        return max(self.worth - 1, 1.0)
+
+    @property
+    def worth(self) -> float:
+        """How many segments of equal weight these are worth (Kish)."""
+        return min(1 / float(self.share @ self.share), self.k) if np.ptp(self.mass) else self.k
 
     def estimate(self, index: int, level: float) -> Estimate:
         """Return one of the means with Student's interval."""
         mean, error = float(self.mean[index]), self.error(index)
-        reach = float(special.stdtrit(self.k - 1, (1 + level) / 2)) * error if self.k > 1 else np.nan
+        reach = float(special.stdtrit(self.df, (1 + level) / 2)) * error if self.k > 1 else np.nan
         ends = max(mean - reach, 0.0), min(mean + reach, 1.0)
         return Estimate(mean, *ends, level, "t over " + self.words, self.k, error, self.doubt(error))
 
@@ -78,7 +97,4 @@ class SegmentMeans:
 
     def doubt(self, error: float, alike: str = "all segments have the same AUC") -> str:
         """Return why an interval of this standard error is not to be trusted; empty where it is."""
-        worth = float(self.mass.sum() ** 2 / (self.mass**2).sum())
-        if worth < _FEW:
-            return f"segments worth {worth:.3g} of equal weight, fewer than {_FEW}"
-        return "" if error > 0 else alike
+        return few(self.worth, FEW_GROUPS, "segments of equal weight") or ("" if error > 0 else alike)

@@ -286,9 +286,9 @@ class SegmentedCounts(BySegment, Result):
 
         Notes
         -----
-        Segments are what is drawn at random, such as users; rows of one may depend on each other. The mean is a ratio
-        of two sums over segments, whose variance is that of its linear part; quantiles of Student's t. It is marked as
-        not reliable where the segments are worth fewer than 20 of equal weight.
+        Segments are what is drawn at random, such as users; rows of one may depend on each other. The variance is that
+        of leaving out each segment (CR3), with (Σw)²/Σw² − 1 degrees of freedom of Student's t. It is marked as not
+        reliable where the segments are worth fewer than 10 of equal weight.
 
         References
         ----------

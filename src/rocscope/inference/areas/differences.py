@@ -12,11 +12,12 @@ from scipy import optimize, special
 
 from rocscope._base.arrays import Array
 from rocscope.errors import warn
-from rocscope.inference.areas.auc import ENOUGH, estimate
 from rocscope.inference.areas.auc import Method as OfOne
+from rocscope.inference.areas.auc import estimate
 from rocscope.inference.areas.placements import AucSample, EffectiveSize
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Omnibus
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two, max_t
+from rocscope.inference.reliability import FEW_FOR_LIMIT
 
 _SMALL, _LARGE = 20, 50  # rows of a class with which even equal areas want all the care, and none
 _LARGEST = 1e8  # quantile that stands for all beyond: probabilities of few degrees of freedom have none
@@ -168,7 +169,7 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
     correlation = float(np.clip(covariance[i, j] / sqrt(both), -1, 1)) if both > 0 else 0.0
     variance = max(float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]), 0.0)
     if len(sample.strata) == 1:
-        return AreaDifference(first, second, correlation, variance, sample.strata[0].df)
+        return AreaDifference(first, second, correlation, variance, sample.strata[0].freedom)
     parts = [stratum.variance_of_difference(i, j) for stratum in sample.strata]
     df = satterthwaite(parts, [stratum.freedom for stratum in sample.strata])
     if sample.covariance_of_units is None:
@@ -224,7 +225,7 @@ def all_equal(sample: AucSample) -> Omnibus | None:
     method = "DeLong's covariance, F"
     f = statistic * left / (df_error * q) if q else 0.0
     p_value = float(special.fdtrc(q, left, f)) if q and left > 0 else np.nan
-    if min(size.informative for size in sizes) < ENOUGH or isnan(p_value):
+    if min(size.informative for size in sizes) < FEW_FOR_LIMIT or isnan(p_value):
         p = np.array([2 * min(pair.p_above(0.0), pair.p_below(0.0), 0.5) for pair in pairs])
         most_different = float(max_t(p, sample.covariance, one_sided=False).min())
         p_value = most_different if isnan(p_value) else max(p_value, most_different)
@@ -331,6 +332,6 @@ def _doubt(found: AreaDifference) -> str:
     if found.reason:
         return found.reason
     informative = min(found.first.informative, found.second.informative)
-    if informative < ENOUGH:
+    if informative < FEW_FOR_LIMIT:
         return f"only {informative:.2g} {found.first.units} tell how much the ranks vary; method='auto' allows for that"
     return ""

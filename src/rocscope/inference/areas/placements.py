@@ -20,11 +20,12 @@ from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, require_whole, units_of
+from rocscope.inference.reliability import FEW_ROWS, SHRUNK, few_groups
 from rocscope.sample import Sample
 
 _LEAST_PRIOR, _PRIOR = 0.25, 2.0  # rows that the prior weighs: always, and where no row tells anything
-_TRUSTED = 3.0  # rows' worth of information, below which the prior says more than the data
-_FEW, _FEW_GROUPS = 5, 10  # of a class, and of groups: with fewer an interval is called not reliable
+_UNSEEN = 3.0  # rows of a class of s that may be ranked last and not have been drawn: a share of 3/s, at 95 %
+_MOST_UNSEEN = 2.0  # times the interval's reach, by which these may lower the area; found by simulation
 _ROUNDING = 1e-12
 
 
@@ -32,7 +33,8 @@ _ROUNDING = 1e-12
 class EffectiveSize:
     """An area that is as sure as a share of `trials` trials, with the degrees of freedom of that number.
 
-    `informative` is the number of rows that determine how much placements vary; `smallest` that of the smaller class.
+    `informative` is the number of rows that determine how much placements vary; `smallest` that of the smaller class;
+    `groups` is how many groups of equal size these are worth.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class EffectiveSize:
     informative: float
     smallest: float
     units: str = "rows"
+    groups: float | None = None
 
     @property
     def variance(self) -> float:
@@ -55,12 +58,17 @@ class EffectiveSize:
     @property
     def reason(self) -> str:
         """Why the interval is not to be trusted; empty where it is."""
-        if self.units == "groups" and self.df < _FEW_GROUPS - 1:
-            return f"fewer than {_FEW_GROUPS} groups"
-        if self.smallest < _FEW:
-            return f"fewer than {_FEW} {self.units} of a class ({self.smallest:g})"
-        if self.informative < _TRUSTED:
+        if self.units == "groups" and (reason := few_groups(self.groups)):
+            return reason
+        if self.smallest < FEW_ROWS:
+            return f"fewer than {FEW_ROWS} {self.units} of a class ({self.smallest:g})"
+        if self.informative < SHRUNK:
             return f"only {self.informative:.2g} {self.units} tell how much the ranks vary"
+        above, (low, high) = max(self.auc, 1 - self.auc), self.interval(0.95)
+        reach = self.auc - low if self.auc >= 0.5 else high - self.auc
+        if _UNSEEN / self.smallest * above > _MOST_UNSEEN * reach:
+            rare = f"rows ranked last, one of {self.smallest / _UNSEEN:.0f} of a class, may not have been drawn"
+            return rare + ("; method='sure' allows for that" if self.units == "rows" else "")
         return ""
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -99,7 +107,8 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
     1/K it is K²/Σ(1/sₖ), r is taken about the fold's own area and s − 1 is Σ(sₖ − 1).
 
     For K groups their moves are one stratum with k = min(K − 1, 2K/(kurtosis − 1)), V is Obuchowski's, c as above and
-    1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c.
+    1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c. Where
+    groups are of unequal size, K − 1 is (K − 1)·(ΣM)²/(K·ΣM²).
 
     The constant c, the power in g and the degrees of freedom were found by a search: coverage is at least 93 % on every
     design of docs/guide/intervals.md, and at most 98 % on most of them.
@@ -129,13 +138,13 @@ def _of_groups(auc: float, stratum: Stratum, model: int, variance: float) -> Eff
     holding = stratum.holding
     smallest = min(holding)
     if _is_end(auc):
-        return EffectiveSize(auc, smallest, stratum.units, 0.0, smallest, "groups")
-    known = 0.0 if isnan(variance) else min(stratum.df, _by_kurtosis(stratum, model))
-    weight = _weight(known, stratum.df)
+        return EffectiveSize(auc, smallest, stratum.freedom + 1, 0.0, smallest, "groups", stratum.size)
+    known = 0.0 if isnan(variance) else min(stratum.freedom, _by_kurtosis(stratum, model))
+    weight = _weight(known, stratum.freedom)
     prior = _prior(auc, *holding) * sum(1 / held for held in holding)
     observed = variance / (auc * (1 - auc)) if known else 0.0
     trials = (known + weight) / (known * observed + weight * prior)
-    return EffectiveSize(auc, trials, stratum.df + weight, known, smallest, "groups")
+    return EffectiveSize(auc, trials, stratum.freedom + weight, known, smallest, "groups", stratum.size)
 
 
 def _weight(known: float, df: float) -> float:
@@ -209,7 +218,7 @@ class AucSample:
         if len(self.strata) == 1 or self.covariance_of_units is None or not variance > 0:
             return size
         given = sum(stratum.variance(model) for stratum in self.strata)  # as if weights were not estimated
-        return replace(size, trials=size.trials * given / variance)
+        return size if isnan(given) else replace(size, trials=size.trials * given / variance)  # NaN of a single row
 
     def alike(self, first: int, second: int) -> bool:
         """Whether two models rank all rows alike, so that their areas are equal whatever the rows."""
@@ -311,10 +320,15 @@ def _of_placements(units: Units, auc: Array, placed: Array, residual: Array) -> 
     if units.group is None:
         return AucSample(names, auc, strata, *holding, units.n, units.note, scores=scores)
     parts = [units.stratum_of_groups(residual[mask], mask) for mask in sides]
-    whole = Stratum(
-        parts[0].moves + parts[1].moves, None, units.n_groups, units.n_groups - 1, units.n_groups, holding=holding
-    )
+    k = units.n_groups
+    worth = min(k, _worth(np.bincount(units.group, units.amount)))
+    whole = Stratum(parts[0].moves + parts[1].moves, None, k, k - 1, worth, holding=holding)
     return AucSample(names, auc, (whole,), *holding, units.n, units.note, _obuchowski(parts, whole), scores)
+
+
+def _worth(sizes: Array) -> float:
+    """Return how many groups of equal size are worth as many of these sizes (Kish)."""
+    return float(sizes.sum()) ** 2 / float(sizes @ sizes)
 
 
 def _obuchowski(parts: list[Stratum], whole: Stratum) -> Array:

@@ -1,10 +1,10 @@
 """Intervals and tests of smooth statistics from influences: rows, weights, groups and folds alike."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isnan, nan, sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import special
@@ -13,18 +13,31 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
+from rocscope.core.rows import independent_units
 from rocscope.errors import InputError
-from rocscope.figures.influence import Smooth
+from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth
 from rocscope.figures.registry import statistic_named
 from rocscope.inference.areas.differences import satterthwaite, student
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import OverFolds, Stratum, Units, WeightKind, units_of
+from rocscope.inference.proportions import mover_difference, wilson_of
+from rocscope.inference.reliability import FEW_BEYOND, FEW_INFORMATIVE, FEW_ROWS, few, few_groups
 from rocscope.sample import Models, Sample, Samples, sample_of
 
+Smoothed = Callable[[float], tuple[float, float]]
+
 _ROUNDING = 1e-12
-# Rows that tell how much a statistic varies; with fewer a variance is itself off by a quarter or more: √(2/25).
-_ENOUGH = 25
+_MANY = 1e12  # rows, beside which half a row is nothing
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What a share of cases is a share of: rows, and as how many independent cases they count at most."""
+
+    rows: float
+    worth: float
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,18 @@ class Values:
     stratum: Stratum
     n: float
     note: str
+    trials: tuple[Trials | None, ...] = ()
+    smoothed: tuple[Smoothed | None, ...] = ()
+    classes: tuple[float, float] = (inf, inf)
+    tail: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def doubt(self) -> str:
+        """Why no interval is to be trusted, whatever the values; empty where it may be."""
+        beyond = min(size * share for size, share in zip(self.classes, self.tail, strict=True))
+        few_of_class = few(min(self.classes), FEW_ROWS, "rows of a class")
+        groups = few_groups(self.stratum.size) if "groups" in self.note else ""
+        return groups or few_of_class or few(beyond, FEW_BEYOND, "rows expected beyond where it looks")
 
     @property
     def covariance(self) -> Array:
@@ -59,9 +84,15 @@ def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds 
         check.check_text("folds", folds)
     if given or folds == "mean":
         data.require_rows("groups" if given else "folds='mean'")
-    if data.rows is None:
+    if data.rows is None or (folds is None and _are_equal_rows(data.rows, groups)):
         return _of_counts(data.counts, statistic)
     return values_of_rows(data.rows, statistic, groups=groups, folds=folds, weights=weights)
+
+
+def _are_equal_rows(rows: Predictions, groups: Any) -> bool:
+    """Whether counts say all of rows: each by itself and worth as much as any other."""
+    alike = rows.sample_weight is None and rows.weighting is None and rows.fold is None
+    return alike and independent_units(rows, groups) is None
 
 
 def values_of_rows(
@@ -70,25 +101,40 @@ def values_of_rows(
     """Return the values of a statistic for all models of the same rows."""
     units = units_of(rows, groups=groups, folds=folds, weights=weights)
     everything = np.ones(units.positive.size, bool)
+    trials: tuple[Trials | None, ...] = ()
+    smoothed: tuple[Smoothed | None, ...] = ()
     if units.fold is None:
-        values, influence = _linearised(units, statistic)
+        values, influence, found = _linearised(units, statistic)
+        trials, smoothed = zip(*((_trials(units, *each), each[0].smoothed) for each in found), strict=True)
     else:
         influence = np.empty((units.positive.size, len(units.scores)))
         each = []
         for mask, part in units.parts():
-            value, influence[mask] = _linearised(part, statistic)
+            value, influence[mask], _ = _linearised(part, statistic)
             each.append(value)
         values = np.mean(each, axis=0)
     if units.weighting is not None:
         stratum = units.stratum_of_all(influence * units.share(everything)[:, None])
     else:
         stratum = (units.stratum if units.group is None else units.stratum_of_groups)(influence, everything)
-    return Values(tuple(units.scores), values, stratum, units.n, units.note)
+    classes = _classes(units)
+    return Values(tuple(units.scores), values, stratum, units.n, units.note, trials, smoothed, classes, statistic.tail)
 
 
-def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array]:
-    """Return the value of each model, and the influence of each row on it."""
-    values, influence = [], np.empty((units.positive.size, len(units.scores)))
+def _classes(units: Units) -> tuple[float, float]:
+    """Return how many independent rows of each class there are: groups that hold some, or fewer of unequal weight."""
+    if units.group is not None:
+        return units.holding()
+    each = []
+    for mask in (units.positive, ~units.positive):
+        share, times = units.amount[mask].astype(np.float64), units.times_of(mask)
+        each.append(float(share.sum() if times is not None else share.sum() ** 2 / (share @ share or nan)))
+    return each[0], each[1]
+
+
+def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array, list[tuple[Linear, Array]]]:
+    """Return the value of each model, the influence of each row on it, and both as they are by level."""
+    values, influence, each = [], np.empty((units.positive.size, len(units.scores))), []
     for j, score in enumerate(units.scores.values()):
         rising, inverse = np.unique(score, return_inverse=True)
         level = rising.size - 1 - inverse
@@ -96,7 +142,22 @@ def _linearised(units: Units, statistic: Smooth) -> tuple[Array, Array]:
         found = statistic.linearise(ThresholdCounts(rising[::-1], pos, neg))
         values.append(found.value)
         influence[:, j] = np.where(units.positive, found.of_pos[level], found.of_neg[level])
-    return np.array(values), influence
+        each.append((found, level))
+    return np.array(values), influence, each
+
+
+def _trials(units: Units, found: Linear, level: Array) -> Trials | None:
+    """Return what a share is a share of; groups count as one case each where their rows are alike."""
+    if found.trials is None:
+        return None
+    mask = np.where(units.positive, found.trials[0][level], found.trials[1][level]) > 0
+    if units.group is not None:
+        return Trials(float(mask.sum()), float(np.unique(units.group[mask]).size))
+    if units.times is not None or units.weight is None:
+        rows = float(mask.sum() if units.times is None else units.times[mask].sum())
+        return Trials(rows, rows, plain=units.weighting is None)
+    weight = units.weight[mask]
+    return Trials(float(mask.sum()), float(weight.sum()) ** 2 / max(float(weight @ weight), 1e-300))
 
 
 def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
@@ -104,7 +165,13 @@ def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     n = counts.n
     moves = np.concatenate([found.of_pos, found.of_neg])[:, None] / n
     times = np.concatenate([counts.pos, counts.neg])
-    return Values(("score",), np.array([found.value]), Stratum(moves, times, n, n - 1, n), n, "")
+    trials = None
+    if found.trials is not None:
+        rows = float(counts.pos @ found.trials[0] + counts.neg @ found.trials[1])
+        trials = Trials(rows, rows, plain=True)
+    stratum, classes = Stratum(moves, times, n, n - 1, n), (float(counts.n_pos), float(counts.n_neg))
+    values, shown = np.array([found.value]), (found.smoothed,)
+    return Values(("score",), values, stratum, n, "", (trials,), shown, classes, statistic.tail)
 
 
 def estimate_of(
@@ -136,8 +203,12 @@ def estimate_of(
     Notes
     -----
     The variance is the mean square of the influences, with what rows stand for: n equal rows, sampling weights (by how
-    the statistic moves without a row), groups (of the sums within), folds (each counting alike). t with as many degrees
-    of freedom as estimate that variance; shares on the logit scale. For an AUC of few positives take `auc_interval`.
+    the statistic moves without a row), groups (of the sums within), folds (each counting alike). Shares of cases at a
+    threshold have Wilson's interval on as many trials as give that variance, the same as `rate_intervals`. Others are
+    symmetric on a scale without ends (logit of shares, log of ratios, Fisher's z from −1 to 1), by a t with as many
+    degrees of freedom as the rows of a normal sample that would tell the variance as well, 2n/(kurtosis − 1). Other
+    figures of the four counts have the interval that half a row more in each gives, on as many rows as give the
+    variance. For an AUC of few positives take `auc_interval`.
 
     References
     ----------
@@ -156,26 +227,65 @@ def estimate_of(
         hint = "any other function of counts goes to rocscope.bootstrap"
         raise InputError("statistic", expected="one of rocscope.inference.statistics", got=repr(statistic), hint=hint)
     sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds, weights=weights)
-    return estimate(sample, 0, level, share=smooth.share)
+    return estimate(sample, 0, level, smooth.scale)
 
 
-def estimate(sample: Values, i: int, level: float, *, share: bool) -> Estimate:
-    """Return the value of one model with its interval, on the logit scale if it is a share."""
-    value, error = float(sample.values[i]), sqrt(float(sample.covariance[i, i]))
-    informative = sample.informative(sample.stratum.moves[:, i])
-    method = ", ".join(part for part in ("influence", sample.note) if part)
-    if not error > _ROUNDING * abs(value):
+def estimate(sample: Values, i: int, level: float, scale: Scale) -> Estimate:
+    """Return the value of one model with its interval, inside the range of its scale."""
+    trials = sample.trials[i] if sample.trials else None
+    if trials is not None:
+        return _of_share(sample, i, level, trials)
+    value, error = float(sample.values[i]), sqrt(max(float(sample.covariance[i, i]), 0.0))
+    varies = error > _ROUNDING * abs(value)
+    smoothed = sample.smoothed[i] if sample.smoothed else None
+    if smoothed is not None and not (scale is PLAIN and varies):
+        return _of_counts_smoothed(sample, value, error if varies else nan, level, scale, smoothed)
+    method = ", ".join(part for part in ("influence", scale.name, sample.note) if part)
+    if not (varies and scale.low < value < scale.high):
         return Estimate(value, nan, nan, level, method, sample.n, nan, "nothing varies")
-    reach = student(float(special.ndtri((1 + level) / 2)), sample.stratum.freedom) * error
-    low, high = value - reach, value + reach
-    if share and 0 < value < 1:
-        centre, reach = special.logit(value), reach / (value * (1 - value))
-        low, high = float(special.expit(centre - reach)), float(special.expit(centre + reach))
-    return Estimate(value, low, high, level, method, sample.n, error, _doubt(informative))
+    informative = sample.informative(sample.stratum.moves[:, i])
+    df = max(min(sample.stratum.freedom, informative, min(sample.classes) - 1), FEW_INFORMATIVE)
+    low, high = scale.around(value, student(float(special.ndtri((1 + level) / 2)), df) * error)
+    return Estimate(value, low, high, level, method, sample.n, error, _doubt(sample, informative))
 
 
-def _doubt(informative: float) -> str:
-    return f"only {informative:.2g} rows tell how much it varies" if informative < _ENOUGH else ""
+def _of_counts_smoothed(
+    sample: Values, value: float, error: float, level: float, scale: Scale, smoothed: Smoothed
+) -> Estimate:
+    """Return a metric of the four counts with the interval of half a row more in each, which reaches to the value."""
+    method = ", ".join(part for part in ("half a row added to each count", scale.name, sample.note) if part)
+    if isnan(value):
+        return Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "no such case")
+    stratum, plain = sample.stratum, not sample.note
+    rows = stratum.units if plain else stratum.size
+    if not plain and error > 0:
+        rows = (smoothed(_MANY)[1] / error) ** 2 * _MANY
+    centre, spread = smoothed(rows)
+    reach = student(float(special.ndtri((1 + level) / 2)), inf if plain else stratum.freedom) * spread
+    low, high = scale.around(centre, reach)
+    reason = few(rows, FEW_ROWS, "independent rows") or sample.doubt
+    return Estimate(value, min(low, value), max(high, value), level, method, sample.n, error, reason)
+
+
+def _of_share(sample: Values, i: int, level: float, trials: Trials) -> Estimate:
+    """Return a share of cases with Wilson's interval on as many independent ones as they are worth."""
+    value, n = float(sample.values[i]), trials.rows
+    method = ", ".join(part for part in ("Wilson", sample.note) if part)
+    if not n:
+        return Estimate(nan, 0.0, 1.0, level, method, n, nan, "no such case")
+    value, variance = min(max(value, 0.0), 1.0), float(sample.covariance[i, i])
+    worth, df = trials.worth, inf
+    if not trials.plain and 0 < value < 1 and variance > 0:
+        worth, df = min(value * (1 - value) / variance, n), sample.stratum.freedom
+    low, high = wilson_of(value, worth, level, df)
+    groups = few_groups(sample.stratum.size) if "groups" in sample.note else ""
+    reason = groups or few(worth, FEW_ROWS, "independent cases")
+    error = sqrt(value * (1 - value) / n) if trials.plain else sqrt(max(variance, 0.0))
+    return Estimate(value, low, high, level, method, n, error, reason)
+
+
+def _doubt(sample: Values, informative: float) -> str:
+    return few(informative, FEW_INFORMATIVE, "rows tell how much it varies") or sample.doubt
 
 
 def compare_statistics(
@@ -191,23 +301,23 @@ def compare_statistics(
     """Compare a smooth statistic between models of the same rows, or between samples."""
     if arms.rows is not None:
         sample = values_of_rows(arms.rows, statistic, groups=groups, folds=folds, weights=weights)
-        return compare_values(sample, statistic.name, hypothesis, adjust, share=statistic.share)
+        return compare_values(sample, statistic.name, hypothesis, adjust, statistic.scale)
     of_arm = groups or {}
     samples = {
         name: values_of(data, statistic, groups=of_arm.get(name), folds=folds, weights=weights)
         for name, data in arms.items()
     }
     covariance = np.diag([sample.covariance[0, 0] for sample in samples.values()])
-    estimates = {name: estimate(sample, 0, hypothesis.level, share=statistic.share) for name, sample in samples.items()}
+    estimates = {name: estimate(sample, 0, hypothesis.level, statistic.scale) for name, sample in samples.items()}
     unpaired = partial(_unpaired, list(samples.items()), hypothesis)
     return compare_each_two(statistic.name, estimates, covariance, unpaired, adjust)
 
 
 def compare_values(
-    sample: Values, quantity: str, hypothesis: Hypothesis, adjust: Adjust = "holm", *, share: bool
+    sample: Values, quantity: str, hypothesis: Hypothesis, adjust: Adjust = "holm", scale: Scale = SHARE
 ) -> Comparisons:
     """Compare values of models of the same rows, each with its interval."""
-    estimates = {name: estimate(sample, i, hypothesis.level, share=share) for i, name in enumerate(sample.models)}
+    estimates = {name: estimate(sample, i, hypothesis.level, scale) for i, name in enumerate(sample.models)}
     return compare_each_two(quantity, estimates, sample.covariance, partial(_paired, sample, hypothesis), adjust)
 
 
@@ -218,6 +328,13 @@ def _paired(sample: Values, hypothesis: Hypothesis, i: int, j: int) -> Compariso
     method = ", ".join(part for part in ("influence, paired", sample.note) if part)
     scale = float(sample.covariance[i, i] + sample.covariance[j, j])
     error = sqrt(variance) if variance > _ROUNDING * scale else 0.0
+    trials = [sample.trials[k] for k in (i, j)] if sample.trials else [None]
+    if error == 0 and value == 0 and all(trials):  # as Bonett & Price 2012: no row differs, but the next one may
+        cases = min(each.worth for each in trials if each)
+        error, method = sqrt(2) / (cases + 2), f"{method}, one row added each way"
+        informative = FEW_INFORMATIVE if cases >= FEW_ROWS else 0.0
+        found = _Difference(value, error, cases, sample.n, informative)
+        return found.compare(sample.models[i], sample.models[j], hypothesis, method)
     found = _Difference(value, error, sample.stratum.freedom, sample.n, sample.informative(moves))
     return found.compare(sample.models[i], sample.models[j], hypothesis, method)
 
@@ -228,6 +345,10 @@ def _unpaired(samples: Sequence[tuple[str, Values]], hypothesis: Hypothesis, i: 
     df = satterthwaite(parts, [each.stratum.freedom for each in (a, b)])
     informative = min(each.informative(each.stratum.moves[:, 0]) for each in (a, b))
     method = ", ".join(part for part in ("influence, unpaired", a.note) if part)
+    if not sum(parts) > 0 and all(each.trials and each.trials[0] for each in (a, b)):
+        one, other = (_of_share(each, 0, hypothesis.level, cast(Trials, each.trials[0])) for each in (a, b))
+        difference = mover_difference(one, other, "MOVER of Wilson intervals, unpaired", a.n + b.n)
+        return hypothesis.compare(first, second, difference, method=difference.method)
     found = _Difference(float(b.values[0] - a.values[0]), sqrt(sum(parts)), df, a.n + b.n, informative)
     return found.compare(first, second, hypothesis, method)
 
@@ -246,8 +367,9 @@ class _Difference:
             reason = "" if self.value == 0 else "nothing varies"
             shown = Estimate(self.value, self.value, self.value, hypothesis.level, method, self.n, 0.0, reason)
             return hypothesis.compare(first, second, shown, df=self.df, method=method)
-        t = student(float(special.ndtri((1 + hypothesis.level) / 2)), self.df)
+        df = max(min(self.df, self.informative), FEW_INFORMATIVE)
+        t = student(float(special.ndtri((1 + hypothesis.level) / 2)), df)
         low, high = self.value - t * self.error, self.value + t * self.error
-        doubt = _doubt(self.informative)
+        doubt = few(self.informative, FEW_INFORMATIVE, "rows tell how much it varies")
         shown = Estimate(self.value, low, high, hypothesis.level, method, self.n, self.error, doubt)
-        return hypothesis.compare(first, second, shown, df=self.df, method=method)
+        return hypothesis.compare(first, second, shown, df=df, method=method)

@@ -36,7 +36,7 @@ class Stratum:
     units, df : float
         Units in all, and what their variance is estimated from: one less, or one less for each fold.
     size : float
-        The equal units that a mean over these is as sure as: fewer where weights differ.
+        The equal units that a mean over these is as sure as: fewer where weights, or the sizes of groups, differ.
     inside : array of 2 × m
         For areas: the units whose placement is below 1, and those whose placement is above 0.
     holding : pair of float
@@ -231,8 +231,9 @@ class Units:
         assert self.group is not None
         group = self.group[mask]
         held = np.unique(group).size
-        moves = sum_by(group, influence * self.share(mask)[:, None], self.n_groups)
-        return Stratum(moves, None, held, held - 1, held)
+        share = self.share(mask)
+        moves = sum_by(group, influence * share[:, None], self.n_groups)
+        return Stratum(moves, None, held, held - 1, min(1 / float((np.bincount(group, share) ** 2).sum()), held))
 
     def stratum_of_all(self, moves: Array) -> Stratum:
         """Return all units as one stratum where weights are estimated, given how each row moves the estimates."""

@@ -1,14 +1,13 @@
 """Planning a study: power and sample size for areas, their differences, and rates of a given precision.
 
-The variance of an area that is not observed yet is Obuchowski's for a binormal curve:
-V = 0.0099·exp(−A²/2)·((5A² + 8) + (A² + 8)/κ) for one positive, where A = √2·Φ⁻¹(AUC) and κ is the number of negatives
-for each positive.
+The variance of an area that is not observed yet is the exact one of normal scores of equal spread.
 
 Planning a study by the width of its intervals: of an area, of sensitivity and specificity.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, exp, sqrt
+from math import ceil, exp, inf, sqrt
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,6 +16,7 @@ from scipy import optimize, special
 from rocscope._base import validation as check
 from rocscope.core.result import Result
 from rocscope.errors import InputError
+from rocscope.inference.areas.differences import satterthwaite
 from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
 
 Alternative = Literal["two-sided", "greater"]
@@ -38,7 +38,7 @@ class StudyPlan(Result):
     --------
     >>> from rocscope.inference.planning import auc_sample_size
     >>> auc_sample_size(0.8)
-    StudyPlan(n_pos=13, n_neg=13, power 0.809, AUC 0.8 against 0.5)
+    StudyPlan(n_pos=14, n_neg=14, power 0.823, AUC 0.8 against 0.5)
     """
 
     _also = ("n",)
@@ -58,7 +58,10 @@ class StudyPlan(Result):
         return f"StudyPlan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
 
 
-def auc_variance(auc: float, ratio: float = 1.0) -> float:
+VarianceMethod = Literal["binormal", "obuchowski"]
+
+
+def auc_variance(auc: float, ratio: float = 1.0, *, n_pos: float = inf, method: VarianceMethod = "binormal") -> float:
     """Compute the variance of an estimated AUC for one positive; divide it by their number.
 
     Parameters
@@ -67,25 +70,43 @@ def auc_variance(auc: float, ratio: float = 1.0) -> float:
         Between 0 and 1, as it is expected.
     ratio : float
         Negatives for each positive.
+    n_pos : float
+        Positives; by default as many as there may be, of which "obuchowski" always is.
+    method : {"binormal", "obuchowski"}
+        The exact variance for normal scores of equal spread; or Obuchowski's approximation for any binormal curve, as
+        pROC takes it, which is up to a third larger.
 
     Returns
     -------
     float
 
+    Notes
+    -----
+    (Q − A²)(1 + 1/κ) + (A(1 − A) − 2(Q − A²))/n with κ negatives for each positive and n negatives. Q = Φ₂(h, h; ½) at
+    h = Φ⁻¹(A) is the chance that two positives are both above one negative. Obuchowski's is
+    0.0099·exp(−a²/2)·((5a² + 8) + (a² + 8)/κ) with a = √2·h.
+
     References
     ----------
-    Obuchowski 2004, Acad. Radiol. 11:980–995, eq. 5; Obuchowski & McClish 1997, Stat. Med. 16:1529–1542.
+    Bamber 1975, J. Math. Psychol. 12:387–415; Owen 1956, Ann. Math. Stat. 27:1075–1090 (Φ₂ by his T). Obuchowski 2004,
+    Acad. Radiol. 11:980–995, eq. 5; Obuchowski & McClish 1997, Stat. Med. 16:1529–1542.
 
     Examples
     --------
-    >>> round(auc_variance(0.5), 4)
-    0.1584
+    >>> round(auc_variance(0.5), 4), round(auc_variance(0.5, method="obuchowski"), 4)
+    (0.1667, 0.1584)
     """
     _check_auc("auc", auc)
+    check.check_choice("method", method, get_args(VarianceMethod))
     if not ratio > 0:
         raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(ratio))
-    a = sqrt(2) * float(special.ndtri(auc))
-    return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
+    h = float(special.ndtri(auc))
+    if method == "obuchowski":
+        a = sqrt(2) * h
+        return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
+    both_above = auc - 2 * float(special.owens_t(h, sqrt(1 / 3)))
+    spread = both_above - auc**2
+    return spread * (1 + 1 / ratio) + (auc * (1 - auc) - 2 * spread) / (n_pos * ratio)
 
 
 def auc_power(
@@ -118,12 +139,14 @@ def auc_power(
 
     Notes
     -----
-    ``Φ((|AUC − null|·√n_pos − z_α·√V(null))/√V(AUC))``.
+    The test rejects where the interval of `auc_interval` ends beyond the null: at the area a with a − null =
+    t_α·√(V(a)·null(1 − null)/(a(1 − a))). The power is the chance of more than a, with the variance V of
+    `auc_variance`; t has Welch's degrees of freedom. Within .02 of simulations of normal scores (.03 with 31 + 279).
 
     Examples
     --------
     >>> round(auc_power(0.7, n_pos=40, n_neg=40), 3)
-    0.898
+    0.891
     """
     return _of_one(auc, null, _cases(n_pos, n_neg), alternative, alpha).power(n_pos)
 
@@ -155,10 +178,10 @@ def auc_sample_size(
     Examples
     --------
     >>> auc_sample_size(0.7, power=0.9)
-    StudyPlan(n_pos=41, n_neg=41, power 0.906, AUC 0.7 against 0.5)
+    StudyPlan(n_pos=42, n_neg=42, power 0.907, AUC 0.7 against 0.5)
     """
     test = _of_one(auc, null, ratio, alternative, alpha)
-    return test.plan(power, ratio, f"AUC {auc:g} against {null:g}")
+    return test.plan(power, f"AUC {auc:g} against {null:g}")
 
 
 def comparison_power(
@@ -191,15 +214,14 @@ def comparison_power(
 
     Notes
     -----
-    Variance of the difference for one positive: V₁ + V₂ − 2r√(V₁V₂); under the null hypothesis with both areas at
-    their mean.
+    Variance of the difference for one positive: V₁ + V₂ − 2r√(V₁V₂), as the test of `compare` estimates it.
 
     Examples
     --------
     >>> apart = comparison_power(0.7, 0.8, n_pos=100, n_neg=100)
     >>> same_rows = comparison_power(0.7, 0.8, n_pos=100, n_neg=100, correlation=0.5)
     >>> round(apart, 3), round(same_rows, 3)
-    (0.486, 0.779)
+    (0.546, 0.831)
     """
     return _of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha).power(n_pos)
 
@@ -232,10 +254,10 @@ def comparison_sample_size(
     Examples
     --------
     >>> comparison_sample_size(0.7, 0.8, correlation=0.5)
-    StudyPlan(n_pos=106, n_neg=106, power 0.802, AUC 0.7 against 0.8, correlation 0.5)
+    StudyPlan(n_pos=93, n_neg=93, power 0.803, AUC 0.7 against 0.8, correlation 0.5)
     """
     test = _of_two(first, second, ratio, correlation, alternative, alpha)
-    return test.plan(power, ratio, f"AUC {first:g} against {second:g}, correlation {correlation:g}")
+    return test.plan(power, f"AUC {first:g} against {second:g}, correlation {correlation:g}")
 
 
 def detectable_auc(
@@ -277,54 +299,73 @@ def detectable_auc(
 
 
 @dataclass(frozen=True)
-class _ZTest:
-    """A z test of an effect, with its variances for one positive: under the null hypothesis and as it is expected."""
+class _Test:
+    """A test of an effect: by how many standard errors it exceeds a critical value, with so many positives."""
 
     effect: float
-    null: float
-    expected: float
+    ratio: float
+    excess: Callable[[float, float], float]
     alternative: Alternative
     alpha: float
 
     def __post_init__(self) -> None:
         check.check_choice("alternative", self.alternative, get_args(Alternative))
         check.check_share(self.alpha, "alpha")
+        if not self.ratio > 0:
+            raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(self.ratio))
         if not self.effect or (self.alternative == "greater" and self.effect < 0):
             wanted = "a difference" if self.alternative == "two-sided" else "a difference above 0"
             raise InputError("what is to be shown", expected=wanted, got=f"{self.effect:g}")
 
-    @property
-    def critical(self) -> float:
-        return float(special.ndtri(1 - (self.alpha / 2 if self.alternative == "two-sided" else self.alpha)))
-
     def power(self, n_pos: float) -> float:
-        z = (abs(self.effect) * sqrt(n_pos) - self.critical * sqrt(self.null)) / sqrt(self.expected)
-        return float(special.ndtr(z))
+        tail, each = self.alpha / (2 if self.alternative == "two-sided" else 1), (n_pos, n_pos * self.ratio)
+        df = satterthwaite([1 / n for n in each], [max(n - 1, 1.0) for n in each])
+        return float(special.ndtr(self.excess(n_pos, -float(special.stdtrit(df, tail)))))
 
-    def plan(self, power: float, ratio: float, aim: str) -> StudyPlan:
+    def plan(self, power: float, aim: str) -> StudyPlan:
         """Return the smallest study of that power."""
         check.check_share(power, "power")
-        aimed = float(special.ndtri(power))
-        needed = max(self.critical * sqrt(self.null) + aimed * sqrt(self.expected), 0.0)
-        n_pos = max(ceil((needed / self.effect) ** 2), 2)
-        return StudyPlan(n_pos, ceil(n_pos * ratio), self.power(n_pos), aim)
+        low, high = 1, 2
+        while self.power(high) < power:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.power(middle) < power else (low, middle)
+        return StudyPlan(high, ceil(high * self.ratio), self.power(high), aim)
 
 
-def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _ZTest:
+def _of_one(auc: float, null: float, ratio: float, alternative: Alternative, alpha: float) -> _Test:
     _check_auc("null", null)
-    return _ZTest(auc - null, auc_variance(null, ratio), auc_variance(auc, ratio), alternative, alpha)
+    _check_auc("auc", auc)
+    area, value = (auc, null) if auc > null else (1 - auc, 1 - null)
+
+    def excess(n_pos: float, critical: float) -> float:
+        def beyond(seen: float) -> float:  # Wilson's interval of the area that is seen ends at the null
+            variance = auc_variance(seen, ratio, n_pos=n_pos) / n_pos * value * (1 - value) / (seen * (1 - seen))
+            return seen - value - critical * sqrt(variance)
+
+        least = _ALMOST if beyond(_ALMOST) <= 0 else float(solve(beyond, value, _ALMOST))
+        error = sqrt(auc_variance(area, ratio, n_pos=n_pos) / n_pos)
+        return (area - least) / error
+
+    solve: Any = optimize.brentq
+    return _Test(auc - null, ratio, excess, alternative, alpha)
 
 
 def _of_two(
     first: float, second: float, ratio: float, correlation: float, alternative: Alternative, alpha: float
-) -> _ZTest:
+) -> _Test:
     _check_auc("first", first)
     _check_auc("second", second)
     if not -1 <= correlation < 1:
         raise InputError("correlation", expected="a number from -1 to below 1", got=repr(correlation))
-    a, b, both = (auc_variance(auc, ratio) for auc in (first, second, (first + second) / 2))
-    null, expected = 2 * both * (1 - correlation), a + b - 2 * correlation * sqrt(a * b)
-    return _ZTest(second - first, null, expected, alternative, alpha)
+
+    def excess(n_pos: float, critical: float) -> float:
+        a, b = (auc_variance(auc, ratio, n_pos=n_pos) for auc in (first, second))
+        variance = (a + b - 2 * correlation * sqrt(a * b)) / n_pos
+        return abs(second - first) / sqrt(variance) - critical
+
+    return _Test(second - first, ratio, excess, alternative, alpha)
 
 
 def _check_auc(name: str, auc: float) -> None:
@@ -340,6 +381,7 @@ def _cases(n_pos: int, n_neg: int) -> float:
 
 
 _MOST_CASES = 10**6
+_ALMOST = 1 - 1e-9
 
 
 def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> StudyPlan:
@@ -362,18 +404,17 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
 
     Notes
     -----
-    By `planning.auc_variance`, which errs on the wide side for normal scores: intervals come out up to a fifth shorter.
+    By `planning.auc_variance`: the exact one for normal scores of equal spread.
 
     Examples
     --------
     >>> auc_width_sample_size(0.8, width=0.1)
-    StudyPlan(n_pos=184, n_neg=184, AUC 0.8 to a width of 0.1)
+    StudyPlan(n_pos=146, n_neg=146, AUC 0.8 to a width of 0.1)
     """
     check.check_share(width, "width")
-    variance = auc_variance(auc, ratio)
 
     def excess(n: float) -> float:
-        low, high = logit(auc, sqrt(variance / n), level)
+        low, high = logit(auc, sqrt(auc_variance(auc, ratio, n_pos=n) / n), level)
         return high - low - width
 
     solve: Any = optimize.brentq

@@ -21,6 +21,7 @@ from rocscope.figures.registry import statistic_named
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import WeightKind
+from rocscope.inference.reliability import FEW_RESAMPLED
 from rocscope.inference.resampling.draws import (
     AREAS,
     Design,
@@ -126,7 +127,6 @@ def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
-_ENOUGH = 20  # rows of a class: with fewer, percentile intervals are too short
 _MOST_FAILED = 0.05  # of the replicates: those that failed may be the extreme ones
 
 
@@ -338,7 +338,7 @@ def _doubt(usable: Array, drawn: int, design: Design) -> str:
     if usable.size < (1 - _MOST_FAILED) * drawn:
         return f"only {usable.size} of {drawn} replicates gave a number"
     few = design.smallest_class
-    return f"a class has {few:g} rows only, fewer than {_ENOUGH}" if few < _ENOUGH else ""
+    return f"a class has {few:g} rows only, fewer than {FEW_RESAMPLED}" if few < FEW_RESAMPLED else ""
 
 
 def quantile_method(drawn: Array) -> Any:
