@@ -17,7 +17,7 @@ from rocscope.errors import InputError
 
 COMMANDS = (
     "demo", "validate", "summary", "report", "page", "explore", "choose", "campaign", "apply", "verify", "compare",
-    "calibrate", "monitor",
+    "gate", "calibrate", "monitor",
 )  # fmt: skip
 _MODULES = {  # where that is not the command's own name
     **dict.fromkeys(("report", "page", "explore"), "pages"),
