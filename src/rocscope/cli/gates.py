@@ -113,7 +113,7 @@ def judged_by(
 
 
 def outcome(judged: Iterable[Judged]) -> int:
-    """Say which gates failed, and return the exit code."""
+    """Print which gates failed, and return the exit code."""
     failed = [each for each in judged if each.failed]
     for each in failed:
         note(f"Failed: {each.named}: {each.found}")

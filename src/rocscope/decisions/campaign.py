@@ -32,7 +32,7 @@ from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.campaigns import verify_campaign
-from rocscope.decisions.verification.claims import Verification
+from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
 
@@ -175,7 +175,7 @@ class CampaignPlan(Plan):
         found = (each.unit_benefit for each in self.campaigns.values() if isinstance(each.unit_benefit, str))
         return tuple(dict.fromkeys(found))
 
-    def verify(self, data: Models) -> Verification:
+    def verify(self, data: Any, **columns: Any) -> Verification:
         """Check every claim of the plan against data, as `Decision.verify` does.
 
         Every threshold is counted anew. The best profit is that of the upper hull of profit over depth, which no
@@ -188,7 +188,7 @@ class CampaignPlan(Plan):
         >>> plan_campaign(counts, Campaign(10_000, 1, 10, 500)).verify(counts).proves
         True
         """
-        return verify_campaign(self, data)
+        return verify_campaign(self, self.labelled(data, columns))
 
     @property
     def needs(self) -> tuple[str, ...]:

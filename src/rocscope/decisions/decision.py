@@ -24,9 +24,9 @@ from rocscope.decisions.randomized.drawing import hashes_of
 from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.randomized.review import Reviewing
 from rocscope.decisions.slope_ranges import HullVertex
-from rocscope.decisions.verification.claims import Verification, verify
+from rocscope.decisions.verification.claims import verify
+from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
-from rocscope.sample import Models
 
 Interval = tuple[float, float]
 
@@ -344,8 +344,8 @@ class Decision(Plan):
         vertex = HullVertex(self.model, self.point, negated=self.negated)
         return RandomizedRule.between(vertex, vertex, Fraction(1))
 
-    def verify(self, data: Models) -> Verification:
-        """Hold what it claims against data, the rows it was chosen on or counts of them.
+    def verify(self, data: Any, **columns: Any) -> Verification:
+        """Hold what it claims against data, the rows it was chosen on or counts of them; see `Plan.verify`.
 
         All the models among which it was chosen are to be there, as accepted by other functions; see `rocscope.sample`.
         Where costs differ from row to row these are rows, with their columns.
@@ -361,7 +361,7 @@ class Decision(Plan):
         >>> choose(counts, Context(cost_fn=2)).verify(counts)
         Verification(7 rows, 4 thresholds, 20 claims hold)
         """
-        return verify(self, data)
+        return verify(self, self.labelled(data, columns))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":

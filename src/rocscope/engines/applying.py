@@ -17,6 +17,8 @@ from rocscope._base.atomic_write import write_file
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, frame_of
 from rocscope.core.rows import brief
+from rocscope.engines.counting import read_counts
+from rocscope.engines.reading import read
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.file_formats import FileLayout
@@ -111,6 +113,17 @@ def apply_plan(
     if looked.size:
         listed["action"] = np.repeat(["act", "review"], [rows.size, looked.size])
     return AppliedPlan(found.n, every, listed, note)
+
+
+def labelled(plan: Any, source: Any, *, label: str, scores: Any = None, **columns: Any) -> Any:
+    """Return the rows of a source for `Plan.verify`, or counts of them where it is a table of a cluster."""
+    scores = list(plan.models) if scores is None else scores
+    if plan.columns:
+        columns["columns"] = plan.columns
+    if plan.by_segment and columns.get("segment") is None:
+        raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
+    counted = type(source).__module__.startswith("pyspark.") and not plan.columns
+    return (read_counts if counted else read)(source, label=label, scores=scores, **columns)
 
 
 _LAYOUT = ("format", "decimal", "delimiter", "encoding")

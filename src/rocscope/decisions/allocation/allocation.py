@@ -29,7 +29,7 @@ from rocscope.decisions.randomized.drawing import Hashes, draw, hashes_of
 from rocscope.decisions.randomized.randomized_rule import Part, RandomizedRule
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.allocations import verify_allocation
-from rocscope.decisions.verification.claims import Verification
+from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 from rocscope.segments.levels import SegmentLevels
 
@@ -254,7 +254,7 @@ class Allocation(Plan):
             found.append((float(term.pos), float(term.neg), (tp, fp, fn, tn), float(term.use)))
         return [found[kind] for kind in self._terms.kind.tolist()]
 
-    def verify(self, data: Any) -> Verification:
+    def verify(self, data: Any, **columns: Any) -> Verification:
         """Check every claim of the allocation against data: Predictions with segments, or models by segment.
 
         All counts are made anew. A linear program over all thresholds of all segments says what is cheapest.
@@ -266,7 +266,7 @@ class Allocation(Plan):
         >>> allocate({"n": north, "s": south}, capacity=3).verify({"n": north, "s": south}).proves
         True
         """
-        return verify_allocation(self, data)
+        return verify_allocation(self, self.labelled(data, columns))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -303,6 +303,9 @@ class Allocation(Plan):
         numbers = {name: fields.number(name) for name in ("cost", "price", "fixed_cost")}
         marginal = fields.optional_number("marginal")
         limit = None if exact.content.get("limit") is None else allocation_file.fraction(exact, "limit")
+        in_money = fields.take("in_money", bool, "true or false")
+        if in_money and limit is None:
+            fields.refuse("in_money", "a limit beside it")
         found = cls(
             points,
             parts,
@@ -310,7 +313,7 @@ class Allocation(Plan):
             **numbers,
             marginal=math.nan if marginal is None else marginal,
             limit=limit,
-            in_money=fields.take("in_money", bool, "true or false"),
+            in_money=in_money,
             max_difference=allocation_file.differences(fields),
         )
         fields.require_same(fields.make("", found.stored))

@@ -139,9 +139,27 @@ class Plan(Result):
         options = {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
         return reach("applying").apply_plan(self, source, ids, **options, **layout)
 
-    def verify(self, data: Any) -> Any:
-        """Check every claim of the plan against data, with code that shares nothing with what made it."""
+    def verify(self, data: Any, **columns: Any) -> Any:
+        """Check every claim of the plan against data, with code that shares nothing with what made it.
+
+        Parameters
+        ----------
+        data : Predictions, counts, or a file, frame, relation or table
+            The rows that the plan was made of, or counts of them.
+        **columns
+            Of a file, frame, relation or table: `label`, and what else `rocscope.read` takes. `scores` are the models
+            of the plan by default; of a plan for segments `segment` is needed.
+
+        Returns
+        -------
+        Verification
+            Its `trace` holds the steps of the proof.
+        """
         raise NotImplementedError
+
+    def labelled(self, data: Any, columns: dict[str, Any]) -> Any:
+        """Return data for `verify`, read from a source where columns are named."""
+        return reach("applying").labelled(self, data, **columns) if columns else data
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the plan as JSON; an existing file is replaced, unless `force` is False."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope.decisions.verification.claims import Findings, Verification
+from rocscope.decisions.verification.findings import Findings, Verification
 from rocscope.errors import InputError
 from rocscope.sample import samples_of
 
@@ -70,7 +70,7 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
 def _told(found: Findings, levels: Mapping[Hashable, dict[str, _Levels]]) -> Verification:
     n = sum(float(next(iter(each.values())).tp[-1] + next(iter(each.values())).fp[-1]) for each in levels.values())
     seen = sum(each.tp.size for models in levels.values() for each in models.values())
-    return Verification(n, seen, tuple(found.proved), tuple(found.refuted), tuple(found.left_open))
+    return found.verification(n, seen)
 
 
 def _by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, _Levels]]:
