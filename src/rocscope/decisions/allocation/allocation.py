@@ -23,6 +23,7 @@ from rocscope.decisions.allocation.segment_costs import Terms
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.models import scores_of, size_of
 from rocscope.decisions.plans import allocation_file
+from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
 from rocscope.decisions.randomized.apportionment import NEAR, UNIT, in_units, rounded_to, whole_numbers
 from rocscope.decisions.randomized.drawing import Hashes, draw, hashes_of
@@ -278,6 +279,29 @@ class Allocation(Plan):
     @property
     def by_segment(self) -> bool:
         return True
+
+    @property
+    def promise(self) -> Promise:
+        every, (tp, _) = np.arange(self.names.size), self._counts
+        left = float(self._terms.total("left", every, self._points.n_pos, self._points.n_neg))
+        cases = float(self.cases.sum())
+        found = float((self._terms.column("pos", every) * tp).sum())
+        return Promise(found / cases, (left - self.cost) / cases, self.fixed_cost) if cases else Promise(math.nan, 0.0)
+
+    def gains(self, positive: Array, columns: Any, segment: Any = None) -> Array:  # noqa: ARG002
+        code = np.array([self._points.keys[name] for name in listed(segment)], np.intp)
+        hit, alarm = (self._terms.column(name, code) for name in ("hit", "alarm"))
+        return float(self._terms.largest) * np.where(positive, hit, -alarm)
+
+    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
+        column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
+        named, code = numbered("segment", check.check_column(column, "segment", size_of(scores)))
+        columns, found = scores_of(self._models(list(range(self.names.size))), scores), np.full(code.size, -1)
+        for i, name in enumerate(listed(named)):
+            own = np.flatnonzero(code == i)
+            within = self.rule(name).strata({model: each[own] for model, each in columns.items()}, by_number=True)
+            found[own] = within + found.max(initial=-1) + 1
+        return found
 
     def said(self, chosen: int, cases: int) -> str:
         expected = f"{number(round(float(self.cases.sum()), 9))} were planned in {self.names.size} segments"
