@@ -47,6 +47,7 @@ def campaign(
     segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     budget: Annotated[float | None, CAMPAIGN] = None,
     max_difference: Annotated[list[str] | None, CAMPAIGN] = None,
+    subject_to: Annotated[list[str] | None, CAMPAIGN] = None,
     steps: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 10,
     id: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     select: str | None = None,
@@ -86,6 +87,8 @@ def campaign(
         With --segment: money for fixed and unit costs.
     max_difference
         With --segment: how far segments may differ at most, as in tpr=0.05, fpr=0 or depth=0.1; repeat it.
+    subject_to
+        With --segment: what each segment keeps by itself, such as 'tpr >= 0.2' or 'cases >= 50'; repeat it.
     steps
         Rows of the table.
     id
@@ -108,8 +111,8 @@ def campaign(
     opt.require_output(select, force=force)
     opt.require_output(output, force=force)
     _require_list_options(select, id, apply_to, keep)
-    if segment is None and (budget is not None or max_difference):
-        raise InputError("--budget, --max-difference", expected="--segment too", got="none")
+    if segment is None and (budget is not None or max_difference or subject_to):
+        raise InputError("--budget, --max-difference, --subject-to", expected="--segment too", got="none")
     if segment is not None and plot is not None:
         raise InputError("--plot", expected="none with --segment", got=plot)
     if segment is not None and isinstance(unit_benefit, str):
@@ -227,7 +230,11 @@ def _print_by_segment(found: Any, told: dict[str, Any], *, json: bool) -> None:
     ]
     headings = ("segment", "who", "contacts", "responders", "depth", "of all responders")
     print_rows("Contacts by segment", headings, lines, left=headings[:2])
-    price = f"; without bounds on differences {about(found.profit + found.price)}" if found.max_difference else ""
+    price = (
+        f"; without bounds on segments {about(found.profit + found.price)}"
+        if found.max_difference or found.subject_to
+        else ""
+    )
     note(f"Contact {about(found.cases.sum())} customers: profit {about(found.profit)}{price}.")
 
 

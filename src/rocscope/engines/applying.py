@@ -141,7 +141,7 @@ _ABSENT = ("", "none", "nan", "na", "null", "<na>")
 
 
 def _truth(column: Array, name: str, pos_label: Any) -> tuple[Array, Array]:
-    """Return which rows are positive, and of which that is known."""
+    """Return which rows are positive, and which outcomes are known."""
     texts = [_text_of(each) for each in column.tolist()]
     known = np.array([text not in _ABSENT for text in texts], bool)
     words = _TRUTH if pos_label is None else {text: text == _text_of(pos_label) for text in texts}

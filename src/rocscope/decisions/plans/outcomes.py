@@ -54,7 +54,7 @@ class Outcomes(Result):
     promised_gain : float
         The same as the plan expects it of so many cases.
     effect : Estimate or None
-        Difference in the rate of positives that acting makes, among cases of equal scores of which hashes chose some:
+        Difference in the rate of positives that acting makes, among cases of equal scores, some chosen by hashes:
         acted less left. None where nobody was drawn, or the outcomes of those left are not known.
     """
 
@@ -94,7 +94,7 @@ def outcomes_of(
     ----------
     plan : Plan
     acted, positive, known : array of n booleans
-        Which rows were acted on, which are positive, and of which that is known.
+        Which rows were acted on, which are positive, and which outcomes are known.
     strata : array of n whole numbers
         Rows of one number were drawn alike; of −1 nobody was drawn.
     columns : mapping from name to array of n
