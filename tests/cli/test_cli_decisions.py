@@ -353,7 +353,7 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
     assert (code, content["max_difference"]) == (0, {"depth": 0.0})
     assert [each["depth"] for each in content["segments"]] == pytest.approx([0.3, 0.3])
     _, _, err = run(*arguments, "--max-difference", "depth=0")
-    assert "; without bounds on differences " in err
+    assert "; without bounds on segments " in err
     for wrong, message in (
         (("--max-difference", "depth"), "--max-difference: expected a rate and a number"),
         (("--max-difference", "size=1"), "--max-difference: expected "),
@@ -364,4 +364,4 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
         assert (code, err.count("\n")) == (2, 1)
         assert message in err, err
     code, _, err = run("campaign", path, "--label", "y", "--score", "score", *MAILING, "--budget", "5")
-    assert (code, err) == (2, "rocscope: --budget, --max-difference: expected --segment too, got none\n")
+    assert (code, err) == (2, "rocscope: --budget, --max-difference, --subject-to: expected --segment too, got none\n")

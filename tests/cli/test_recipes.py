@@ -61,6 +61,14 @@ def test_the_gate_of_github_actions(folder, monkeypatch):
     assert cli.run(shlex.split(worse)[1:]) == 1
 
 
+def test_rules_for_a_comment_on_a_pull_request(folder):
+    (folder / "rules.toml").write_text(recipe("Rules for a model", "toml"))
+    done = run(folder, "bash", "-e", "-c", recipe("Rules for a model", "sh"))
+    assert done.returncode == 0, (done.stderr, (folder / "comment.md").read_text())
+    assert (folder / "comment.md").read_text().startswith("**All 5 rules are kept**")
+    assert "<testsuite " in (folder / "gate.xml").read_text()
+
+
 def test_metrics_and_plots_of_dvc(folder):
     (folder / "evaluate.py").write_text(recipe("DVC", "py"))
     (folder / "dvc.yaml").write_text(recipe("DVC", "yaml"))

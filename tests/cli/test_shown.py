@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
             f"{1000 + i},{y[i]},{'north' if i % 3 else 'south'},{amount}," + ",".join(f"{s[i]:.5f}" for s in scores)
         )
     (where / "rows.csv").write_text("\n".join(lines) + "\n")
+    (where / "rules.toml").write_text('rules = ["auc >= 0 at 95 %", "brier < 1"]\n[segments]\nregion = ["auc >= 0"]\n')
     classes = ["setosa", "versicolor", "virginica"]
     lines = ["kind," + ",".join(f"p_{name}" for name in classes)]
     for name in draw.choice(classes, 90):
@@ -49,7 +50,9 @@ COMMANDS = {
     "choose weights": ("choose", "classes.csv", "-l", "kind", "--proba", "p_*"),
     "verify": ("verify", "decision.json", *OF_ROWS),
     "monitor": ("monitor", "decision.json", "rows.csv", "-l", "outcome", "--state", "state.json"),
-    "compare": ("compare", *OF_ROWS, "--at-context"),
+    "compare": ("compare", *OF_ROWS, "--at-context", "--fail-if", "auc < 0"),
+    "gate": ("gate", *OF_ROWS, "--rules", "rules.toml"),
+    "choose gate": ("choose", *OF_ROWS, "--fail-if", "cost > 99 at 90 %"),
     "campaign": ("campaign", *OF_ROWS, "--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45"),
     "branches": (
         "campaign", *OF_ROWS, "--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45", "--segment", "region",

@@ -10,7 +10,7 @@ import rocscope as rs
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import Allocation
 from rocscope.decisions.randomized.drawing import hashes_of
-from rocscope.errors import InputError, PairingError
+from rocscope.errors import InfeasibleError, InputError, PairingError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores
 
@@ -62,7 +62,40 @@ def asked(rng, preds, segments):
     return campaigns, {}, {g: (each[g], each[g], campaigns[g].context, campaigns[g].unit_cost) for g in segments}, 0
 
 
-def least(preds, segments, terms, limit, budget, bounds):
+def floors_of(rng, segments):
+    """Draw constraints of segments: quantity, relation and bound, by segment, and what is passed to allocate."""
+    drawn = {
+        g: (str(rng.choice(["tpr", "fnr", "fpr", "depth", "cases", "precision"])), str(rng.choice([">=", "<="])))
+        for g in segments
+        if rng.random() < 0.6
+    }
+    found = {
+        g: (*pair, float(rng.choice([0.1, 0.3, 0.6])) * (5 if pair[0] == "cases" else 1)) for g, pair in drawn.items()
+    }
+    return found, {g: f"{name} {sign} {bound}" for g, (name, sign, bound) in found.items()}
+
+
+def floor_row(name, sign, bound, u, v, tp, fp, p, n):
+    """Return a row of the program and its limit, or None where the segment has no such figure."""
+    if (name in ("tpr", "fnr") and not p) or (name == "fpr" and not n):
+        return None
+    acted = u * tp + v * fp
+    if name == "precision":
+        row, most = u * tp - bound * acted, 0.0
+    else:
+        cases = u * p + v * n
+        row = {
+            "tpr": tp / (p or 1),
+            "fnr": -tp / (p or 1),
+            "fpr": fp / (n or 1),
+            "depth": acted / cases,
+            "cases": acted,
+        }[name]
+        most = bound - 1 if name == "fnr" else bound
+    return (row, most) if sign == "<=" else (-row, -most)
+
+
+def least(preds, segments, terms, limit, budget, bounds, floors=()):
     """Return the lowest cost of all mixtures of thresholds in all segments: any two segments are held together."""
     columns = [(g, tp, fp) for g in segments for tp, fp in zip(*points_of(preds, g), strict=True)]
     segment, tp, fp = (np.array(column, dtype=float) for column in zip(*columns, strict=True))
@@ -90,9 +123,15 @@ def least(preds, segments, terms, limit, budget, bounds):
                 if g != h:
                     rows.append(value * (segment == g) - value * (segment == h))
                     most.append(bound)
+    for g in floors:
+        (u, v, *_), own = terms[g], segment == g
+        found = floor_row(*floors[g], u, v, np.where(own, tp, 0), np.where(own, fp, 0), *total[g])
+        if found is not None:
+            rows.append(found[0])
+            most.append(found[1])
     each = [segment == g for g in segments]
     solved = linprog(cost, rows or None, most or None, each, np.ones(len(segments)), method="highs")
-    return solved.fun + base
+    return np.inf if solved.fun is None else solved.fun + base
 
 
 def gap(rng):
@@ -117,9 +156,14 @@ def gap(rng):
             options["max_difference"] = bounds
     if limit is not None:
         options["budget" if budget else "capacity"] = limit + fixed * budget
+    floors, options["subject_to"] = floors_of(rng, segments) if rng.random() < 0.3 else ({}, ())
+    best = least(preds, segments, terms, limit, budget, bounds, floors)
+    if best == np.inf:
+        with pytest.raises(InfeasibleError, match="no allocation keeps "):
+            rs.allocate(preds, context, **options)
+        return 0.0
     found = rs.allocate(preds, context, **options)
-    best = least(preds, segments, terms, limit, budget, bounds)
-    free = best if not bounds else least(preds, segments, terms, limit, budget, {})
+    free = best if not (bounds or floors) else least(preds, segments, terms, limit, budget, {})
     assert found.price == pytest.approx(best - free, abs=GAP * max(1, abs(best)))
     for name, most in bounds.items():
         assert found.difference(name) <= most + GAP
@@ -384,3 +428,39 @@ def test_what_is_refused_says_why(call, error, message):
         return
     with pytest.raises(error, match=message):
         call()
+
+
+FLOORS = {"n": ["tpr >= .9", "precision >= .1"], "s": "cases >= 150"}
+
+
+def test_what_each_segment_keeps_is_saved_proved_and_told(tmp_path):
+    campaign = Campaign(population=2000, unit_cost=1, unit_benefit=10)
+    free = rs.allocate(BRANCHES, campaign, capacity=700)
+    plan = rs.allocate(BRANCHES, campaign, capacity=700, subject_to={name: FLOORS[name[0]] for name in BRANCHES})
+    north, south = (list(BRANCHES).index(next(name for name in BRANCHES if name[0] == each)) for each in "ns")
+    assert plan.tpr[north] >= 0.9 - GAP and plan.cases[south] >= 150 - GAP
+    assert plan.price == pytest.approx(plan.cost - free.cost)
+    read = rs.load_plan(plan.save(tmp_path / "plan.json"))
+    assert read.subject_to == plan.subject_to and read.to_json() == plan.to_json()
+    found = read.verify(BRANCHES)
+    assert found.proves and sum(" in " in claim and ">=" in claim for claim in found.proved) == 3
+    assert rs.allocate(BRANCHES, campaign, subject_to="tpr >= 0").price == 0
+    with pytest.raises(InfeasibleError, match="in its segments within the limit; they take at least"):
+        rs.allocate(BRANCHES, campaign, capacity=10, subject_to="tpr >= .9")
+    for wrong, message in (("auc >= .9", "a figure of one threshold"), ({"x": "tpr >= .9"}, "segments that are alloc")):
+        with pytest.raises(InputError, match=message):
+            rs.allocate(BRANCHES, campaign, subject_to=wrong)
+
+
+@pytest.mark.parametrize("cases", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_interval_of_a_difference_covers_that_of_new_cases(cases):
+    """The two upper scores are acted on in both segments whatever is drawn; their true rates are .5 and .3."""
+    rng, covered = np.random.default_rng(5), 0
+    for _ in range(cases):
+        found = rng.binomial(100, [0.5, 0.3]).tolist()
+        segments = {g: ThresholdCounts([2, 1], [k, 100 - k], [1, 900]) for g, k in zip("ab", found, strict=True)}
+        plan = rs.allocate(segments, Context(cost_fn=5))
+        interval = plan.difference_interval("tpr")
+        assert interval.value == pytest.approx(abs(found[0] - found[1]) / 100)
+        covered += 0.2 in interval
+    assert covered / cases >= 0.95 - 3 * (0.05 * 0.95 / cases) ** 0.5

@@ -141,3 +141,11 @@ CAMPAIGN = Campaign(100, 1, "margin")
 def test_what_needs_one_benefit_or_rows_says_so(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_margins_that_are_all_0_are_no_campaign(tmp_path):
+    preds = Predictions([1, 1, 0, 0, 1, 0], {"a": [6, 5, 4, 3, 2, 1]}, columns={"margin": [0] * 6})
+    plan = rs.plan_campaign(preds, Campaign(100, 1, "margin"))
+    assert plan.verdict == "No campaign: the best would bring 0."
+    assert not plan.verify(preds).refuted and len(plan.apply([1, 2, 3])) == 0
+    assert rs.load_plan(plan.save(tmp_path / "plan.json")).to_json() == plan.to_json()

@@ -28,12 +28,13 @@ from rocscope.engines.sources.file_formats import format_of
 from rocscope.errors import InputError
 
 COMMANDS = (
-    "demo", "validate", "summary", "report", "page", "explore", "choose", "campaign", "apply", "verify", "compare",
-    "calibrate", "monitor",
+    "demo", "validate", "summary", "report", "page", "explore", "choose", "campaign", "apply", "outcomes", "verify",
+    "compare", "gate", "calibrate", "monitor",
 )  # fmt: skip
 _MODULES = {  # where that is not the command's own name
     **dict.fromkeys(("report", "page", "explore"), "pages"),
     **dict.fromkeys(("validate", "verify", "monitor"), "checks"),
+    "outcomes": "apply",
 }
 
 

@@ -1,4 +1,4 @@
-"""rocscope apply: the list of the cases that a saved plan acts on, from new data without labels."""
+"""rocscope apply and outcomes: the list of the cases that a saved plan acts on, and what acting on them has brought."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 from rocscope._base.progress import attended
 from rocscope.cli import options as opt
-from rocscope.cli.console import note, print_json, write_text
+from rocscope.cli.console import note, print_json, print_rows, write_text
 from rocscope.errors import InputError
 
 
@@ -66,12 +66,83 @@ def apply(
 
 def applied(plan: Any, file: str, rows: Any, *, id: Any, score: Any, segment: Any, keep: Any, random_state: int) -> Any:
     """Return the list of the cases of a file that a plan acts on."""
+    _require_segment(plan, segment)
+    how = {"scores": _columns(score), "segment": segment, "keep": keep or [], "random_state": random_state}
+    return plan.apply(file, id, **how, **rows.reading)
+
+
+def _columns(score: list[str] | None) -> Any:
+    """Return the columns of scores, by model where models are named."""
     named = [text.partition("=")[::2] for text in score or []]
     if any(column for _, column in named):
-        scores: Any = {model: column or model for model, column in named}
-    else:
-        scores = [column for column, _ in named]
+        return {model: column or model for model, column in named}
+    return [column for column, _ in named]
+
+
+def _require_segment(plan: Any, segment: str | None) -> None:
     if plan.by_segment and segment is None:
         raise InputError("--segment", expected="the column of the segments, which this plan needs", got="none")
-    how = {"scores": scores, "segment": segment, "keep": keep or [], "random_state": random_state}
-    return plan.apply(file, id, **how, **rows.reading)
+
+
+def outcomes(
+    plan: opt.SavedDecision,
+    file: opt.File,
+    /,
+    *,
+    rows: opt.LayoutOptions = opt.LAYOUT,
+    label: Annotated[str, Parameter(alias="-l", group=opt.COLUMNS)],
+    id: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
+    acted: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
+    score: Annotated[list[str] | None, Parameter(alias="-s", group=opt.COLUMNS)] = None,
+    segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
+    pos_label: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
+    level: float = 0.95,
+    random_state: int = 0,
+    json: opt.Json = False,
+) -> None:
+    """Hold what acting by a saved plan has brought against what it promised.
+
+    Example: rocscope outcomes plan.json april_answers.csv --id client --label bought
+
+    The file is the list that the plan was applied to, with outcomes where they are known.
+
+    Parameters
+    ----------
+    label
+        Column of the outcomes; empty where they are not known.
+    id
+        Column of the identifiers, whose hashes broke ties when the plan was applied.
+    acted
+        Column of who was acted on, where that was not as planned; 'all' for a list of those alone.
+    score
+        Column of the scores, where it is called otherwise than the model; of several models, as in a=new_a.
+    segment
+        Column of the segments, for a plan with a rule for each.
+    pos_label
+        The positive outcome, where outcomes are not 0/1, -1/1 or true/false.
+    level
+        Confidence level of the intervals.
+    random_state
+        The number that was given to 'rocscope apply'.
+    """
+    others = [None if acted == "all" else acted]
+    rows.require(file, label=[label], id=[id], segment=[segment], acted=others)
+    import rocscope as rs
+
+    read = rs.decisions.load_plan(plan)
+    _require_segment(read, segment)
+    how = {"label": label, "acted": acted, "pos_label": pos_label, "level": level, "random_state": random_state}
+    found = read.outcomes(file, id, scores=_columns(score), segment=segment, **how, **rows.reading)
+    if json:
+        print_json("outcomes", found.to_dict())
+        return
+    lines = [("share of positives", found.rate.words, f"{found.promised_rate:.4g}")]
+    lines += [("gain of acting", found.gain.words, f"{found.promised_gain:.6g}")]
+    lines += [] if found.effect is None else [("effect on the share", found.effect.words, "")]
+    headings = ("of the cases acted on", "achieved", "promised")
+    print_rows(
+        f"{found.known:,} outcomes of {found.acted:,} cases acted on, of {found.n:,}", headings, lines, left=headings
+    )
+    doubts = {each.reason for each in (found.gain, found.effect) if each is not None and each.reason}
+    for doubt in sorted(doubts):
+        note(f"Not reliable: {doubt}")

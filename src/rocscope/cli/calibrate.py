@@ -9,6 +9,8 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import known
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows, table_bytes, write
+from rocscope.cli.gates import Gate, gates_json, judged_by, outcome
+from rocscope.cli.judging import Judge, gates_of
 from rocscope.errors import InputError, ScoreError
 
 _SHOWN = {
@@ -34,9 +36,10 @@ def calibrate(
     random_state: int = 0,
     target_prevalence: Annotated[float | None, Parameter(group=opt.CONTEXT)] = None,
     output: Annotated[str | None, opt.OUTPUT] = None,
+    fail_if: opt.FailIf = None,
     json: opt.Json = False,
     force: opt.Force = False,
-) -> None:
+) -> int:
     """Learn a recalibrator and show what it does out of sample; or apply one to another file.
 
     Example: rocscope calibrate old.csv --label y --score a -o calibrator.json, then
@@ -58,7 +61,10 @@ def calibrate(
         Share of positives where the classifier will be used; the sample's own by default.
     output
         File to write: calibrator.json by default; with --apply CSV or .parquet, by default - for stdout.
+    fail_if
+        Exit with code 1 where this holds of the recalibrated probabilities, out of sample: 'ece > .05', 'brier > .2', …
     """
+    gates = gates_of(fail_if)
     if len(rows.score or []) != 1:
         raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
     output = output or ("calibrator.json" if apply is None else "-")
@@ -67,9 +73,11 @@ def calibrate(
     opt.require_output(output, force=force)
     rows.require(file, *(("label",) if apply is None else ()))
     if apply is None:
-        _fit(rows.predictions(file), method, folds, random_state, target_prevalence, output, json, force)
-    else:
-        _apply(file, rows, apply, column, target_prevalence, output, force)
+        return _fit(rows.predictions(file), method, folds, random_state, target_prevalence, output, gates, json, force)
+    if gates:
+        raise InputError("--fail-if", expected="none with --apply, which has no labels", got="one")
+    _apply(file, rows, apply, column, target_prevalence, output, force)
+    return 0
 
 
 def _fit(
@@ -79,9 +87,10 @@ def _fit(
     random_state: int,
     target_prevalence: float | None,
     output: str,
+    gates: list[Gate],
     json: bool,
     force: bool,
-) -> None:
+) -> int:
     from rocscope.calibration import calibration_report, recalibrate
 
     result = recalibrate(predictions, method, cv=folds, random_state=random_state)
@@ -93,15 +102,19 @@ def _fit(
         reports = {"as they are": calibration_report(predictions, draws=199)} | reports
     except ScoreError:
         note("The scores are no probabilities: there is nothing to compare with.")
+    judge = Judge(result.predictions)
+    judged = judged_by(gates, judge.models, judge.estimate)
     written = fitted.save(output, force=force)
     if json:
         figures = {name: report.to_dict() for name, report in reports.items()}
-        print_json("calibrate", {"method": method, "file": str(written), "figures": figures})
-        return
+        told = gates_json(judged) if gates else {}
+        print_json("calibrate", {"method": method, "file": str(written), "figures": figures} | told)
+        return outcome(judged)
     title = f"{predictions.n_pos:,g} positives, {predictions.n_neg:,g} negatives"
     numbers = {name: [known(report[key].value, ".4f") for key in _SHOWN.values()] for name, report in reports.items()}
     print_rows(title, ["probabilities", *_SHOWN], [[name, *row] for name, row in numbers.items()])
     note(f"Recalibrator: {written} ({method}, fitted to all rows)")
+    return outcome(judged)
 
 
 def _apply(

@@ -1,6 +1,7 @@
 """rocscope campaign: how many customers to contact, by which model, and for what profit."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import nan
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -20,12 +21,15 @@ from rocscope.cli.console import (
     write_figure,
     write_text,
 )
+from rocscope.cli.gates import gates_json, judged_by, outcome
+from rocscope.cli.judging import Judge, gates_of
 from rocscope.errors import InputError
 
 CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 _LAYOUT = ("decimal", "delimiter", "encoding")
 _HEADINGS = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
 _BY_SEGMENT = ("segment", "rule", "cases", "tp", "depth", "tpr")
+_OF_PLANS = ("profit", "contacts", "cases")
 _BY_DEPTH = ("depth", "gain", "cumulative", "lift", "size", "responders", "others", "profit")
 
 
@@ -43,6 +47,7 @@ def campaign(
     segment: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     budget: Annotated[float | None, CAMPAIGN] = None,
     max_difference: Annotated[list[str] | None, CAMPAIGN] = None,
+    subject_to: Annotated[list[str] | None, CAMPAIGN] = None,
     steps: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 10,
     id: Annotated[str | None, Parameter(group=opt.COLUMNS)] = None,
     select: str | None = None,
@@ -52,9 +57,10 @@ def campaign(
     random_state: Annotated[int, CAMPAIGN] = 0,
     plot: opt.Plot = None,
     plot_width: opt.PlotWidth = 178,
+    fail_if: opt.FailIf = None,
     json: opt.Json = False,
     force: opt.Force = False,
-) -> None:
+) -> int:
     """Find how many customers to contact, best scores first, and the profit at every depth.
 
     Example: rocscope campaign scores.csv --label y --score a --population 1e6 --unit-cost 1 --unit-benefit 45
@@ -81,6 +87,8 @@ def campaign(
         With --segment: money for fixed and unit costs.
     max_difference
         With --segment: how far segments may differ at most, as in tpr=0.05, fpr=0 or depth=0.1; repeat it.
+    subject_to
+        With --segment: what each segment keeps by itself, such as 'tpr >= 0.2' or 'cases >= 50'; repeat it.
     steps
         Rows of the table.
     id
@@ -95,13 +103,16 @@ def campaign(
         File to write the plan to, as JSON, for 'rocscope apply'.
     random_state
         Another number breaks ties differently.
+    fail_if
+        Exit with code 1 where this holds: 'profit < 1000', 'profit < 0 at 90 %', 'contacts > 5000', 'auc < .7', …
     """
+    gates = gates_of(fail_if, also=_OF_PLANS)
     check_figure(plot, plot_width, force=force)
     opt.require_output(select, force=force)
     opt.require_output(output, force=force)
     _require_list_options(select, id, apply_to, keep)
-    if segment is None and (budget is not None or max_difference):
-        raise InputError("--budget, --max-difference", expected="--segment too", got="none")
+    if segment is None and (budget is not None or max_difference or subject_to):
+        raise InputError("--budget, --max-difference, --subject-to", expected="--segment too", got="none")
     if segment is not None and plot is not None:
         raise InputError("--plot", expected="none with --segment", got=plot)
     if segment is not None and isinstance(unit_benefit, str):
@@ -112,7 +123,7 @@ def campaign(
     if apply_to is not None:
         layout.require(apply_to, id=[id], keep=keep or [], segment=[segment])
     from rocscope.curves.profit_curve import Campaign
-    from rocscope.decisions import plan_campaign
+    from rocscope.decisions import allocate, plan_campaign
 
     planned = Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
     columns: dict[str, Any] = {"groups": id} if select and apply_to is None else {}
@@ -121,10 +132,18 @@ def campaign(
     shared = {} if segment is None else {"segment": segment}
     sample = rows.predictions(file, **columns, **shared) if columns else rows.sample(file, **shared)
     if segment is not None:
-        plan: Any = _spread(sample, planned, budget, max_difference or [], json=json)
+        plan: Any = allocate(
+            sample, planned, budget=budget, max_difference=dict(map(_difference, max_difference or []))
+        )
     else:
         plan = plan_campaign(sample, planned)
-        _print(plan, steps, json=json)
+    judge = _CampaignJudge(sample, plan=plan)
+    judged = judged_by(gates, plan.needs[:1] or plan.models[:1], judge.estimate)
+    told = gates_json(judged) if gates else {}
+    if segment is not None:
+        _print_by_segment(plan, told, json=json)
+    else:
+        _print(plan, steps, told, json=json)
     if output == "-":
         write_text(plan.to_json())
     elif output is not None:
@@ -135,6 +154,31 @@ def campaign(
     if plot:
         drawn = write_figure(plot, lambda ax: _draw(ax, plan), plot_width, title="Profit", force=force)
         note(f"Figure: {drawn}")
+    return outcome(judged)
+
+
+@dataclass(frozen=True)
+class _CampaignJudge(Judge):
+    """What a campaign is judged by: its profit and contacts, and figures of the ranking."""
+
+    plan: Any = None
+
+    def estimate(self, condition: Any) -> Any:
+        name, level = condition.quantity.lower(), condition.level
+        if name not in _OF_PLANS:
+            return super().estimate(condition)
+        from rocscope.inference.estimate import Estimate
+
+        single = hasattr(self.plan, "best")
+        if name == "profit" and level is not None:
+            if single:
+                return self.plan.interval(level)
+            cost = self.plan.interval(level).shifted(self.plan.fixed_cost)
+            return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low)
+        row = self.plan.best.best if single else None
+        cases = row.size if row is not None else float(self.plan.cases.sum())
+        value = (row.profit if row is not None else self.plan.profit) if name == "profit" else cases
+        return Estimate(value, nan, nan, level or 0.95, "as planned", len(self.plan.models))
 
 
 def _require_list_options(select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None) -> None:
@@ -161,9 +205,9 @@ def _write_list(
     note(said)
 
 
-def _print(plan: Any, steps: int, *, json: bool) -> None:
+def _print(plan: Any, steps: int, told: dict[str, Any], *, json: bool) -> None:
     if json:
-        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan)))
+        print_json("campaign", plan.to_dict(steps) | as_json(interval_of(plan)) | told)
     else:
         if len(plan.offers) > 1:
             print_rows("Models", _HEADINGS, map(_offer, plan.offers))
@@ -175,15 +219,11 @@ def _print(plan: Any, steps: int, *, json: bool) -> None:
         note(plan.verdict)
 
 
-def _spread(sample: Any, campaign: Any, budget: float | None, differences: list[str], *, json: bool) -> Any:
+def _print_by_segment(found: Any, told: dict[str, Any], *, json: bool) -> None:
     """Print how a campaign is spread over segments."""
-    from rocscope.decisions import allocate
-
-    bounds = dict(map(_difference, differences))
-    found = allocate(sample, campaign, budget=budget, max_difference=bounds or None)
     if json:
-        print_json("campaign", found.to_dict())
-        return found
+        print_json("campaign", found.to_dict() | told)
+        return
     frame = found.to_frame("pyarrow").to_pydict()
     lines = [
         [str(name), rule, about(cases), about(tp), f"{depth:.2%}", f"{tpr:.2%}"]
@@ -191,9 +231,12 @@ def _spread(sample: Any, campaign: Any, budget: float | None, differences: list[
     ]
     headings = ("segment", "who", "contacts", "responders", "depth", "of all responders")
     print_rows("Contacts by segment", headings, lines, left=headings[:2])
-    price = f"; without bounds on differences {about(found.profit + found.price)}" if bounds else ""
+    price = (
+        f"; without bounds on segments {about(found.profit + found.price)}"
+        if found.max_difference or found.subject_to
+        else ""
+    )
     note(f"Contact {about(found.cases.sum())} customers: profit {about(found.profit)}{price}.")
-    return found
 
 
 def _difference(text: str) -> tuple[str, float]:

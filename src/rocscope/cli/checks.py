@@ -69,6 +69,7 @@ def verify(
     *,
     rows: opt.CountOptions = opt.COUNTS,
     segment: str | None = None,
+    trace: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
     """Count the rows anew, and check every claim of a saved plan against them.
@@ -82,6 +83,8 @@ def verify(
     ----------
     segment
         Column of the segments, for an allocation.
+    trace
+        Print the steps of the proof: what the plan says, and what was found.
     """
     rows.require(file, *(("label", "scores") if rows.score else ("label",)), segment=segment)
     import rocscope as rs
@@ -93,7 +96,12 @@ def verify(
     columns |= {} if segment is None else {"segment": segment}
     found = claimed.verify(rows.predictions(file, **columns) if columns else rows.sample(file))
     if json:
-        print_json("verify", found.to_dict())
+        print_json("verify", found.to_dict() | ({"trace": found.trace} if trace else {}))
+    elif trace:
+        steps = [line.rpartition(": ")[::2] for line in found.trace]
+        print_rows(
+            f"{found.n:,.10g} rows, {found.thresholds:,} thresholds", ("claim", "proof"), [(a, c) for a, c in steps]
+        )
     else:
         claims = [("holds", each) for each in found.proved] + [("refuted", each) for each in found.refuted]
         claims += [("left open", each) for each in found.left_open]

@@ -24,6 +24,8 @@ from rocscope.cli.console import (
     write_figure,
     write_text,
 )
+from rocscope.cli.gates import gates_json, judged_by, outcome
+from rocscope.cli.judging import DecisionJudge, gates_of
 from rocscope.errors import InputError
 
 CHOICE = Parameter(group=opt.CHOICE)
@@ -45,7 +47,7 @@ _ALTERNATIVES = {
 
 @opt.for_two_classes(
     "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--capacity", "--population", "--randomized", "--review-cost",
-    "--review-capacity", "--negate", "--plot", "--plot-width",
+    "--review-capacity", "--negate", "--plot", "--plot-width", "--fail-if",
     instead="costs go to --cost-matrix",
 )  # fmt: skip
 def choose(
@@ -66,9 +68,10 @@ def choose(
     output: Annotated[str | None, opt.OUTPUT] = None,
     plot: opt.Plot = None,
     plot_width: opt.PlotWidth = 178,
+    fail_if: opt.FailIf = None,
     json: opt.Json = False,
     force: opt.Force = False,
-) -> None:
+) -> int:
     """Choose the model and threshold of lowest expected cost, within constraints, and say what it costs.
 
     Example: rocscope choose scores.csv --label y --score a --cost-fn 20 --target-prevalence 0.005 -o decision.json
@@ -94,13 +97,14 @@ def choose(
     output
         File to write the decision to, as JSON; - for stdout.
     """
+    gates = gates_of(fail_if)
     opt.require_output(output, force=force)
     check_figure(plot, plot_width, force=force)
     rows.require(file, "label", "scores", **({} if rows.has_classes else costs.columns))
     if rows.has_classes:
         weights = choose_weights(rows.classes(file), criterion, cost_matrix, cost_rows, subject_to or [])
         _deliver(weights, weights.to_dict, print_weights, output, json=json, force=force)
-        return
+        return 0
     if cost_matrix is not None:
         raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
     context, review = costs.context(of_rows=True), looks.review()
@@ -128,17 +132,20 @@ def choose(
     }
     decision = decide(across, context, **aims, randomized=randomized)
     with_half = are_probabilities(samples_of(predictions).counts()[decision.model])
-    facts = partial(_with_interval, decision)
+    judge = DecisionJudge(predictions, {decision.model: decision.threshold}, decision.context, decision)
+    judged = judged_by(gates, [decision.model], judge.estimate)
+    facts = partial(_with_interval, decision, gates_json(judged) if gates else {})
     _deliver(decision, facts, partial(_print, with_half=with_half), output, json=json, force=force)
     if plot:
         drawn = write_figure(
             plot, lambda ax: _draw(ax, predictions, decision), plot_width, title="ROC curves", force=force
         )
         note(f"Figure: {drawn}")
+    return outcome(judged)
 
 
-def _with_interval(decision: Any) -> dict[str, Any]:
-    return decision.to_dict() | as_json(interval_of(decision))
+def _with_interval(decision: Any, gates: dict[str, Any]) -> dict[str, Any]:
+    return decision.to_dict() | as_json(interval_of(decision)) | gates
 
 
 def _deliver(

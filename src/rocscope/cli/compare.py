@@ -8,10 +8,8 @@ from cyclopts import Parameter
 from rocscope._base.formatting import p_value
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
-from rocscope.cli.gates import Gate
+from rocscope.cli.gates import Gate, gates_json, judged_by, outcome
 from rocscope.errors import ColumnError, InputError, heard, one_of
-
-FAILED = 1
 
 if TYPE_CHECKING:
     from rocscope.figures.conditions import Condition
@@ -82,25 +80,23 @@ def compare(
 
     with heard() as said:
         results = {quantity: compared(quantity, level) for quantity in ("auc", *["cost"] * at_context)}
-        judged = [
-            (gate, [_estimate(each, compared(names[each.quantity], each.level or level)) for each in gate.conditions])
-            for gate in gates
-        ]
+        judged = judged_by(
+            gates,
+            predictions.models,
+            lambda each: _estimate(each, compared(names[each.quantity], each.level or level)),
+        )
     for message in said:
         note(f"Warning: {message}")
     if json:
         content = {quantity: result.to_dict() for quantity, result in results.items()}
-        print_json("compare", content | {"gates": [each for gate, found in judged for each in gate.to_dicts(found)]})
+        print_json("compare", content | gates_json(judged))
     else:
         for result in results.values():
             _print(result, predictions.n)
         for name, area in results["auc"].estimates.items():
             if below := direction(area.value):
                 note(f"{name}: AUC {area.value:.4g}{below}")
-    failed = [(gate, estimates) for gate, estimates in judged if gate.fails(estimates)]
-    for gate, estimates in failed:
-        note(f"Failed: {gate.text}: " + "; ".join(f"{_interval(each)} ({100 * each.level:g} %)" for each in estimates))
-    return FAILED if failed else 0
+    return outcome(judged)
 
 
 def _figure_of(condition: "Condition", at_context: bool) -> str:
@@ -161,7 +157,3 @@ def _cells(pair: "Comparison") -> list[str]:
 
 def _ends(estimate: "Estimate") -> str:
     return f"{estimate.low:.4f} to {estimate.high:.4f}"
-
-
-def _interval(estimate: "Estimate") -> str:
-    return f"{estimate.value:.4g}, interval {estimate.low:.4g} to {estimate.high:.4g}"

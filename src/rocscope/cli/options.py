@@ -106,6 +106,10 @@ SavedDecision = Annotated[
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Force = Annotated[Flag, Parameter(help="Write over a file that exists.")]
+FailIf = Annotated[
+    list[str] | None,
+    Parameter(help="Exit with code 1 where this holds, such as 'auc < .8' or 'brier(a) > .2 at 95 %'; repeat it."),
+]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
 Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png, .pdf or .pgf.")]
 PlotWidth = Annotated[float, Parameter(help="Width of that figure in millimetres, such as 85 for a column.")]

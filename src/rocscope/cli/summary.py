@@ -6,6 +6,8 @@ from cyclopts import Parameter
 
 from rocscope.cli import options as opt
 from rocscope.cli.console import markdown_records, markdown_table, note, print_json, print_records, print_rows, write
+from rocscope.cli.gates import gates_json, judged_by, outcome
+from rocscope.cli.judging import Judge, gates_of
 from rocscope.errors import InputError
 
 MOST_DETAILED = 1_000_000
@@ -30,7 +32,12 @@ _COLUMNS = {
 
 
 @opt.for_two_classes(
-    "--score", "--pos-label", "--threshold", *opt.TWO_CLASS_COSTS, instead="rocscope choose takes --cost-matrix"
+    "--score",
+    "--pos-label",
+    "--threshold",
+    "--fail-if",
+    *opt.TWO_CLASS_COSTS,
+    instead="rocscope choose takes --cost-matrix",
 )
 def summary(
     file: opt.File,
@@ -43,9 +50,10 @@ def summary(
     threshold: Annotated[list[str] | None, Parameter(group=opt.CONTEXT)] = None,
     guess: Annotated[opt.Flag, Parameter(group=opt.COLUMNS)] = False,
     detail: Annotated[bool | None, Parameter(negative="--no-detail")] = None,
+    fail_if: opt.FailIf = None,
     json: opt.Json = False,
     markdown: Annotated[opt.Flag, Parameter(name="--md")] = False,
-) -> None:
+) -> int:
     """Show how good each model is, in five domains with intervals, the best threshold, and what 0.5 would give.
 
     Example: rocscope summary scores.parquet --label y --score a --score b
@@ -68,6 +76,7 @@ def summary(
     """
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
+    gates = gates_of(fail_if)
     fixed = _threshold(threshold or [])
     if fixed is not None and detail is False:
         raise InputError("--threshold and --no-detail", expected="one of them")
@@ -75,7 +84,7 @@ def summary(
     rows.require(file, *(() if guesses else ("label", "scores")), fold=fold, segment=segment)
     if rows.has_classes:
         _of_classes(file, rows, detail, json, markdown)
-        return
+        return 0
     context = None if costs == opt.COSTS else costs.context()
     if guesses:
         rows = rows.guessed(file)
@@ -88,14 +97,23 @@ def summary(
 
     detailed = (fixed is not None or is_small(predictions)) if detail is None else detail
     data = report_data(predictions, context=context, title=file, detailed=detailed, by=by, threshold=fixed)
+    judge = Judge(predictions, _thresholds_of(data), costs.context())
+    judged = judged_by(gates, judge.models, judge.estimate) if gates else []
     if json:
-        print_json("summary", data.to_dict())
+        print_json("summary", data.to_dict() | (gates_json(judged) if gates else {}))
     elif markdown:
         write(_markdown(data) + "\n")
     else:
         _print(data)
         if not detailed and detail is None:
             note(f"{LEFT_OUT} --detail adds what can be had.")
+    return outcome(judged)
+
+
+def _thresholds_of(data: Any) -> dict[str, float]:
+    """Return the threshold of each model that its figures are shown at."""
+    rows = [] if data.summary is None else [row for row in data.summary if row.part == "all"]
+    return {model.name: model.best.threshold for model in data.models} | {row.model: row.threshold for row in rows}
 
 
 def _threshold(texts: list[str]) -> Any:

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
+from rocscope._base.arrays import Array
 from rocscope._base.formatting import about
 from rocscope._base.progress import Progress
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
+from rocscope.core.row_costs import column_of
 from rocscope.curves.profit_curve import Campaign, CampaignRow, ProfitCurve
 from rocscope.curves.row_profit import RowProfitCurve
 from rocscope.decisions.criteria import criterion_of
@@ -26,13 +28,14 @@ from rocscope.decisions.generalization.sampling_model import SamplingModel, mode
 from rocscope.decisions.generalization.threshold_choice import Rule
 from rocscope.decisions.models import size_of
 from rocscope.decisions.plans import campaign_file
+from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
 from rocscope.decisions.randomized.drawing import hashes_of
 from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.row_costs import PricedRows
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.campaigns import verify_campaign
-from rocscope.decisions.verification.claims import Verification
+from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
 
@@ -113,7 +116,9 @@ class CampaignPlan(Plan):
         self._require_data()
         model = self._by_row if isinstance(self.curve, RowProfitCurve) else self._by_count
         cost = model.estimate(level=level, replicates=replicates, random_state=random_state, progress=progress)
-        return replace(cost, value=-cost.value, low=-cost.high, high=-cost.low, apparent=-cost.apparent)
+        return replace(
+            cost, value=0.0 - cost.value, low=0.0 - cost.high, high=0.0 - cost.low, apparent=0.0 - cost.apparent
+        )
 
     @property
     def _by_count(self) -> SamplingModel:
@@ -175,7 +180,7 @@ class CampaignPlan(Plan):
         found = (each.unit_benefit for each in self.campaigns.values() if isinstance(each.unit_benefit, str))
         return tuple(dict.fromkeys(found))
 
-    def verify(self, data: Models) -> Verification:
+    def verify(self, data: Any, **columns: Any) -> Verification:
         """Check every claim of the plan against data, as `Decision.verify` does.
 
         Every threshold is counted anew. The best profit is that of the upper hull of profit over depth, which no
@@ -188,7 +193,7 @@ class CampaignPlan(Plan):
         >>> plan_campaign(counts, Campaign(10_000, 1, 10, 500)).verify(counts).proves
         True
         """
-        return verify_campaign(self, data)
+        return verify_campaign(self, self.labelled(data, columns))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -209,6 +214,21 @@ class CampaignPlan(Plan):
             hashes_of(ids, size)  # which refuses identifiers that repeat
             return np.arange(0)
         return self.rule.select(number, scores, ids, random_state=random_state)
+
+    @property
+    def promise(self) -> Promise:
+        if not self.worthwhile:
+            return Promise(math.nan, 0.0)
+        row, fixed = self.best.best, self.campaign.fixed_cost
+        return Promise(row.responders / row.size, (row.profit + fixed) / row.size, fixed)
+
+    def gains(self, positive: Array, columns: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
+        benefit = self.campaign.unit_benefit
+        brought = np.asarray(columns[benefit] if isinstance(benefit, str) else benefit, float)
+        return np.where(positive, brought, 0.0) - self.campaign.unit_cost
+
+    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
+        return self.rule.strata(scores, by_number=True) if self.worthwhile else super().strata(scores, segment)
 
     def said(self, chosen: int, cases: int) -> str:
         if not self.worthwhile:
@@ -354,6 +374,9 @@ def _curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
     if not isinstance(campaign.unit_benefit, str):
         return ProfitCurve(sample.counts, campaign)
     rows = sample.require_rows("models")
+    brought = column_of("unit_benefit", campaign.unit_benefit, rows.columns)[rows.y_true]
+    if not brought.any():  # no response brings anything, so that none is worth a contact
+        return ProfitCurve(sample.counts, replace(campaign, unit_benefit=0.0))
     return RowProfitCurve(rows, rows.models[0], campaign)
 
 

@@ -95,7 +95,8 @@ def choose(
         If the context rewards errors, a criterion or constraint is not understood, or one of them is not linear in
         the counts and lots are asked for.
     InfeasibleError
-        If no threshold satisfies the constraints; the message says how close any comes.
+        If no threshold satisfies the constraints; the message says how close any comes, and what a randomised rule
+        that satisfies them costs.
     PairingError
         If models come from samples of different prevalence and the context does not name one.
 
@@ -347,19 +348,6 @@ class _Task:
     def _resampled(self, limit: float | None, constraints: tuple[Constraint, ...]) -> SamplingModel:
         return model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
 
-    def lot_cost(self, cost: float) -> float | None:
-        """Return what the best randomised rule would cost, where that is less than the cost of the best threshold."""
-        if not self.constraints:
-            return None
-        try:
-            point = RandomizedRule.of(self._best_rule()).point
-        except InputError:  # bounds that are no straight lines
-            return None
-        if not self._defined(point):
-            return None
-        least = float(self.context.exact_cost(point))
-        return least if least < cost - _ROUNDED * abs(cost) else None
-
     def _defined(self, point: OperatingPoint) -> bool:
         """Return whether all that is bounded has a value, as precision has none where nobody is predicted positive."""
         cells = tuple(np.array([getattr(point, name)], np.float64) for name in ("tp", "fp", "fn", "tn"))
@@ -370,11 +358,23 @@ class _Task:
         try:
             return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
         except InfeasibleError as error:
-            if self.hull.holds_levels:
+            if not self.hull.holds_levels:
+                found, hint = f"among the ends of score ranges, {error}", "those inside are not known"
+            elif (cost := self._cost_if_randomized()) is not None:
+                found, hint = str(error), f"a randomised rule does, at {cost:.6g} per case: pass randomized=True"
+            else:
                 raise
-            raise InfeasibleError(
-                f"among the ends of score ranges, {error}", hint="those inside are not known"
-            ) from error
+            raise InfeasibleError(found, hint=hint) from error
+
+    def _cost_if_randomized(self) -> float | None:
+        """Return the expected cost of the best randomised rule within the constraints; None where there is none."""
+        if self.randomized or self.priced:
+            return None
+        try:
+            point = RandomizedRule.of(self._best_rule()).point
+        except InputError:  # none, or bounds or a criterion that are no straight lines
+            return None
+        return float(self.context.exact_cost(point)) if self._defined(point) else None
 
     def _cheapest(self, context: Context, touch: Touch, slope_ranges: SlopeRanges) -> _Choice:
         point, chosen = touch.point, touch.choices
@@ -435,6 +435,7 @@ class _Task:
         default = _default_point(counts)
         own, standard, least, all_cost, none_cost = self._costs(choice.model, point, default)
         own = own if choice.cost is None else float(choice.cost)
+        lot = None if choice.lot or own <= least or not self.constraints else self._cost_if_randomized()
         return Decision(
             model=choice.model,
             point=point,
@@ -456,7 +457,7 @@ class _Task:
             best_cost_interval=None if self.hull.is_exact else self.hull.cost_bounds(self.context),
             lot=choice.lot,
             review=choice.review,
-            lot_cost=None if choice.lot or self.priced or own <= least else self.lot_cost(own),
+            lot_cost=lot if lot is not None and lot < own - _ROUNDED * abs(own) else None,
             sampling_model=self._sampling_model(choice),
         )
 

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
@@ -19,14 +21,15 @@ from rocscope.decisions.generalization.candidates import CostOrCriterion
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.generalization.sampling_model import SamplingModel, as_given
 from rocscope.decisions.models import predict, scores_of, size_of
+from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
 from rocscope.decisions.randomized.drawing import hashes_of
 from rocscope.decisions.randomized.randomized_rule import RandomizedRule
 from rocscope.decisions.randomized.review import Reviewing
 from rocscope.decisions.slope_ranges import HullVertex
-from rocscope.decisions.verification.claims import Verification, verify
+from rocscope.decisions.verification.claims import verify
+from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
-from rocscope.sample import Models
 
 Interval = tuple[float, float]
 
@@ -327,6 +330,28 @@ class Decision(Plan):
         looked = np.flatnonzero(self.predict(scores, ids, random_state=random_state) == "review")
         return self.review.rule.ordered(looked, scores, ids, random_state=random_state)
 
+    @property
+    def promise(self) -> Promise:
+        if self.review is not None:
+            raise InputError(
+                "outcomes", expected="a plan without reviews, which have outcomes of their own", got=repr(self)
+            )
+        point = self.expected(1)
+        depth = point.tp + point.fp
+        gain = self.treat_none_cost - self.expected_cost
+        return Promise(point.tp / depth, gain / depth) if depth else Promise(math.nan, 0.0)
+
+    def gains(self, positive: Array, columns: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
+        tp, fp, fn, tn = (
+            np.asarray(columns[cost] if isinstance(cost, str) else cost, float) for cost in self.context.costs.values()
+        )
+        return np.where(positive, fn - tp, tn - fp)
+
+    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
+        if self.lot is None:
+            return super().strata(scores, segment)
+        return self.lot.strata(scores, by_number=self.lot.at_most is not None)
+
     def said(self, chosen: int, cases: int) -> str:
         why = self.trivial or (self._acting.shares if self.review or self.lot else self._rule_of_score)
         return f"{super().said(chosen, cases)}: {why}"
@@ -344,8 +369,8 @@ class Decision(Plan):
         vertex = HullVertex(self.model, self.point, negated=self.negated)
         return RandomizedRule.between(vertex, vertex, Fraction(1))
 
-    def verify(self, data: Models) -> Verification:
-        """Hold what it claims against data, the rows it was chosen on or counts of them.
+    def verify(self, data: Any, **columns: Any) -> Verification:
+        """Hold what it claims against data, the rows it was chosen on or counts of them; see `Plan.verify`.
 
         All the models among which it was chosen are to be there, as accepted by other functions; see `rocscope.sample`.
         Where costs differ from row to row these are rows, with their columns.
@@ -361,7 +386,7 @@ class Decision(Plan):
         >>> choose(counts, Context(cost_fn=2)).verify(counts)
         Verification(7 rows, 4 thresholds, 20 claims hold)
         """
-        return verify(self, data)
+        return verify(self, self.labelled(data, columns))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":

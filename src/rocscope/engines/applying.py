@@ -17,12 +17,15 @@ from rocscope._base.atomic_write import write_file
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, frame_of
 from rocscope.core.rows import brief
+from rocscope.decisions.plans.outcomes import Outcomes, outcomes_of
+from rocscope.engines.counting import read_counts
+from rocscope.engines.reading import read
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import require_columns
 from rocscope.engines.sources.file_formats import FileLayout
 from rocscope.engines.sources.opening import open_source
 from rocscope.engines.sources.source import Source, no_rows
-from rocscope.errors import ColumnError, InputError, ScoreError
+from rocscope.errors import ColumnError, InputError, LabelError, ScoreError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,6 +114,65 @@ def apply_plan(
     if looked.size:
         listed["action"] = np.repeat(["act", "review"], [rows.size, looked.size])
     return AppliedPlan(found.n, every, listed, note)
+
+
+def outcomes(
+    plan: Any, source: Any, ids: Any = None, *, label: str, acted: str | None, pos_label: Any, level: float,
+    scores: Any, segment: Any, where: str | None, random_state: Any, **layout: Any,
+) -> Outcomes:  # fmt: skip
+    """Return what acting by a plan has brought; see `Plan.outcomes`."""
+    check.check_level(level)
+    wanted = [label, *plan.columns, *([] if acted in (None, "all") else [str(acted)])]
+    with open_source(source, FileLayout(*(layout.get(each) for each in _LAYOUT))) as opened:
+        found = _fetched(plan, opened, ids, segment, scores, wanted, where)
+    chosen = {"scores": found.scores} | ({"segment": found.segment} if plan.by_segment else {})
+    if acted is None:
+        taken = np.zeros(found.n, bool)
+        taken[plan.rows(ids=found.ids, random_state=random_state, **chosen)] = True
+    else:
+        taken = np.ones(found.n, bool) if acted == "all" else _truth(found.kept[acted], acted, None)[0]
+    positive, known = _truth(found.kept[label], label, pos_label)
+    amounts = {name: _amounts(found.kept[name], name, positive & known) for name in plan.columns}
+    return outcomes_of(plan, taken, positive, known, plan.strata(**chosen), amounts, found.segment, level)
+
+
+_TRUTH = {"1": True, "true": True, "0": False, "-1": False, "false": False}
+_ABSENT = ("", "none", "nan", "na", "null", "<na>")
+
+
+def _truth(column: Array, name: str, pos_label: Any) -> tuple[Array, Array]:
+    """Return which rows are positive, and which outcomes are known."""
+    texts = [_text_of(each) for each in column.tolist()]
+    known = np.array([text not in _ABSENT for text in texts], bool)
+    words = _TRUTH if pos_label is None else {text: text == _text_of(pos_label) for text in texts}
+    if strange := [text for text, one in zip(texts, known, strict=True) if one and text not in words]:
+        hint = "name the positive one with pos_label"
+        raise LabelError(f"column {name!r}", expected="0/1, -1/1 or true/false", got=repr(strange[0]), hint=hint)
+    return np.array([one and words[text] for text, one in zip(texts, known, strict=True)], bool), known
+
+
+def _text_of(value: Any) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if whole else value).strip().casefold()
+
+
+def _amounts(column: Array, name: str, needed: Array) -> Array:
+    """Return a column of amounts, which may be missing where none is needed."""
+    found = np.array([np.nan if _text_of(each) in _ABSENT else float(each) for each in column.tolist()])
+    if np.isnan(found[needed]).any():
+        raise InputError(f"column {name!r}", expected="an amount for each positive case", got="a missing value")
+    return np.nan_to_num(found)
+
+
+def labelled(plan: Any, source: Any, *, label: str, scores: Any = None, **columns: Any) -> Any:
+    """Return the rows of a source for `Plan.verify`, or counts of them where it is a table of a cluster."""
+    scores = list(plan.models) if scores is None else scores
+    if plan.columns:
+        columns["columns"] = plan.columns
+    if plan.by_segment and columns.get("segment") is None:
+        raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
+    counted = type(source).__module__.startswith("pyspark.") and not plan.columns
+    return (read_counts if counted else read)(source, label=label, scores=scores, **columns)
 
 
 _LAYOUT = ("format", "decimal", "delimiter", "encoding")

@@ -176,8 +176,6 @@ def _at_threshold(
     return found
 
 
-
-
 def _mean(forms: ClosedForms, predicted: Any, amounts: dict[str, float]) -> Estimate:
     """Return a mean of what each case brings, with Wald's interval."""
     sample = forms.sample

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.allocation.allocation import Allocation
-from rocscope.decisions.allocation.parity import SegmentShares, bounded, differences_of
+from rocscope.decisions.allocation.parity import SegmentShares, bounded, differences_of, floors_of
 from rocscope.decisions.allocation.segment_costs import Given, HullSteps, Terms, limit_of, spread
+from rocscope.decisions.constraints import constraints_of
 from rocscope.sample import Models
 from rocscope.segments.data import levels_of
 from rocscope.segments.levels import SegmentLevels
@@ -28,6 +30,7 @@ def allocate(
     capacity: float | None = None,
     budget: float | None = None,
     max_difference: Mapping[str, float] | str | None = None,
+    subject_to: Any = (),
     population: float | None = None,
 ) -> Allocation:
     """Divide one capacity or budget among segments at the lowest total cost.
@@ -47,6 +50,8 @@ def allocate(
     max_difference : mapping from rate to number, or str, optional
         How far any two segments may differ, as in ``{"tpr": 0.05}``: in tpr (``"equal_opportunity"``), in fpr, in both
         (``"equalized_odds"``) or in depth (``"demographic_parity"``). A text alone means not at all.
+    subject_to : constraints, or mapping from segment to constraints, optional
+        What each segment keeps by itself, such as ``"tpr >= .3"``, ``"precision >= .2"`` or ``"cases >= 50"``.
     population : float, optional
         Number of cases that it will be used on; by default those of the sample.
 
@@ -59,6 +64,8 @@ def allocate(
     ------
     InputError
         If false alarms are rewarded, both limits are given, or there is no unit cost to a budget.
+    InfeasibleError
+        If no allocation within the limit keeps the constraints of all segments; the message says what they take.
     PairingError
         If the models of a segment were not counted on the same rows.
 
@@ -93,6 +100,11 @@ def allocate(
     >>> [str(rule) for rule in allocation.rules("s")], allocation.profit
     (['0.5 × nobody', '0.5 × score≥2 of score'], 9.0)
 
+    The south is to have at least two contacts:
+
+    >>> allocate({"n": north, "s": south}, campaign, capacity=5, subject_to={"s": "cases >= 2"})
+    Allocation(2 segments, 5 cases, cost=-8, price of bounds=1)
+
     Both segments are to find the same share of their positives:
 
     >>> allocate({"n": north, "s": south}, campaign, capacity=5, max_difference="equal_opportunity")
@@ -100,17 +112,27 @@ def allocate(
     """
     given = Given(context, None if population is None else _cases(population))
     differences = differences_of(max_difference)
-    points = levels_of(segments, all_levels=bool(differences))
+    constrained = bool(subject_to)
+    points = levels_of(segments, all_levels=bool(differences) or constrained)
     terms = given.terms(points.upper, budget=budget is not None)
     limit = limit_of(given, capacity, budget, terms)
+    floors = floors_of(subject_to, points, terms) if constrained else []
     found = spread(points.upper, terms, limit)
     free = _allocation(points.upper, _parts(points.upper, found), terms, limit, in_money=budget is not None)
-    free = replace(free, marginal=found.marginal, max_difference=differences)
-    if all(free.difference(rate) <= most + _SAME for rate, most in differences.items()):
+    asked = {"max_difference": differences, "subject_to": _asked(subject_to)}
+    free = replace(free, marginal=found.marginal, **asked)
+    same = all(free.difference(rate) <= most + _SAME for rate, most in differences.items())
+    if same and all(floor.kept(*free.counts) for floor in floors):
         return free
-    outline, parts = bounded(points, terms, limit, differences)
+    outline, parts = bounded(points, terms, limit, differences, floors)
     best = _allocation(outline, parts, terms, limit, in_money=budget is not None)
-    return replace(best, price=best.cost - free.cost, marginal=np.nan, max_difference=differences)
+    return replace(best, price=best.cost - free.cost, marginal=np.nan, **asked)
+
+
+def _asked(subject_to: Any) -> tuple[tuple[Hashable, str], ...]:
+    """Return the constraints as texts, each with its segment; None for all."""
+    named = subject_to.items() if isinstance(subject_to, Mapping) else [(None, subject_to)]
+    return tuple((name, str(each)) for name, own in named for each in constraints_of(own))
 
 
 def _cases(population: float) -> float:

@@ -23,14 +23,17 @@ from rocscope.decisions.allocation.segment_costs import Terms
 from rocscope.decisions.generalization.chosen_estimate import ChosenEstimate
 from rocscope.decisions.models import scores_of, size_of
 from rocscope.decisions.plans import allocation_file
+from rocscope.decisions.plans.outcomes import Promise
 from rocscope.decisions.plans.plan import Plan
 from rocscope.decisions.randomized.apportionment import NEAR, UNIT, in_units, rounded_to, whole_numbers
 from rocscope.decisions.randomized.drawing import Hashes, draw, hashes_of
 from rocscope.decisions.randomized.randomized_rule import Part, RandomizedRule
 from rocscope.decisions.slope_ranges import HullVertex
 from rocscope.decisions.verification.allocations import verify_allocation
-from rocscope.decisions.verification.claims import Verification
+from rocscope.decisions.verification.findings import Verification
 from rocscope.errors import InputError
+from rocscope.inference.estimate import Estimate
+from rocscope.inference.proportions import of_share
 from rocscope.segments.levels import SegmentLevels
 
 
@@ -53,6 +56,8 @@ class Allocation(Plan):
     limit : Fraction or None
         The capacity, or what the budget leaves for contacts.
     max_difference : dict from rate to number
+    subject_to : tuple of (segment, constraint)
+        What a segment keeps by itself; all of them, where the segment is None.
 
     Examples
     --------
@@ -75,6 +80,7 @@ class Allocation(Plan):
     limit: Fraction | None
     in_money: bool
     max_difference: dict[str, float]
+    subject_to: tuple[tuple[Hashable, str], ...] = ()
 
     @property
     def names(self) -> Array:
@@ -87,7 +93,7 @@ class Allocation(Plan):
         return -self.cost - self.fixed_cost
 
     @cached_property
-    def _counts(self) -> tuple[Array, Array]:
+    def counts(self) -> tuple[Array, Array]:
         """Expected true and false positives of each segment, in the sample."""
         parts, segments = self._parts, self.names.size
         some, share = parts.point >= 0, np.array([float(each) for each in parts.share])
@@ -98,7 +104,7 @@ class Allocation(Plan):
         return tp, fp
 
     def _rate(self, name: str) -> Array:
-        return rate_of(name, self._points, self._terms, np.arange(self.names.size), *self._counts)
+        return rate_of(name, self._points, self._terms, np.arange(self.names.size), *self.counts)
 
     @property
     def tpr(self) -> Array:
@@ -118,7 +124,7 @@ class Allocation(Plan):
     @property
     def cases(self) -> Array:
         """Expected number of positive predictions in each segment."""
-        return self._cases(*self._counts)
+        return self._cases(*self.counts)
 
     def _cases(self, tp: Array, fp: Array) -> Array:
         pos, neg = (self._terms.column(name, np.arange(self.names.size)) for name in ("pos", "neg"))
@@ -254,7 +260,7 @@ class Allocation(Plan):
             found.append((float(term.pos), float(term.neg), (tp, fp, fn, tn), float(term.use)))
         return [found[kind] for kind in self._terms.kind.tolist()]
 
-    def verify(self, data: Any) -> Verification:
+    def verify(self, data: Any, **columns: Any) -> Verification:
         """Check every claim of the allocation against data: Predictions with segments, or models by segment.
 
         All counts are made anew. A linear program over all thresholds of all segments says what is cheapest.
@@ -266,7 +272,7 @@ class Allocation(Plan):
         >>> allocate({"n": north, "s": south}, capacity=3).verify({"n": north, "s": south}).proves
         True
         """
-        return verify_allocation(self, data)
+        return verify_allocation(self, self.labelled(data, columns))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -279,6 +285,29 @@ class Allocation(Plan):
     def by_segment(self) -> bool:
         return True
 
+    @property
+    def promise(self) -> Promise:
+        every, (tp, _) = np.arange(self.names.size), self.counts
+        left = float(self._terms.total("left", every, self._points.n_pos, self._points.n_neg))
+        cases = float(self.cases.sum())
+        found = float((self._terms.column("pos", every) * tp).sum())
+        return Promise(found / cases, (left - self.cost) / cases, self.fixed_cost) if cases else Promise(math.nan, 0.0)
+
+    def gains(self, positive: Array, columns: Any, segment: Any = None) -> Array:  # noqa: ARG002
+        code = np.array([self._points.keys[name] for name in listed(segment)], np.intp)
+        hit, alarm = (self._terms.column(name, code) for name in ("hit", "alarm"))
+        return float(self._terms.largest) * np.where(positive, hit, -alarm)
+
+    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:
+        column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
+        named, code = numbered("segment", check.check_column(column, "segment", size_of(scores)))
+        columns, found = scores_of(self._models(list(range(self.names.size))), scores), np.full(code.size, -1)
+        for i, name in enumerate(listed(named)):
+            own = np.flatnonzero(code == i)
+            within = self.rule(name).strata({model: each[own] for model, each in columns.items()}, by_number=True)
+            found[own] = within + found.max(initial=-1) + 1
+        return found
+
     def said(self, chosen: int, cases: int) -> str:
         expected = f"{number(round(float(self.cases.sum()), 9))} were planned in {self.names.size} segments"
         return f"{super().said(chosen, cases)}: {expected}"
@@ -290,7 +319,37 @@ class Allocation(Plan):
         `rocscope.decisions.allocation.new_cases.interval_of` for the formula.
         """
         points = self._points
-        return interval_of(self._counts, (points.n_pos, points.n_neg), self._terms, level)
+        return interval_of(self.counts, (points.n_pos, points.n_neg), self._terms, level)
+
+    def difference_interval(self, rate: str, level: float = 0.95) -> Estimate:
+        """Return how far segments differ in a rate on new cases, with an interval for the thresholds as they are.
+
+        Parameters
+        ----------
+        rate : {"tpr", "fpr", "depth"}
+        level : float
+
+        Notes
+        -----
+        Each of m segments has Wilson's interval at level 1 − (1 − level)/m, so that all hold together; the difference
+        of the highest and the lowest rate then lies between max(0, max low − min high) and max high − min low. Segments
+        without cases of the class have no rate. Weighted rows count as so many cases.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, allocate
+        >>> north, south = ThresholdCounts([2, 1], [30, 10], [10, 30]), ThresholdCounts([2, 1], [10, 10], [10, 50])
+        >>> allocate({"n": north, "s": south}).difference_interval("tpr")
+        Estimate(0.75, 95 % interval 0.374 to 0.8694, Wilson at once, n=60)
+        """
+        rates, points = self._rate(rate), self._points
+        totals = {"tpr": points.n_pos, "fpr": points.n_neg}.get(rate, points.n_pos + points.n_neg)
+        known = ~np.isnan(rates)
+        rates, totals = rates[known], totals[known]
+        check.check_level(level)
+        low, high = of_share(rates * totals, totals, "wilson", 1 - (1 - level) / max(rates.size, 1))
+        ends = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
+        return Estimate(self.difference(rate), *ends, level=level, method="Wilson at once", n=float(totals.sum()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Allocation":
@@ -303,6 +362,9 @@ class Allocation(Plan):
         numbers = {name: fields.number(name) for name in ("cost", "price", "fixed_cost")}
         marginal = fields.optional_number("marginal")
         limit = None if exact.content.get("limit") is None else allocation_file.fraction(exact, "limit")
+        in_money = fields.take("in_money", bool, "true or false")
+        if in_money and limit is None:
+            fields.refuse("in_money", "a limit beside it")
         found = cls(
             points,
             parts,
@@ -310,8 +372,9 @@ class Allocation(Plan):
             **numbers,
             marginal=math.nan if marginal is None else marginal,
             limit=limit,
-            in_money=fields.take("in_money", bool, "true or false"),
+            in_money=in_money,
             max_difference=allocation_file.differences(fields),
+            subject_to=allocation_file.constraints(fields),
         )
         fields.require_same(fields.make("", found.stored))
         return found
@@ -361,7 +424,7 @@ class Allocation(Plan):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
         """
-        tp, _ = self._counts
+        tp, _ = self.counts
         columns = {
             "segment": self.names,
             "rule": np.array([self._rule(segment).shares for segment in range(self.names.size)]),
@@ -384,7 +447,9 @@ class Allocation(Plan):
                 *(column.tolist() for column in columns), map(self._plain, range(len(self.names))), strict=True
             )
         ]
-        return jsonable({name: getattr(self, name) for name in names} | {"limit": limit, "segments": rows})
+        kept = [{"segment": name, "constraint": text} for name, text in self.subject_to]
+        asked = {"subject_to": kept} if kept else {}
+        return jsonable({name: getattr(self, name) for name in names} | asked | {"limit": limit, "segments": rows})
 
     def _plain(self, segment: int) -> list[dict[str, Any]]:
         parts = self._rule(segment).parts
@@ -393,7 +458,7 @@ class Allocation(Plan):
     def __repr__(self) -> str:
         segments = f"{self.names.size} segment{'s' * (self.names.size != 1)}"
         facts = [segments, f"{number(round(float(self.cases.sum()), 9))} cases", f"cost={self.cost:.6g}"]
-        if self.max_difference:
+        if self.max_difference or self.subject_to:
             facts.append(f"price of bounds={self.price:.6g}")
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")

@@ -1,6 +1,6 @@
 """Bounds on how far segments may differ: a linear program over the points that can be best in each segment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,8 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.decisions.allocation.segment_costs import Terms
-from rocscope.errors import InputError, RocscopeError
+from rocscope.decisions.constraints import constraints_of
+from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.figures.registry import known
 from rocscope.segments.levels import SegmentLevels
 
@@ -25,6 +26,7 @@ _WORDS = {
     "false_positive_rate_parity": ("fpr",),
     "true_negative_rate_parity": ("fpr",),
 }
+_KEPT = 1e-12
 _LEAST = 1e-12
 """Weights below it are what rounding left of 0."""
 
@@ -83,10 +85,64 @@ class SegmentShares:
     share: list[Fraction]
 
 
+@dataclass(frozen=True)
+class Floor:
+    """A constraint that a segment keeps by itself: up · tp + right · fp ≤ most, in counts of the sample."""
+
+    segment: int
+    text: str
+    up: float
+    right: float
+    most: float
+
+    def kept(self, tp: Array, fp: Array) -> bool:
+        """Whether expected counts by segment keep it."""
+        return self.up * tp[self.segment] + self.right * fp[self.segment] <= self.most + _KEPT * max(
+            1.0, abs(self.most)
+        )
+
+
+def floors_of(subject_to: Any, points: SegmentLevels, terms: Terms) -> list[Floor]:
+    """Return the constraints of each segment: the same for all, or of a mapping those of its segment.
+
+    Segments without positives have no tpr, those without negatives no fpr, and are bound by none.
+    """
+    by_segment = isinstance(subject_to, Mapping)
+    if by_segment and (unknown := [name for name in subject_to if name not in points.keys]):
+        raise InputError("subject_to", expected="segments that are allocated to", got=check.listing(unknown))
+    named = subject_to.items() if by_segment else ((name, subject_to) for name in points.keys)
+    read = constraints_of(()) if by_segment else constraints_of(subject_to)
+    found = []
+    for name, own in named:
+        segment = points.keys[name]
+        n_pos, n_neg = (Fraction(axis[segment].item()) for axis in (points.n_pos, points.n_neg))
+        term = terms.of(segment)
+        cases = term.cases(n_pos, n_neg)
+        for constraint in constraints_of(own) if by_segment else read:
+            if constraint.figure.needs != "cells":
+                expected = "a bound on a figure of the four counts, such as tpr, precision or cases"
+                raise InputError("subject_to", expected=expected, got=str(constraint))
+            bound = constraint.straight(term.pos * n_pos / cases, cases)
+            if (bound.tpr_weight and not n_pos) or (bound.fpr_weight and not n_neg):
+                continue
+            up, right = (float(w / n) if n else 0.0 for w, n in ((bound.tpr_weight, n_pos), (bound.fpr_weight, n_neg)))
+            found.append(Floor(segment, str(constraint), up, right, float(bound.most)))
+    return found
+
+
 def bounded(
-    points: SegmentLevels, terms: Terms, limit: Fraction | None, differences: Mapping[str, float]
+    points: SegmentLevels,
+    terms: Terms,
+    limit: Fraction | None,
+    differences: Mapping[str, float],
+    floors: Sequence[Floor] = (),
 ) -> tuple[SegmentLevels, SegmentShares]:
     """Return the points of lowest cost within bounds, and what share of the cases each decides.
+
+    Raises
+    ------
+    InfeasibleError
+        If there are none; it says what the constraints of the segments take at least.
 
     Notes
     -----
@@ -104,10 +160,13 @@ def bounded(
     cases = float(terms.total("cases", np.arange(segments), outline.n_pos, outline.n_neg))
     size, names = segment.size, list(differences)
     program = _Program(size + len(names))
-    if limit is not None:
-        program.at_most(
-            np.arange(size), use * (pos * tp + neg * fp) / cases, np.zeros(size, np.intp), [float(limit) / cases]
-        )
+    taken = use * (pos * tp + neg * fp) / cases
+    order = np.argsort(segment, kind="stable")
+    begin = segment[order].searchsorted(np.arange(segments + 1))
+    for floor in floors:
+        own = order[begin[floor.segment] : begin[floor.segment + 1]]
+        value = floor.up * tp[own] + floor.right * fp[own]
+        program.at_most(own, value, np.zeros(own.size, np.intp), [floor.most])
     for i, name in enumerate(names):
         rate = rate_of(name, outline, terms, segment, tp, fp)
         known = np.flatnonzero(~np.isnan(rate))
@@ -117,9 +176,17 @@ def bounded(
         value = np.concatenate([rate[known], np.full(own.size, -1.0)])
         program.at_most(column, value, row, np.full(own.size, differences[name]))
         program.at_most(column, -value, row, np.zeros(own.size))
+    each = coo_array((np.ones(size), (segment, np.arange(size))), shape=(segments, size + len(names)))
+    alone = {"A_eq": each, "b_eq": np.ones(segments), "method": "highs"}
+    least = linprog(np.append(taken, np.zeros(len(names))), **program.bounds, **alone) if floors else None
+    if limit is not None:
+        program.at_most(np.arange(size), taken, np.zeros(size, np.intp), [float(limit) / cases])
     cost = np.concatenate([(alarm * neg * fp - hit * pos * tp) / cases, np.zeros(len(names))])
-    each = coo_array((np.ones(size), (segment, np.arange(size))), shape=(segments, cost.size))
-    solved = linprog(cost, **program.bounds, A_eq=each, b_eq=np.ones(segments), method="highs")
+    solved = linprog(cost, **program.bounds, **alone)
+    if solved.x is None and least is not None:
+        floor_words = " and ".join(dict.fromkeys(floor.text for floor in floors))
+        takes = "no limit would do" if least.x is None else f"they take at least {least.fun * cases:.6g}"
+        raise InfeasibleError(f"no allocation keeps {floor_words} in its segments within the limit", hint=takes)
     if solved.x is None:
         raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solved.message))
     return outline, _parts(solved.x[:size], segment, nobody, tp + fp)
@@ -144,6 +211,8 @@ class _Program:
         """What linprog takes."""
         from scipy.sparse import coo_array
 
+        if not self._entries:
+            return {}
         value, row, column = (np.concatenate(parts) for parts in zip(*self._entries, strict=True))
         matrix = coo_array((value, (row, column)), shape=(self.rows, self.variables))
         return {"A_ub": matrix, "b_ub": np.concatenate(self._most)}

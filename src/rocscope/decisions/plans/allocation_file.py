@@ -94,15 +94,26 @@ def differences(fields: Fields) -> dict[str, float]:
     )
 
 
+def constraints(fields: Fields) -> tuple[tuple[Any, str], ...]:
+    """Return the constraints of segments; none where a file has none."""
+    if "subject_to" not in fields.content:
+        return ()
+    every = fields.objects("subject_to")
+    return tuple(
+        (None if each.content.get("segment") is None else _name(each, "segment"), each.text("constraint"))
+        for each in every
+    )
+
+
 def fraction(fields: Fields, name: str) -> Fraction:
     """Return a number that is stored as the text of a fraction."""
     return fields.make(name, Fraction, fields.text(name))
 
 
-def _name(segment: Fields) -> Any:
-    name = segment.content.get("name")
+def _name(segment: Fields, key: str = "name") -> Any:
+    name = segment.content.get(key)
     known = type(name) in _NAMES and not (isinstance(name, float) and not math.isfinite(name))
-    return name if known else segment.refuse("name", "a text or a number")
+    return name if known else segment.refuse(key, "a text or a number")
 
 
 def _add(part: Fields, models: list[str], columns: dict[str, list[Any]]) -> int:

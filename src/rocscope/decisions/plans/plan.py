@@ -1,7 +1,7 @@
 """Plan: what decisions, campaign plans and allocations have in common: they choose cases, are saved and applied."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,8 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.json_format import Format
 from rocscope._base.registry import reach
 from rocscope.core.result import Result
+from rocscope.decisions.models import size_of
+from rocscope.decisions.plans.outcomes import Outcomes, Promise
 
 
 class Plan(Result):
@@ -57,6 +59,19 @@ class Plan(Result):
     def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[np.intp]:  # noqa: ARG002
         """Return the numbers of the rows that are reviewed, best first: none unless the plan has a third action."""
         return np.zeros(0, np.intp)
+
+    @property
+    def promise(self) -> Promise:
+        """What it expects of the cases that are acted on."""
+        raise NotImplementedError
+
+    def gains(self, positive: Array, columns: Mapping[str, Array], segment: Any = None) -> Array:
+        """Return what acting on each row brings, above leaving it, whether it is positive being known."""
+        raise NotImplementedError
+
+    def strata(self, scores: Any, segment: Any = None) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return a number for each case, the same for those that hashes choose among; −1 where scores decide."""
+        return np.full(size_of(scores), -1)
 
     def said(self, chosen: int, cases: int) -> str:
         """Return in one sentence how many of some cases are acted on, and why so many."""
@@ -139,9 +154,75 @@ class Plan(Result):
         options = {"scores": scores, "segment": segment, "keep": keep, "where": where, "random_state": random_state}
         return reach("applying").apply_plan(self, source, ids, **options, **layout)
 
-    def verify(self, data: Any) -> Any:
-        """Check every claim of the plan against data, with code that shares nothing with what made it."""
+    def outcomes(
+        self,
+        source: Any,
+        ids: Any = None,
+        *,
+        label: str,
+        acted: str | None = None,
+        scores: Any = None,
+        segment: Any = None,
+        where: str | None = None,
+        pos_label: Any = None,
+        level: float = 0.95,
+        random_state: Any = 0,
+        **layout: Any,
+    ) -> Outcomes:
+        """Hold what acting by the plan has brought against what it promised.
+
+        Parameters
+        ----------
+        source : data frame, path, or whatever else `rocscope.read` takes
+            The list that the plan was applied to, with outcomes. Hashes of the identifiers tell who was acted on.
+        ids, scores, segment, where, random_state, **layout : see `apply`
+        label : str
+            Column of the outcomes; missing where they are not known, as those of people who were not contacted may be.
+        acted : str, optional
+            Column that says who was acted on, where that was not as planned; ``"all"`` for a list of those alone.
+        pos_label : label, optional
+            The positive one; needed unless labels are 0/1, −1/1 or true/false.
+        level : float
+
+        Returns
+        -------
+        Outcomes
+            The gain achieved and promised, and the effect of acting where hashes chose among equal cases.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> plan = plan_campaign(ThresholdCounts([3, 2], [2, 1], [1, 4]), Campaign(8, unit_cost=1, unit_benefit=3))
+        >>> answers = {"client": list("abcd"), "score": [3, 3, 2, 2], "bought": [1, 0, None, None]}
+        >>> found = plan.outcomes(answers, "client", label="bought")
+        >>> found.acted, found.gain.value, found.promised_gain, found.rate.value
+        (1, 2.0, 1.0, 1.0)
+        """
+        named = {"label": label, "acted": acted, "scores": scores, "segment": segment, "where": where}
+        asked = named | {"pos_label": pos_label, "level": level, "random_state": random_state}
+        return reach("applying").outcomes(self, source, ids, **asked, **layout)
+
+    def verify(self, data: Any, **columns: Any) -> Any:
+        """Check every claim of the plan against data, with code that shares nothing with what made it.
+
+        Parameters
+        ----------
+        data : Predictions, counts, or a file, frame, relation or table
+            The rows that the plan was made of, or counts of them.
+        **columns
+            Of a file, frame, relation or table: `label`, and what else `rocscope.read` takes. `scores` are the models
+            of the plan by default; of a plan for segments `segment` is needed.
+
+        Returns
+        -------
+        Verification
+            Its `trace` holds the steps of the proof.
+        """
         raise NotImplementedError
+
+    def labelled(self, data: Any, columns: dict[str, Any]) -> Any:
+        """Return data for `verify`, read from a source where columns are named."""
+        return reach("applying").labelled(self, data, **columns) if columns else data
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the plan as JSON; an existing file is replaced, unless `force` is False."""

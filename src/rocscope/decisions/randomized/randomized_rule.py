@@ -221,6 +221,19 @@ class RandomizedRule(Result):
         sizes = np.bincount(tier, minlength=len(chance)).tolist()
         return draw(self._goodness(columns), tier, np.array(_amounts(min(number, tier.size), chance, sizes)), hashes)
 
+    def strata(self, scores: Any, *, by_number: bool) -> NDArray[np.intp]:
+        """Return a number for each case, the same for those that hashes choose among; −1 where scores decide.
+
+        Where a number of cases is filled, best first, hashes choose among equal scores; else among all on which the
+        thresholds differ.
+        """
+        columns = self._scores(scores)
+        chance, tier = self._tiers(columns)
+        if not by_number:
+            return np.where(np.array([0 < each < 1 for each in chance])[tier], tier, -1)
+        place = np.unique(self._goodness(columns), return_inverse=True)[1]
+        return np.unique(tier * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
+
     def _tiers(self, columns: dict[str, Array]) -> tuple[list[Fraction], Array]:
         """Return the chances of cases to be positive, from the highest on, and the place of each case among them."""
         parts = [(share, end) for share, end in self._weighted if share]

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope.decisions.verification.claims import Findings, Verification
+from rocscope.decisions.verification.findings import Findings, Verification
+from rocscope.decisions.verification.objective import CELLS, ReadBound, quotient
 from rocscope.errors import InputError
+from rocscope.metrics import METRICS
 from rocscope.sample import samples_of
 
 _NEAR = 1e-7  # relative, of sums that a linear program finds in floats
@@ -58,10 +60,11 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
         rates = [each for each in (_rate(rate, *row) for row in zip(counted, costs, strict=True)) if each is not None]
         apart = max(rates) - min(rates) if rates else 0.0
         found.holds(f"difference of {rate}", apart <= most + 1e-6, f"it is {apart:.6g}")
+    floors = _floors(found, plan, names, counted, costs)
     every = [levels[name] for name in names]
-    least = _program(every, counted, costs, limit, plan.max_difference)
+    least = _program(every, counted, costs, limit, plan.max_difference, floors)
     found.holds("no other allocation is cheaper", plan.cost <= least + scale, f"one costs {least:.9g}")
-    free = least if not plan.max_difference else _program(every, counted, costs, limit, {})
+    free = least if not (plan.max_difference or floors) else _program(every, counted, costs, limit, {})
     found.near("price", plan.price, max(plan.cost - free, 0.0), 2 * scale)
     _marginal(found, plan, every, counted, costs, limit, free)
     return _told(found, levels)
@@ -70,7 +73,7 @@ def verify_allocation(plan: Any, data: Any) -> Verification:
 def _told(found: Findings, levels: Mapping[Hashable, dict[str, _Levels]]) -> Verification:
     n = sum(float(next(iter(each.values())).tp[-1] + next(iter(each.values())).fp[-1]) for each in levels.values())
     seen = sum(each.tp.size for models in levels.values() for each in models.values())
-    return Verification(n, seen, tuple(found.proved), tuple(found.refuted), tuple(found.left_open))
+    return found.verification(n, seen)
 
 
 def _by_segment(data: Any, models: tuple[str, ...]) -> dict[Hashable, dict[str, _Levels]]:
@@ -129,6 +132,44 @@ def _counted(
     return counted
 
 
+_Floors = list[tuple[int, ReadBound]]
+
+
+def _floors(found: Findings, plan: Any, names: list[Any], counted: Any, costs: Any) -> _Floors:
+    """Check the constraints that segments keep by themselves, and return them by the number of the segment."""
+    floors = []
+    for segment, text in plan.subject_to:
+        bound = ReadBound.of(text)
+        if bound is None or not bound.linear or (segment is not None and segment not in names):
+            found.left_open.append(f"constraint {text}")
+            continue
+        for i in range(len(names)) if segment is None else [names.index(segment)]:
+            tp, fp, *totals = counted[i]
+            beyond = _beyond(bound, np.array([tp]), np.array([fp]), totals, costs[i])
+            if beyond is not None:
+                floors.append((i, bound))
+                held = bool(beyond[0] <= 1e-6 * max(1.0, abs(bound.most)))
+                found.holds(f"{text} in {names[i]}", held, f"not so, by {beyond[0]:.6g}")
+    return floors
+
+
+def _beyond(bound: ReadBound, tp: Array, fp: Array, totals: Any, costs: Any) -> Array | None:
+    """Return how far counts are beyond a bound, linear in them; None where the segment has no such figure."""
+    (pos, neg, *_), (n_pos, n_neg) = costs, totals
+    if (bound.quantity in ("tpr", "fnr") and not n_pos) or (bound.quantity in ("fpr", "tnr") and not n_neg):
+        return None
+    cells = pos * tp, neg * fp, pos * (n_pos - tp), neg * (n_neg - fp)
+    shares = [cell / sum(cells) for cell in cells]
+    parts = quotient(bound.quantity, *shares)
+    if parts is not None:
+        return bound.sign * (parts[0] - bound.most * parts[1])
+    if bound.quantity == "cases" or bound.quantity in CELLS:
+        value = cells[0] + cells[1] if bound.quantity == "cases" else cells[CELLS.index(bound.quantity)]
+    else:
+        value = METRICS[bound.quantity](*cells)
+    return bound.sign * (value - bound.most)
+
+
 def _rate(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float | None:
     tp, fp, n_pos, n_neg = counts
     if name == "depth":
@@ -139,7 +180,12 @@ def _rate(name: str, counts: tuple[float, ...], costs: tuple[Any, ...]) -> float
 
 
 def _program(
-    levels: list[dict[str, _Levels]], counted: Any, costs: Any, limit: float | None, differences: Mapping[str, float]
+    levels: list[dict[str, _Levels]],
+    counted: Any,
+    costs: Any,
+    limit: float | None,
+    differences: Mapping[str, float],
+    floors: _Floors = (),  # pyright: ignore[reportArgumentType]
 ) -> float:
     """Return the lowest cost of all allocations, of all thresholds of all models of each segment."""
     from scipy.optimize import linprog
@@ -173,6 +219,17 @@ def _program(
                     value += [sign * rate[own], np.array([-float(sign)])]
                     most.append(bound)
                     number += 1
+    for i, bound in floors:
+        own, (_, _, *totals) = np.flatnonzero(where == i), counted[i]
+        tp, fp = (np.concatenate([getattr(each, axis) for each in levels[i].values()]) for axis in ("tp", "fp"))
+        beyond = _beyond(bound, tp, fp, totals, costs[i])
+        assert beyond is not None
+        scale = max(1.0, abs(bound.most))
+        column.append(own)
+        row.append(np.full(own.size, number))
+        value.append(beyond / scale)
+        most.append(0.0)
+        number += 1
     bounds: dict[str, Any] = {}
     if number:
         entries = np.concatenate(value), (np.concatenate(row), np.concatenate(column))
@@ -188,8 +245,8 @@ def _marginal(
     found: Findings, plan: Any, levels: Any, counted: Any, costs: Any, limit: float | None, free: float
 ) -> None:
     """Check what one unit more of the budget would save: the difference of two programs."""
-    if plan.max_difference and np.isnan(plan.marginal):
-        found.holds("marginal: none beside bounds on differences", True, "")
+    if (plan.max_difference or plan.subject_to) and np.isnan(plan.marginal):
+        found.holds("marginal: none beside bounds on segments", True, "")
         return
     if limit is None:
         found.near("marginal", plan.marginal, 0.0, 1e-12)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope.decisions.verification.claims import Findings, Verification
+from rocscope.decisions.verification.findings import Findings, Verification
 from rocscope.decisions.verification.levels import CountsAt, EveryThreshold
 from rocscope.decisions.verification.objective import SLACK
 from rocscope.errors import ColumnError
@@ -107,7 +107,7 @@ def verify_campaign(plan: Any, data: Models) -> Verification:
     found.left_open.extend(f"that {model} is no better: it has no offer" for model in left)
     own, seen = rules[plan.best.model], sum(rule.tp.size for rule in rules.values())
     n = sum(own.totals) / own.unit
-    return Verification(n, seen, tuple(found.proved), tuple(found.refuted), tuple(found.left_open))
+    return found.verification(n, seen)
 
 
 def _offer(found: Findings, name: str, offer: Any, profits: _Profits) -> None:

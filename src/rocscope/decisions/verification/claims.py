@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
-from rocscope.core.result import Result, number
+from rocscope.decisions.verification.findings import CLOSE, Findings, Verification
 from rocscope.decisions.verification.levels import CountsAt, EveryThreshold
 from rocscope.decisions.verification.objective import (
     CELLS,
     LINEAR,
-    SLACK,
     Aim,
     AtMix,
     PricedAim,
@@ -29,7 +28,6 @@ from rocscope.decisions.verification.programs import least_by_lot, least_with_re
 from rocscope.errors import ColumnError
 from rocscope.sample import Models, samples_of
 
-_CLOSE = 1e-9
 _LOOSELY = 1e-7  # within which a linear program in floats tells no difference
 _DEFAULT = 0.5
 _FEW, _MOST_TIED = 5, 10_000
@@ -40,80 +38,6 @@ _OF_SOME = ("only ends of score ranges were compared", "of the thresholds kept i
 _EVEN = ("youden", "ks", "balanced_accuracy", "macro_average")
 _LOW_IS_GOOD = ("fnr", "fpr", "error", "lr_negative", "closest_topleft")
 _LONG = 2**62
-
-
-@dataclass(frozen=True, repr=False)
-class Verification(Result):
-    """Which claims of a decision hold in some data.
-
-    Made by `Decision.verify`.
-
-    Attributes
-    ----------
-    n : float
-        Rows that were counted (sum of their weights).
-    thresholds : int
-        How many thresholds of all models were looked at.
-    proved : tuple of str
-        The claims that hold.
-    refuted : tuple of str
-        Those that do not, and what the data say instead.
-    left_open : tuple of str
-        Those that data cannot tell, such as that it is best by a function of the user.
-    """
-
-    _also = ("holds", "proves")
-
-    n: float
-    thresholds: int
-    proved: tuple[str, ...]
-    refuted: tuple[str, ...]
-    left_open: tuple[str, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        """Whether no claim is refuted."""
-        return not self.refuted
-
-    @property
-    def proves(self) -> bool:
-        """Whether every claim holds, and none is left open."""
-        return not self.refuted and not self.left_open
-
-    def __repr__(self) -> str:
-        looked = f"{number(self.n)} rows, {self.thresholds:,} thresholds, {len(self.proved)} claims hold"
-        refuted = "".join(f"; refuted: {each}" for each in self.refuted)
-        return f"Verification({looked}{refuted}{''.join(f'; left open: {each}' for each in self.left_open)})"
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What is found of claims, one by one."""
-
-    proved: list[str] = field(default_factory=list)
-    refuted: list[str] = field(default_factory=list)
-    left_open: list[str] = field(default_factory=list)
-
-    def holds(self, claim: str, held: bool, otherwise: str) -> None:
-        """Take down a claim, and what is so where it does not hold."""
-        (self.proved if held else self.refuted).append(claim if held else f"{claim}: {otherwise}")
-
-    def equal(self, claim: str, said: float, found: float) -> None:
-        """Take down whether a number is the one that was found."""
-        self.holds(claim, _close(said, found), f"{found:.9g} was found, not {said:.9g}")
-
-    def near(self, claim: str, said: float, found: float, slack: float) -> None:
-        """Take down whether a number is about the one that was found."""
-        self.holds(claim, abs(said - found) <= slack, f"{found:.9g} was found, not {said:.9g}")
-
-    def least(self, claim: str, own: float, least: float) -> None:
-        """Take down whether a cost is the lowest."""
-        held = own <= least + _CLOSE * max(1.0, abs(least))
-        self.holds(claim, held, f"one costs {least:.9g} instead of {own:.9g}")
-
-
-def _close(said: float, found: float) -> bool:
-    return said == found or math.isclose(said, found, rel_tol=_CLOSE, abs_tol=SLACK)
 
 
 def _extreme(pick: Callable[..., Any], up: Array, right: Array, scale: Fraction) -> float:
@@ -150,7 +74,7 @@ def verify(decision: Any, data: Models) -> Verification:
     found = first if not first.refuted else next((each for each in tries if not each.refuted), first)
     own, seen = rules[decision.model], sum(rule.tp.size for rule in plain)
     n = sum(own.totals) if own.unit == 1 else sum(own.totals) / own.unit
-    return Verification(n, seen, tuple(found.proved), tuple(found.refuted), tuple(found.left_open))
+    return found.verification(n, seen)
 
 
 class _Claims:
@@ -299,7 +223,7 @@ class _Claims:
             found.equal("hull_cost", decision.hull_cost, least)
         else:
             low, high = decision.best_cost_interval
-            within = low - _CLOSE <= least <= min(high, decision.hull_cost) + _CLOSE
+            within = low - CLOSE <= least <= min(high, decision.hull_cost) + CLOSE
             found.holds("best_cost_interval", within, f"the best costs {least:.9g}")
         value = self._criterion_value()
         by_hand = decision.criterion == _BY_HAND or value is None or math.isnan(value)
@@ -340,20 +264,25 @@ class _Claims:
 
     def _randomized_cost(self) -> None:
         """Check what the best randomised rule would cost, where the decision says that it would cost less."""
-        decision, found = self.decision, self.found
-        if decision.criterion != "min_cost" or not all(bound.linear for bound in self.bounds):
-            if decision.lot_cost is not None and all(bound.linear for bound in self.bounds):
-                least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
-                within = least - _CLOSE * max(1.0, abs(least)) <= decision.lot_cost < decision.expected_cost
-                found.holds("lot_cost", within, f"none is below {least:.9g}")
-            elif decision.lot_cost is not None:
-                found.left_open.append("lot_cost")
+        decision, found, said = self.decision, self.found, self.decision.lot_cost
+        if not self.bounds or self.aim is None or isinstance(self.context, PricedAim):
+            if said is not None:
+                found.holds(
+                    "lot_cost: none", False, "no randomised rule is compared without linear aim and constraints"
+                )
             return
-        if isinstance(self.context, PricedAim) or not (self.bounds or decision.lot_cost is not None):
+        by_cost = decision.criterion == "min_cost" and all(bound.linear for bound in self.bounds)
+        if said is None and not by_cost:
+            return
+        if not all(bound.linear for bound in self.bounds):
+            found.left_open.append("lot_cost")
             return
         least = least_by_lot(of_all(self.context), self.options, self.bounds, self.measured)
-        if decision.lot_cost is not None:
-            found.equal("lot_cost", decision.lot_cost, least)
+        if said is not None and by_cost:
+            found.equal("lot_cost", said, least)
+        elif said is not None:
+            within = least - CLOSE * max(1.0, abs(least)) <= said < decision.expected_cost
+            found.holds("lot_cost", within, f"none is below {least:.9g}")
         elif all(bound.quantity in LINEAR for bound in self.bounds):
             same = decision.expected_cost <= least + _LOOSELY * max(1.0, abs(least))
             found.holds("lot_cost: no randomised rule is cheaper", same, f"one costs {least:.9g}")
@@ -410,7 +339,7 @@ class _Claims:
         sign = -1 if name in _LOW_IS_GOOD else 1
         values = [np.asarray(goodness(name, self.measured.mix(rule)))[mask] for rule, mask in allowed]
         best = max(float(np.nanmax(np.append(sign * value, -np.inf))) for value in values)
-        held = sign * own >= best - _CLOSE * max(1.0, abs(best)) or sign * own == best
+        held = sign * own >= best - CLOSE * max(1.0, abs(best)) or sign * own == best
         self.found.holds(f"no other threshold is better by {name}", held, f"{sign * best:.9g} instead of {own:.9g}")
         self._tied_by_value([rule for rule, _ in allowed], [mask for _, mask in allowed], values, sign, best)
 
@@ -426,7 +355,7 @@ class _Claims:
         own = f"{'not ' * decision.negated}{decision.model} at {decision.threshold:.6g}"
         for rule, mask, value in zip(rules, masks, values, strict=True):
             index = np.flatnonzero(mask)
-            near |= {rule.named(int(i)) for i in index[sign * value >= best - _CLOSE * reach][:_MOST_TIED]}
+            near |= {rule.named(int(i)) for i in index[sign * value >= best - CLOSE * reach][:_MOST_TIED]}
             equal |= {rule.named(int(i)) for i in index[sign * value >= best][:_FEW]}
         said = set(decision.tied)
         wrong = said - near
@@ -471,8 +400,8 @@ class _Claims:
             )
             room = first + mixture.weight * (second - first)
             scale = max(1.0, abs(bound.most), abs(first), abs(second))
-            found.holds(text, room >= -_CLOSE * scale, f"not so, by {-room:.9g}")
-            full = bound.quantity in ("cases", "depth") and bound.relation == "<=" and abs(room) <= _CLOSE * scale
+            found.holds(text, room >= -CLOSE * scale, f"not so, by {-room:.9g}")
+            full = bound.quantity in ("cases", "depth") and bound.relation == "<=" and abs(room) <= CLOSE * scale
             found.holds(f"{text}: filled", not full or mixture.at_most is not None, "at_most is missing")
         if self.aim is None:
             found.left_open.append(f"that it is best by {decision.criterion}")
@@ -484,6 +413,8 @@ class _Claims:
     def reviewed(self, reviewing: Any) -> None:
         """Check what a third action costs, and that no other use of it is cheaper."""
         found, own, look = self.found, self.own, exact(reviewing.review.cost)
+        if self.decision.criterion != "min_cost":
+            found.holds("criterion", False, "reviews are chosen by lowest cost")
         acting, looking = self.rates, self._mixed_rates(reviewing.rule)
         share, hit = self.context.positives(own), of_all(self.context).hit
         positives, negatives = share * (looking[0] - acting[0]), (1 - share) * (looking[1] - acting[1])
@@ -494,7 +425,7 @@ class _Claims:
             cases = exact(self.decision.population or sum(own.totals) / own.unit)
             limit = min(exact(reviewing.review.capacity) / cases, Fraction(1))
             found.equal("review: share of the capacity", float(reviewing.share or 0), float(limit))
-            found.holds("review: capacity", float(positives + negatives - limit) <= _CLOSE, "more are looked at")
+            found.holds("review: capacity", float(positives + negatives - limit) <= CLOSE, "more are looked at")
         for model, rule in self.rules.items():
             least = least_with_reviews(of_all(self.context), rule, float(look), None if limit is None else float(limit))
             found.least(f"no other use of reviews of {model} is cheaper", float(cost), least)

@@ -111,7 +111,7 @@ class ReadBound:
     def linear(self) -> bool:
         """Whether randomised rules keep it exactly where their expected counts do."""
         share = np.array([0.25])
-        straight = self.quantity in LINEAR or _quotient(self.quantity, share, share, share, share) is not None
+        straight = self.quantity in LINEAR or quotient(self.quantity, share, share, share, share) is not None
         return self.level is None and "=" in self.relation and straight
 
     def surely_kept(self, cells: FourCells, at_once: int) -> Array:
@@ -180,7 +180,7 @@ class AtMix:
         That is value − bound; of a quotient top/bottom, whose mean is not that of a mixture, top − bound·bottom.
         """
         cells = self.mix(rule)
-        parts = _quotient(bound.quantity, *(cell / sum(each[0] for each in cells) for cell in cells))
+        parts = quotient(bound.quantity, *(cell / sum(each[0] for each in cells) for cell in cells))
         if parts is None:
             return bound.sign * (self.value(bound.quantity, rule) - bound.most)
         return bound.sign * (parts[0] - bound.most * parts[1])
@@ -199,7 +199,7 @@ class AtMix:
         return allowed
 
 
-def _quotient(name: str, tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array] | None:
+def quotient(name: str, tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array] | None:
     """Return two sums over whose quotient a figure is, linear in tp and fp, of shares of all cases."""
     acted, left, n_pos, n_neg = tp + fp, fn + tn, tp + fn, fp + tn
     if found := _F_SCORE.fullmatch(name):
