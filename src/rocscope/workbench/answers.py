@@ -84,6 +84,7 @@ def facts(bench: Bench, by: str | None, turn: Turn) -> dict[str, Any]:
         "provenance": {"rocscope": __version__} | sizes,
         "by": by,
         "columns": bench.columns,
+        "seconds": bench.seconds,
         "lists": all(material.held for material in bench.materials),
     }
 

@@ -1,8 +1,10 @@
 """Bench: what the page asks of rows, answered from whatever holds them."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from threading import Lock
 from typing import Any
 
@@ -23,6 +25,8 @@ from rocscope.workbench.data_source import Material
 from rocscope.workbench.request_queue import Turn
 
 ALL = ("all", "all rows")
+SECONDS = 30
+"""Seconds after which a condition on held rows is stopped: ten million of them take one."""
 _KEPT = 2
 """Conditions whose rows are kept: the one that is shown, and a second one that Python, or another tab, asks of."""
 _TOLD = 64
@@ -97,6 +101,11 @@ class Bench:
         self._told: dict[tuple[str, RowsAsked], Any] = {}
         self._lock = Lock()
 
+    @property
+    def seconds(self) -> float:
+        """How long a condition may take: held rows are filtered in seconds, files of billions of rows in minutes."""
+        return SECONDS if all(material.held for material in self.materials) else 20 * SECONDS
+
     @cached_property
     def columns(self) -> list[str]:
         """By which rows can be split: the columns of the only material."""
@@ -144,11 +153,12 @@ class Bench:
 
     def _samples(self, asked: RowsAsked, turn: Turn) -> dict[str, Sample]:
         part = (asked.kind, asked.name)
-        return {
-            self.name_of(material, name): each
-            for material in self.materials
-            for name, each in self._counted(material, asked, turn).samples(part).items()
-        }
+        with self._limited(asked, turn):
+            return {
+                self.name_of(material, name): each
+                for material in self.materials
+                for name, each in self._counted(material, asked, turn).samples(part).items()
+            }
 
     def rows(self, asked: RowsAsked, model: str, turn: Turn, column: str | None = None) -> tuple[Predictions, str]:
         """Return the rows of a model, and what they call it; their groups are those of a column, if one is named.
@@ -165,11 +175,12 @@ class Bench:
                 continue
             if not material.held:
                 raise InputError("rows", expected="rows that memory holds", got="a file that was only counted")
-            if column is not None:
-                with_groups = replace(material, options=material.options | {"groups": column})
-                found = _held(with_groups, asked, turn).rows(part)
-            else:
-                found = self._counted(material, asked, turn).rows(part)
+            with self._limited(asked, turn):
+                if column is not None:
+                    with_groups = replace(material, options=material.options | {"groups": column})
+                    found = _held(with_groups, asked, turn).rows(part)
+                else:
+                    found = self._counted(material, asked, turn).rows(part)
             assert isinstance(found, Predictions)
             return found, own
         raise InputError("model", expected="one that is shown", got=repr(model))
@@ -177,11 +188,14 @@ class Bench:
     def data(self, asked: RowsAsked, turn: Turn) -> list[Models]:
         """Return the rows, or counts, of each material."""
         part = (asked.kind, asked.name)
-        return [self._counted(material, asked, turn).rows(part) for material in self.materials]
+        with self._limited(asked, turn):
+            return [self._counted(material, asked, turn).rows(part) for material in self.materials]
 
     def parts(self, by: str | None, turn: Turn) -> tuple[list[tuple[str, str]], list[str]]:
         """Return what all rows can be turned to, and what was left out."""
-        found = self._counted(self.materials[0], RowsAsked(by=by), turn)
+        asked = RowsAsked(by=by)
+        with self._limited(asked, turn):
+            found = self._counted(self.materials[0], asked, turn)
         return list(found.parts), found.warnings
 
     def name_of(self, material: Material, model: str) -> str:
@@ -196,14 +210,17 @@ class Bench:
             known = self._kept.get(key)
         if known is None:
             turn()
-            read = _held if material.held else _streamed
-            known = read(material, asked, turn)
+            known = (_held if material.held else _streamed)(material, asked, turn)
             turn()
             with self._lock:
                 self._kept[key] = known
                 while len(self._kept) > _KEPT * len(self.materials):
                     del self._kept[next(iter(self._kept))]
         return known
+
+    def _limited(self, asked: RowsAsked, turn: Turn) -> AbstractContextManager[None]:
+        """Return what stops a condition that takes too long, or that nobody waits for any more."""
+        return turn.limited(self.seconds if asked.where else inf)
 
 
 def _held(material: Material, asked: RowsAsked, turn: Turn) -> CountedRows:
