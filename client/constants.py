@@ -56,7 +56,12 @@ CONSTANTS = {
     "WEIGHTS": "engines.description: WEIGHTS",
     "FOLDS": "engines.description: FOLDS",
     "SEGMENTS": "engines.description: SEGMENTS",
-    "POSITIVES": "engines.description: POSITIVES",
+    "POSITIVE_WORDS": "engines.positive_words: POSITIVE_WORDS",
+    "ADVERSE_WORDS": "engines.positive_words: ADVERSE_WORDS",
+    "NEGATIVE_WORDS": "engines.positive_words: NEGATIVE_WORDS",
+    "AMBIGUOUS_WORDS": "engines.positive_words: AMBIGUOUS_WORDS",
+    "LOOKED_AT": "engines.sources.first_bytes: LOOKED_AT",
+    "UNLIKE_TEXT": "engines.sources.first_bytes: UNLIKE_TEXT",
     "LIGHT_HUES": "plotting.theme: LIGHT.hues",
     "DARK_HUES": "plotting.theme: DARK.hues",
 }

@@ -143,10 +143,10 @@ test("what is packed is unpacked as it was", () => {
 });
 
 test("a customer list is understood", () => {
-  const glance = (name: string, more: Partial<Glance>): Glance => ({ name, range: null, whole: false, values: null, distinct: 500, missing: 0, ...more });
+  const glance = (name: string, more: Partial<Glance>): Glance => ({ name, range: null, whole: false, values: null, distinct: 500, missing: 0, text: false, ...more });
   const bought = glance("bought", { values: [["no", 400], ["yes", 100]], distinct: 2 });
   const columns = [glance("customer_id", { range: [1, 500], whole: true }), bought, glance("model a", { range: [0, 1] }), glance("spent", { range: [0, 900] }), glance("weight", { range: [1, 3] }), glance("region", { values: [["n", 250], ["s", 250]], distinct: 2 })];
-  const uses = Object.fromEntries(guess({ columns, rows: 500, whole: true }));
+  const uses = Object.fromEntries(guess({ columns, rows: 500, whole: true, encoding: null }));
   assert.deepEqual(uses, { customer_id: "", bought: "label", "model a": "score", spent: "", weight: "weight", region: "segment" });
   assert.equal(positiveOf(bought), "yes");
 });
@@ -158,7 +158,7 @@ test("the first rows are shown as a layout splits them, also where the file cann
   assert.deepEqual(await firstRows(new File([Uint8Array.of(0xfc, 10, 49)], "a.csv"), { ...LAYOUT, encoding: "windows-1252" }), [["ü"], ["1"]]);
 });
 
-for (const [name, start, said] of [["a.xlsx", "PK\u0003\u0004", /Excel workbook or a ZIP archive; save/], ["a.csv", "%PDF-1.7", /a PDF file; export/]] as const) {
+for (const [name, start, said] of [["a.xlsx", "PK\u0003\u0004", /Excel workbook or a ZIP archive; in Excel choose/], ["a.csv", "%PDF-1.7", /a PDF file; export/]] as const) {
   test(`${name} that begins with ${start.slice(0, 2)} is refused with what to do`, async () => {
     await assert.rejects(openTable(new File([start, "rest"], name), LAYOUT), said);
   });

@@ -16,7 +16,7 @@ from typing import Any
 
 _LONGEST = 400  # of what was found: texts that were passed may be of any length
 _MOST_LISTED, _MOST_NAMED = 6, 10  # of values, and of names to choose from
-_PACKAGE = __file__.removesuffix("errors.py")
+_SKIPPED = (__file__.removesuffix("errors.py"), contextmanager.__code__.co_filename)
 
 
 class RocscopeError(Exception):
@@ -112,7 +112,7 @@ def warn(message: str) -> None:
     That is the innermost one outside of the package, which `skip_file_prefixes` finds from Python 3.12 on.
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, RocscopeWarning, stacklevel=level)
 

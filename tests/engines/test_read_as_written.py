@@ -14,7 +14,7 @@ import pytest
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels
 from rocscope.engines import describe, read_sketch
-from rocscope.errors import ColumnError, EngineError, InputError, RocscopeError, ScoreError
+from rocscope.errors import ColumnError, EngineError, InputError, RocscopeError, ScoreError, heard
 
 COLUMNS = {"label": "y", "scores": "s"}
 LABELS = [1, 0, 1]
@@ -147,7 +147,11 @@ def test_an_encoding_is_named_where_it_is_not_utf_8(tmp_path, name, encoding):
         else (tmp_path / name).open("wb") as file
     ):
         file.write(text.encode(encoding))
-    if "csv" in name and encoding != "cp037":
+    if encoding in ("latin-1", "cp1252", "utf-16"):  # their first bytes tell
+        with heard() as said:
+            assert rs.read(tmp_path / name, **COLUMNS, segment="g").segment.tolist() == ["é", "e"]
+        assert len(said) == (encoding != "utf-16")
+    elif "csv" in name and encoding == "utf-32":
         with pytest.raises(
             EngineError, match=r"expected UTF-8 text, .*; name its encoding: encoding='latin-1' \(--encoding\)"
         ):

@@ -309,7 +309,8 @@ def test_reading_can_be_cancelled_and_an_error_is_said(page, tmp_path):
     broken.write_bytes(b"PAR1 this is none")
     page.page.set_input_files("#files", broken)
     page.page.wait_for_selector(".trouble:not(:empty)")
-    assert page.page.text_content(".trouble") == "broken.parquet: got no Parquet file, or a broken one."
+    said = "expected a whole Parquet file, got one whose end is missing; copy or write it again."
+    assert page.page.text_content(".trouble") == f"broken.parquet: {said}"
 
 
 def fresh_page(page):
@@ -340,18 +341,76 @@ def test_the_report_button_says_why_it_is_disabled(page, scores):
 
 def test_the_layout_is_shown_beside_an_error_with_three_rows(page, tmp_path):
     path = tmp_path / "latin.csv"
-    path.write_bytes("größe;y;p\n1;1;0,5\n2;0,25;0\n3;1;0,75\n4;0;0,1\n".encode("cp1252"))
+    path.write_bytes("prüfung;y;p\n1;1;0,5\n2;0;0,25\n3;1;0,75\n4;0;0,1\n".encode("cp850"))
     fresh = fresh_page(page)
     fresh.set_input_files("#files", path)
     fresh.wait_for_selector(".trouble:not(:empty)")
     fresh.wait_for_selector("#columns tbody tr >> nth=2")
     assert fresh.locator("#columns tbody tr").count() == 3
     fresh.select_option("label:has-text('Encoding') select", "windows-1252")
+    fresh.wait_for_selector(".trouble:not(:empty)")
+    assert fresh.locator("label:has-text('Decimal mark') select").is_visible()
+
+
+def columns_of(page, path):
+    fresh = fresh_page(page)
+    fresh.set_input_files("#files", path)
     fresh.wait_for_selector("#show")
-    assert fresh.text_content(".trouble") == ""
-    assert fresh.locator("#columns tbody th").all_text_contents() == ["größe", "y", "p"]
-    fresh.wait_for_selector("#columns details thead th")
-    assert fresh.locator("#columns details thead th").all_text_contents() == ["größe", "y", "p"]
+    return fresh
+
+
+def test_a_german_export_goes_from_drop_to_decision_in_two_clicks(page, tmp_path):
+    """Semicolons, decimal commas and Windows-1252 are found; ja is positive, though it is the more frequent class."""
+    rng = np.random.default_rng(1)
+    y = rng.random(300) < 0.6
+    scores = (rng.normal(0, 1, 300) + y).round(3)
+    lines = [
+        f"{row};{'ja' if hit else 'nein'};{str(score).replace('.', ',')};Süd"
+        for row, (hit, score) in enumerate(zip(y, scores, strict=True))
+    ]
+    path = tmp_path / "export.csv"
+    path.write_bytes("\r\n".join(["Größe;Käufer;Prognose;Gebiet", *lines]).encode("cp1252"))
+    fresh = columns_of(page, path)
+    assert fresh.input_value("#positive") == "ja"
+    assert "Windows-1252" in fresh.text_content("label:has-text('Encoding') option:first-child")
+    fresh.click("#show")
+    fresh.wait_for_selector("#models tbody tr.best")
+    assert "export.csv: not UTF-8; read as Windows-1252." in fresh.text_content("main:not(#open)")
+    decision = rs.Decision.load(page.download("text=Save decision"))
+    best = rs.choose(rs.Predictions(y, {"Prognose": scores}))
+    assert (decision.threshold, decision.expected_cost) == (best.threshold, best.expected_cost)
+
+
+@pytest.mark.parametrize(
+    ("two", "guess"), [(("Good", "Poor"), "Poor"), (("good", "bad"), "bad"), (("2-Good", "1-Bad"), "1-Bad")]
+)
+def test_the_positive_class_of_text_books_comes_out_right(page, tmp_path, two, guess):
+    path = tmp_path / "s.csv"
+    path.write_text(
+        "outcome,s100b\n" + "".join(f"{two[i % 3 == 0]},{0.1 + (i % 3 == 0) + i / 97:.3f}\n" for i in range(60))
+    )
+    fresh = columns_of(page, path)
+    assert fresh.input_value("#positive") == guess
+    fresh.click("#show")
+    fresh.wait_for_selector("#models tbody tr.best")
+    assert fresh.locator(".direction").is_hidden()
+
+
+def test_an_ambiguous_positive_class_is_asked_and_the_other_one_is_one_click_away(page, tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("result,s\n" + "".join(f"{'won' if i % 3 else 'lost'},{i % 3 + i / 97:.3f}\n" for i in range(60)))
+    fresh = columns_of(page, path)
+    assert fresh.input_value("#positive") == "" and fresh.is_disabled("#show")
+    assert fresh.text_content("#why").startswith("Choose the positive class")
+    fresh.select_option("#positive", "lost")
+    fresh.click("#show")
+    fresh.wait_for_selector("#models tbody tr.best")
+    assert "AUC is below 0.5" in fresh.text_content(".direction")
+    below = float(fresh.text_content("#models tbody tr td >> nth=1").split()[0])
+    fresh.click(".direction button")
+    fresh.wait_for_selector(".direction", state="hidden")
+    page.settle()
+    assert float(fresh.text_content("#models tbody tr td >> nth=1").split()[0]) == pytest.approx(1 - below, abs=1e-4)
 
 
 def test_the_whole_open_page_by_keyboard_alone(page, scores):

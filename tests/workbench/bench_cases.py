@@ -2,7 +2,7 @@
 
 import json
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 
 import numpy as np
@@ -48,25 +48,24 @@ def served(bench):
 
 def request(serving, path, body=None, method="GET", **headers):
     """Send a request as it stands, and return its status and its text; None leaves a header out."""
-    connection = HTTPConnection(serving.host, timeout=60)
-    data = None if body is None else json.dumps(body).encode()
-    sent = {"Host": serving.host} | {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-    for name, value in sent.items():
-        if value is not None:
-            connection.putheader(name, value)
-    if data is not None:
-        connection.putheader("Content-Length", str(len(data)))
-    connection.endheaders(data)
-    answer = connection.getresponse()
-    try:
-        text = answer.read().decode()
-    except ConnectionResetError:  # refused before what was sent had been read, and the rest of the answer is lost
-        if answer.status < 400:
-            raise
-        text = ""
-    connection.close()
-    return answer.status, text, answer.headers
+    with closing(HTTPConnection(serving.host, timeout=60)) as connection:
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Host": serving.host} | {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in sent.items():
+            if value is not None:
+                connection.putheader(name, value)
+        if data is not None:
+            connection.putheader("Content-Length", str(len(data)))
+        connection.endheaders(data)
+        answer = connection.getresponse()
+        try:
+            text = answer.read().decode()
+        except ConnectionResetError:  # refused before what was sent had been read, and the rest of the answer is lost
+            if answer.status < 400:
+                raise
+            text = ""
+        return answer.status, text, answer.headers
 
 
 def ask(serving, what, **more):

@@ -13,11 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.client import HTTPConnection
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bench_cases import ask, bench_of, request, rows, served
+from rocscope.workbench import session
+from rocscope.workbench.data_source import DataSource
 from rocscope.workbench.request_queue import RequestQueue, SupersededError
-from rocscope.workbench.session import RowSelection
+from rocscope.workbench.session import RowSelection, Session
 
 pytest.importorskip("starlette", reason="the workbench is not installed (rocscope[explore])")
 pytest.importorskip("uvicorn", reason="the workbench is not installed (rocscope[explore])")
@@ -209,6 +213,38 @@ def test_of_a_hundred_questions_at_once_the_newest_is_answered_and_no_thread_is_
     assert {thread.name for thread in set(threading.enumerate()) - before} == set()
 
 
+ENDLESS = "(SELECT count(*) FROM range(1000000000000000) AS r(i) WHERE i % 7 = age) > 0"
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_an_endless_condition_is_stopped_and_the_next_one_is_answered(tmp_path, monkeypatch, held):
+    monkeypatch.setattr(session, "SECONDS", 0.5 if held else 0.025)
+    before = set(threading.enumerate())
+    pq.write_table(pa.table({"y": [0, 1] * 50, "s": range(100), "age": range(100)}), tmp_path / "a.parquet")
+    memory = {} if held else {"memory": "1GB"}
+    bench = Session([DataSource.of("", tmp_path / "a.parquet", label="y", scores=["s"], **memory)])
+    with served(bench) as serving:
+        assert bench.seconds == 0.5
+        assert "expected an answer within 0.5 s, got none" in ask(serving, "counts", where=ENDLESS)["error"]
+        assert ask(serving, "counts", where="age >= 50")["models"][0]["auc"]["value"] == pytest.approx(26 / 50)
+    assert {thread.name for thread in set(threading.enumerate()) - before} == set()
+
+
+def test_a_newer_question_stops_an_endless_condition_of_its_lane(monkeypatch):
+    monkeypatch.setattr(session, "SECONDS", 600)
+    before = set(threading.enumerate())
+    with served(bench_of(rows=rows())) as serving, ThreadPoolExecutor(1) as pool:
+        endless = pool.submit(ask, serving, "counts", where=ENDLESS, lane="page")
+        while not any("watch" in thread.name for thread in threading.enumerate()):
+            time.sleep(0.01)
+        assert "models" in ask(serving, "counts", where="age > 40", lane="page")
+        assert endless.result(20)["error"] == "a newer question took its place"
+        pool.submit(ask, serving, "counts", where=ENDLESS)  # is ended by the end of the server
+        while not any("watch" in thread.name for thread in threading.enumerate()):
+            time.sleep(0.01)
+    assert {thread.name for thread in set(threading.enumerate()) - before} == set()
+
+
 def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
     before = set(threading.enumerate())
     turns, going, done = RequestQueue(), threading.Event(), threading.Event()
@@ -236,8 +272,9 @@ def test_a_turn_is_ended_by_the_next_one_of_its_lane_only():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("busy", [False, True])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how):
+def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how, busy):
     (tmp_path / "rows.csv").write_text("y,s\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.7\n" * 10)
     code = "import sys; from rocscope.cli import main; sys.argv[0] = 'rocscope'; main()"
     command = [sys.executable, "-c", code, *["explore", "rows.csv", "--label", "y", "--score", "s", "--no-browser"]]
@@ -247,8 +284,17 @@ def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how):
     with closing(HTTPConnection(host, timeout=120)) as connection:
         connection.request("GET", f"/{token}/")
         assert connection.getresponse().status == 200
+    connection = HTTPConnection(host, timeout=120)
+    if busy:
+        where = ENDLESS.replace("age", "s")
+        connection.request("POST", f"/{token}/ask", json.dumps({"what": "counts", "where": where}))
+        time.sleep(0.3)  # until it is being answered
     process.send_signal(how)
+    began = time.monotonic()
     out, err = process.communicate(timeout=120)
+    print(f"ended {time.monotonic() - began:.2f} s after the signal")
+    assert time.monotonic() - began < 60  # 2 s are promised of a machine that does nothing else
+    connection.close()
     assert (process.returncode, out, err) == (0, "", "")
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
     with pytest.raises(OSError):

@@ -32,7 +32,7 @@ export async function openParquet(file: File): Promise<Table> {
   try {
     metadata = await parquetMetadataAsync(buffer, { geoparquet: false });
   } catch {
-    throw new Refused(file.name, { got: "no Parquet file, or a broken one" });
+    throw new Refused(file.name, { expected: "a whole Parquet file", got: "one whose footer cannot be read", hint: "copy or write it again" });
   }
   const [root, ...elements] = metadata.schema;
   const declared = new Map<string, Declared>();

@@ -24,6 +24,14 @@ const MISSING = new Set(["", ...NA_WORDS]);
 const SPECIAL = /^[+-]?(?:nan|inf(?:inity)?)$/i;
 const POWERS = Array.from({ length: DECIMAL_PLACES + 1 }, (_, i) => 10 ** i);
 const WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too";
+/** What to do about numbers with other marks, by the decimal mark that was named. */
+const MARKS: Record<string, readonly (readonly [pattern: RegExp, hint: string])[]> = {
+  ".": [
+    [/^[+-]?\d{1,3}(,\d{3})+\.\d*$/, "write numbers without commas between thousands"],
+    [/^[+-]?[\d.]*,\d+$/, "name the decimal mark"],
+  ],
+  ",": [[/^[+-]?[\d.]*\.\d+(,\d*)?$/, "write numbers without points between thousands, or name the decimal mark"]],
+};
 const TEXT = new TextDecoder("utf-8", { fatal: true });
 
 export function textOf(bytes: Uint8Array, start: number, end: number): string {
@@ -164,8 +172,8 @@ export class NumberSink implements Sink {
   finish(rows: number, subject: string): Numbers {
     if (this.strange || (this.words && this.plus)) {
       const { row, text } = this.strange ?? { row: 0, text: "+" };
-      const comma = this.untyped && /^[+-]?[\d.]*,\d+$/.test(text);
-      const hint = comma ? "name the decimal mark" : "correct such values, or leave the column out";
+      const marked = this.untyped ? MARKS[this.decimal]?.find(([pattern]) => pattern.test(text)) : undefined;
+      const hint = marked?.[1] ?? "correct such values, or leave the column out";
       throw new Refused(subject, { expected: "numbers", got: `text, such as ${shown(text)} in row ${row}`, hint });
     }
     const values = grown(this.values, rows - 1).slice(0, rows);

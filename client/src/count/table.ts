@@ -18,6 +18,8 @@ export interface Table {
   readonly columns: readonly string[];
   /** Whether every value was written as text, as in CSV. */
   readonly untyped: boolean;
+  /** Of a text file. */
+  readonly encoding?: string;
   read(wanted: Wanted, tell: (share: number) => void): Promise<Rows>;
   /** Some of the first rows, and whether these are all. */
   head(): Promise<Rows & { readonly all: boolean }>;

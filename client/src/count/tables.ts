@@ -2,9 +2,11 @@
 
 import { Decompress } from "fzstd";
 
+import { LOOKED_AT } from "../constants";
 import type { Layout } from "../open/messages";
 import { CsvScanner, dialectOf, splitRows } from "./csv";
 import { Refused } from "./errors";
+import { type Encoding, encodingOf, recoder, refuseOtherKinds, requireCompressed, requireParquet } from "./first_bytes";
 import { JsonNames, JsonScanner } from "./json";
 import { openParquet } from "./parquet";
 import { NameSink, NumberSink } from "./sinks";
@@ -14,34 +16,41 @@ const HEAD = 1 << 19;
 const PIECE = 1 << 22;
 
 export async function openTable(file: File, layout: Layout): Promise<Table> {
-  if (file.size === 0) throw new Refused(file.name, { got: "an empty file" });
+  if (file.size === 0) throw new Refused(`${file.name}: the file is empty`);
   const [suffix, packed] = suffixOf(file.name);
-  const magic = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  const start = String.fromCharCode(...magic);
-  const unreadable = UNREADABLE.find(([first]) => start === first);
-  if (unreadable) throw new Refused(file.name, { expected: "a CSV, TSV, JSON Lines or Parquet file", got: unreadable[1], hint: unreadable[2] });
-  if (suffix === "parquet" || start === "PAR1") return openParquet(file);
-  if (suffix === null) throw new Refused(file.name, { expected: "a CSV, TSV, JSON lines or Parquet file" });
-  const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, layout.encoding, most, tell);
+  const start = new Uint8Array(await file.slice(0, 16).arrayBuffer());
+  if (suffix === "parquet" || (suffix === null && String.fromCharCode(...start).startsWith("PAR1"))) {
+    await requireParquet(file, start);
+    return openParquet(file);
+  }
+  if (packed && suffix) requireCompressed(start, file.name, packed);
+  else refuseOtherKinds(start, file.name, suffix ? `${suffix === "jsonl" ? "JSON" : suffix.toUpperCase()} text` : KNOWN);
+  if (suffix === null) throw new Refused(file.name, { expected: KNOWN, got: "another kind of file" });
+  const encoding = await encodingIn(file, packed, layout);
+  const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, encoding, most, tell);
   const head = await firstOf(pieces, HEAD);
-  if (!head.bytes.length) throw new Refused(file.name, { got: "an empty file" });
-  return suffix === "jsonl" ? jsonTable(head, pieces) : csvTable(head, pieces, suffix === "tsv" ? { ...layout, delimiter: "\t" } : layout);
+  if (!head.bytes.length) throw new Refused(`${file.name}: the file is empty`);
+  const found = suffix === "jsonl" ? jsonTable(head, pieces) : csvTable(head, pieces, suffix === "tsv" ? { ...layout, delimiter: "\t" } : layout);
+  return { ...found, encoding };
 }
 
 /** The column names and the first three rows of a text file as a layout splits them; nothing of other files. */
-export async function firstRows(file: File, { decimal, delimiter, encoding }: Layout): Promise<string[][]> {
+export async function firstRows(file: File, layout: Layout): Promise<string[][]> {
   const [suffix, packed] = suffixOf(file.name);
   if (suffix !== "csv" && suffix !== "tsv") return [];
   const { bytes } = await firstOf((most, tell) => unpacked(file, packed, most, tell), HEAD);
-  return splitRows(new TextDecoder(encoding).decode(bytes.subarray(0, HEAD)), decimal, suffix === "tsv" ? "\t" : delimiter, 4);
+  const text = new TextDecoder(await encodingIn(file, packed, layout)).decode(bytes.subarray(0, HEAD));
+  return splitRows(text, layout.decimal, suffix === "tsv" ? "\t" : layout.delimiter, 4);
 }
 
-/** Files that are known by their first bytes, and what to do with them. */
-const UNREADABLE: readonly (readonly [start: string, got: string, hint: string])[] = [
-  ["PK\x03\x04", "an Excel workbook or a ZIP archive", "save the workbook as CSV, or unpack the archive"],
-  ["\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"],
-  ["%PDF", "a PDF file", "export the table as CSV"],
-];
+async function encodingIn(file: File, packed: string, { encoding }: Layout): Promise<Encoding> {
+  if (encoding && encoding !== "utf-16") return encoding as Encoding;
+  const { bytes } = await firstOf((most, tell) => unpacked(file, packed, most, tell), LOOKED_AT);
+  const found = encodingOf(bytes);
+  return encoding && !found.startsWith(encoding) ? "utf-16le" : found;
+}
+
+const KNOWN = "a CSV, TSV, JSON Lines or Parquet file";
 
 type Suffix = "csv" | "tsv" | "jsonl" | "parquet" | null;
 type Pieces = (most: number, tell: (share: number) => void) => AsyncGenerator<Uint8Array>;
@@ -54,16 +63,10 @@ function suffixOf(name: string): [Suffix, string] {
 }
 
 /** The text of a file in UTF-8, piece by piece. */
-async function* piecesOf(file: File, packed: string, encoding: string, most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> {
-  const decoder = encoding === "utf-8" ? null : new TextDecoder(encoding, { fatal: true });
-  const encoder = new TextEncoder();
-  for await (const piece of unpacked(file, packed, most, tell)) {
-    try {
-      yield decoder ? encoder.encode(decoder.decode(piece, { stream: true })) : piece;
-    } catch {
-      throw new Refused(file.name, { expected: `${encoding} text`, got: "other bytes", hint: "name its encoding" });
-    }
-  }
+async function* piecesOf(file: File, packed: string, encoding: Encoding, most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> {
+  const recoded = recoder(encoding, file.name);
+  for await (const piece of unpacked(file, packed, most, tell)) yield recoded(piece, false);
+  recoded(new Uint8Array(0), true);
 }
 
 async function* unpacked(file: File, packed: string, most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> {

@@ -20,6 +20,8 @@ export interface Facts extends Omit<Payload, "slices"> {
   /** The column that rows are split by. */
   readonly by: string | null;
   readonly columns: readonly string[];
+  /** After which a condition is stopped. */
+  readonly seconds: number;
   /** Whether rows can be listed. */
   readonly lists: boolean;
 }

@@ -1,6 +1,6 @@
 /** What each column is for, as far as names and first rows tell; the reader has the last word. */
 
-import { FOLDS, LABELS, NOT_SCORES, POSITIVES, SEGMENTS, WEIGHTS } from "../constants";
+import { ADVERSE_WORDS, AMBIGUOUS_WORDS, FOLDS, LABELS, NEGATIVE_WORDS, NOT_SCORES, POSITIVE_WORDS, SEGMENTS, WEIGHTS } from "../constants";
 import type { Glance, Look, Roles } from "./messages";
 
 export type Use = "label" | "score" | "weight" | "segment" | "fold" | "";
@@ -30,15 +30,33 @@ export function knownPositive({ values }: Glance): boolean {
   return [["0", "1"], ["-1", "1"], ["false", "true"]].some((two) => texts.size > 0 && [...texts].every((text) => two.includes(text)) && texts.has(two[1]!));
 }
 
-/** The positive class: what labels tell, a word that says so, or the rarer one. */
+/** The positive class: what labels tell, or what their names and sizes do; null where that must be asked. */
 export function positiveOf(label: Glance): string | null {
-  const values = label.values ?? [];
-  if (knownPositive(label)) return values.find(([text]) => /^(1|1\.0|true)$/i.test(text))![0];
-  return (values.find(([text]) => POSITIVES.test(text)) ?? values[values.length - 1])?.[0] ?? null;
+  const classes = (label.values ?? []).map(([text]) => text);
+  return knownPositive(label) ? classes.find((text) => ONE.test(text))! : likelyPositive(classes);
+}
+
+const ONE = /^\s*(1|1\.0|true)\s*$/i;
+
+/** The class that is likely positive, of the most frequent first; the rules of Python's `likely_positive`. */
+export function likelyPositive(classes: readonly string[]): string | null {
+  const others = classes.filter((text) => !isNamed(text, NEGATIVE_WORDS));
+  for (const words of [POSITIVE_WORDS, ADVERSE_WORDS]) {
+    const found = others.filter((text) => isNamed(text, words));
+    if (found.length === 1) return found[0]!;
+  }
+  if (others.length === 1 && classes.length > 1) return others[0]!;
+  return classes.some((text) => isNamed(text, AMBIGUOUS_WORDS)) ? null : (classes[classes.length - 1] ?? null);
+}
+
+/** Whether a class is named by one of some words: as a whole, or by a word of two letters or more in it. */
+function isNamed(text: string, words: readonly string[]): boolean {
+  const whole = text.trim().toLowerCase();
+  return words.includes(whole) || (whole.match(/\p{L}+/gu) ?? []).some((part) => part.length > 1 && words.includes(part));
 }
 
 export function rolesOf(uses: ReadonlyMap<string, Use>, positive: string | null, label: Glance | undefined): Roles {
   const of = (use: Use): string[] => [...uses].flatMap(([name, one]) => (one === use ? [name] : []));
-  const told = label && positive !== null && knownPositive(label) && /^(1|1\.0|true)$/i.test(positive);
+  const told = label && positive !== null && !label.text && knownPositive(label) && ONE.test(positive);
   return { label: of("label")[0] ?? "", positive: told ? null : positive, scores: of("score"), weight: of("weight")[0] ?? null, segment: of("segment")[0] ?? null, fold: of("fold")[0] ?? null };
 }

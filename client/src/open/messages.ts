@@ -8,7 +8,8 @@ export interface Layout {
   readonly decimal: "." | ",";
   /** One character; null for the one that makes most columns. */
   readonly delimiter: string | null;
-  readonly encoding: string;
+  /** null where the file tells. */
+  readonly encoding: string | null;
 }
 
 /** What each column is for. */
@@ -32,6 +33,8 @@ export interface Glance {
   readonly values: readonly (readonly [text: string, rows: number])[] | null;
   readonly distinct: number;
   readonly missing: number;
+  /** Whether values are texts in a file that knows other types: "1" is no number there. */
+  readonly text: boolean;
 }
 
 export interface Look {
@@ -39,6 +42,8 @@ export interface Look {
   /** Rows that were looked at, and some of them as text. */
   readonly rows: number;
   readonly whole: boolean;
+  /** How a text file is written, and whether that was guessed. */
+  readonly encoding: string | null;
 }
 
 /** What is known once all rows were read. */

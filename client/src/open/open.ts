@@ -2,7 +2,9 @@
 
 import type { Report } from "../data";
 import { button, card, h, name, type Options, scroller, select, table } from "../dom";
-import { count, message, number, shorten } from "../format";
+import { listing } from "../count/errors";
+import { count, LONGEST_NAME, message, number, shorten } from "../format";
+import { effect } from "../live/signals";
 import type { start } from "../main";
 import type { Source } from "../source";
 import type { State } from "../state/state";
@@ -21,7 +23,7 @@ const facts = JSON.parse(textOf("open-facts")) as Facts;
 const parts: Parts = { shell: facts.shell, script: textOf("report-script"), style: textOf("report-style") };
 const worker = new WorkerClient(textOf("worker-script"));
 
-const PLAIN: Layout = { decimal: ".", delimiter: null, encoding: "utf-8" };
+const PLAIN: Layout = { decimal: ".", delimiter: null, encoding: null };
 let layout = PLAIN;
 let shown = new AbortController();
 
@@ -50,7 +52,7 @@ const main = h(
 document.body.prepend(main);
 
 input.addEventListener("change", () => {
-  if (input.files?.length) void opened([...input.files]);
+  if (input.files?.length) void dropped([...input.files]);
   input.value = "";
 });
 for (const kind of ["dragover", "drop"] as const) {
@@ -58,10 +60,16 @@ for (const kind of ["dragover", "drop"] as const) {
     event.preventDefault();
     drop.classList.toggle("over", kind === "dragover");
     const files = kind === "drop" ? [...(event.dataTransfer?.files ?? [])] : [];
-    if (files.length) void opened(files);
+    if (files.length) void dropped(files);
   });
 }
 addEventListener("dragleave", () => drop.classList.remove("over"));
+
+/** New files: what was chosen for others says nothing of them. */
+function dropped(files: readonly File[]): Promise<void> {
+  layout = PLAIN;
+  return opened(files);
+}
 
 async function opened(files: readonly File[]): Promise<void> {
   const look = await glanceAt(files);
@@ -88,11 +96,17 @@ async function glanceAt(files: readonly File[]): Promise<Look | undefined> {
   await attempt(async () => {
     status.replaceChildren("Reading the first rows … ", button("Cancel", () => worker.cancel()));
     look = await worker.ask({ ask: "look", files, layout });
+    if (layout === PLAIN && !hasScores(look)) {
+      const other = { ...layout, decimal: "," } as const;
+      const second = await worker.ask({ ask: "look", files, layout: other }).catch(() => null);
+      if (second && hasScores(second)) [look, layout] = [second, other];
+    }
     status.textContent = "";
   });
   return look;
 }
 
+const hasScores = (look: Look): boolean => [...guess(look).values()].includes("score");
 const sampleOf = (files: readonly File[]): Promise<readonly (readonly string[])[]> => worker.ask({ ask: "text", files, layout }).catch(() => []);
 const titleOf = (files: readonly File[]): string => files.map((file) => file.name).join(", ");
 
@@ -120,12 +134,18 @@ function columnsCard(files: readonly File[], look: Look): HTMLElement {
     for (const [column, select] of selects) select.value = uses.get(column) ?? "";
     const found = label();
     const before = positive.value;
-    positive.replaceChildren(...(found?.values ?? []).map(([text]) => h("option", { value: text }, text)));
-    if (found) positive.value = found.values?.some(([text]) => text === before) ? before : (positiveOf(found) ?? "");
-    const score = [...uses.values()].includes("score");
-    show.disabled = !found || !score;
-    why.textContent = !found ? "Choose the label column to continue." : score ? "" : "Choose at least one score column to continue.";
+    const likely = found ? positiveOf(found) : null;
+    const ask = likely === null ? [h("option", { value: "" }, "choose one")] : [];
+    positive.replaceChildren(...ask, ...(found?.values ?? []).map(([text]) => h("option", { value: text }, text)));
+    if (found) positive.value = found.values?.some(([text]) => text === before) ? before : (likely ?? "");
+    say();
   };
+  const say = (): void => {
+    const lacking = !label() ? "the label column" : ![...uses.values()].includes("score") ? "at least one score column" : positive.value === "" ? "the positive class: what the scores are meant to find" : "";
+    show.disabled = lacking !== "";
+    why.textContent = lacking && `Choose ${lacking} to continue.`;
+  };
+  positive.addEventListener("change", say);
   const rows = look.columns.map((column) => {
     const picker = select<Use>(USES, (use) => {
       if (use !== "score" && use !== "") for (const [other, one] of uses) if (one === use) uses.set(other, "");
@@ -141,7 +161,7 @@ function columnsCard(files: readonly File[], look: Look): HTMLElement {
   update();
   const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, why, show);
   const said = "The use of each column is guessed from its name and values; change it where it is wrong. Rows with a missing value are left out, and the report says how many.";
-  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), scroller("Table of columns", list), foot, layoutChoice(files));
+  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), scroller("Table of columns", list), foot, layoutChoice(files, layout !== PLAIN, look.encoding));
 }
 
 function wordsOf({ values, range, distinct, missing }: Glance): string {
@@ -150,8 +170,10 @@ function wordsOf({ values, range, distinct, missing }: Glance): string {
   return (range ? `${number(range[0])} to ${number(range[1])}` : `${count(distinct)} distinct texts`) + gaps;
 }
 
+const ENCODINGS = [["utf-8", "UTF-8"], ["windows-1252", "Windows-1252"], ["utf-16", "UTF-16"]] as const;
+
 /** How the text of a file is written, with the first rows as they are split now. */
-function layoutChoice(files: readonly File[], open = layout !== PLAIN): HTMLElement {
+function layoutChoice(files: readonly File[], open: boolean, encoding: string | null = null): HTMLElement {
   const pick = (label: string, now: string, options: Options<string>, change: (value: string) => Partial<Layout>): HTMLElement => {
     const picker = select(options, (value) => {
       layout = { ...layout, ...change(value) };
@@ -163,16 +185,23 @@ function layoutChoice(files: readonly File[], open = layout !== PLAIN): HTMLElem
   const choices = [
     pick("Decimal mark", layout.decimal, [[".", "point"], [",", "comma"]], (value) => ({ decimal: value as Layout["decimal"] })),
     pick("Delimiter", layout.delimiter ?? "", [["", "automatic"], [",", "comma"], [";", "semicolon"], ["\t", "tab"], ["|", "vertical bar"]], (value) => ({ delimiter: value || null })),
-    pick("Encoding", layout.encoding, [["utf-8", "UTF-8"], ["windows-1252", "Windows-1252 (Latin-1)"], ["utf-16le", "UTF-16"]], (value) => ({ encoding: value })),
+    pick("Encoding", layout.encoding ?? "", [["", `automatic${encoding ? ` (${ENCODINGS.find(([value]) => encoding.startsWith(value))?.[1] ?? encoding})` : ""}`], ...ENCODINGS], (value) => ({ encoding: value || null })),
   ];
   const rows = scroller("First rows of the file");
   const details = h("details", { class: "data", open }, h("summary", {}, "File format"), h("div", { class: "tools" }, ...choices), rows);
   details.addEventListener("toggle", () => {
     if (!details.open || rows.hasChildNodes()) return;
-    void sampleOf(files).then(([head = [], ...lines]) => rows.replaceChildren(table(head.map(clipped), lines.map((line) => line.map(clipped)))));
+    void sampleOf(files).then(([head = [], ...lines]) => {
+      const cells = (line: readonly string[]): string[] => line.slice(0, MOST_COLUMNS).map(clipped);
+      const rest = head.length - MOST_COLUMNS;
+      rows.replaceChildren(table(cells(head), lines.map(cells)), ...(rest > 0 ? [h("p", { class: "caption" }, `and ${count(rest)} more columns`)] : []));
+    });
   });
   return details;
 }
+
+/** Columns of the sample: more tell nothing of the layout, and ten thousand take a browser seconds. */
+const MOST_COLUMNS = 50;
 
 const clipped = (text: string): string => shorten(text, 24);
 
@@ -186,7 +215,12 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
     const found = await worker.ask({ ask: "count", files, layout, roles }, (share) => (bar.value = share));
     const source = sourceOf(files, found);
     close();
-    await rocscope.start(source, { tools: (state) => tools(state, source), gone: shown.signal });
+    const turn = (other: string): void => {
+      form.querySelector<HTMLSelectElement>("#positive")!.value = other;
+      void counted(files, look, uses, other);
+    };
+    const above = (state: State): HTMLElement[] => [direction(state, label, positive, turn)];
+    await rocscope.start(source, { tools: (state) => tools(state, source), above, gone: shown.signal });
   });
   if (trouble.textContent) form.querySelectorAll<HTMLDetailsElement>("details").forEach((details) => (details.open = true));
   status.textContent = "";
@@ -227,6 +261,21 @@ function tools(state: State, source: Source): HTMLElement[] {
     form.querySelector<HTMLElement>("#show")?.focus();
   });
   return [back, save];
+}
+
+/** Says at the top that scores run against the positive class, and offers the other one. */
+function direction(state: State, label: Glance | undefined, positive: string, turn: (other: string) => void): HTMLElement {
+  const others = (label?.values ?? []).map(([text]) => text).filter((text) => text !== positive);
+  const line = h("p", { class: "few direction", role: "status" });
+  effect(() => {
+    const below = state.models.all.value.filter(({ auc }) => auc.value < 0.5);
+    const all = below.length === state.models.all.value.length;
+    line.hidden = !below.length;
+    if (line.hidden) return;
+    const said = `${all ? "The AUC" : `The AUC of ${listing(below.map(({ name }) => shorten(name, LONGEST_NAME)), 3)}`} is below 0.5: higher scores go with “${others.join(", ")}”, not with “${positive}”. `;
+    line.replaceChildren(said, ...(others.length === 1 && all ? [button(`Make “${shorten(others[0]!, LONGEST_NAME)}” the positive class`, () => turn(others[0]!))] : []));
+  });
+  return line;
 }
 
 /** Take the report away and show what it was made from. */

@@ -41,10 +41,10 @@ async function look(file: File, layout: Parameters<typeof openTable>[1]): Promis
   const table = await openTable(file, layout);
   const head = await table.head();
   const once = table.columns.filter((name, place) => table.columns.indexOf(name) === place && table.columns.lastIndexOf(name) === place);
-  return { columns: once.flatMap((name) => glance(head, name)), rows: head.rows, whole: head.all };
+  return { columns: once.flatMap((name) => glance(head, name, table.untyped)), rows: head.rows, whole: head.all, encoding: table.encoding ?? null };
 }
 
-function glance(head: Rows, name: string): Glance[] {
+function glance(head: Rows, name: string, untyped: boolean): Glance[] {
   try {
     const { classes, codes, kind } = head.names(name, name);
     const counts = new Map<string, number>();
@@ -57,7 +57,7 @@ function glance(head: Rows, name: string): Glance[] {
       }
     }
     const values = [...counts].sort((a, b) => b[1] - a[1]);
-    return [{ name, range: rangeOf(head, name), whole: kind === "whole", values: values.length > MOST_CLASSES ? null : values, distinct: values.length, missing }];
+    return [{ name, range: rangeOf(head, name), whole: kind === "whole", values: values.length > MOST_CLASSES ? null : values, distinct: values.length, missing, text: kind === "text" && !untyped }];
   } catch {
     return []; // lists and structures are for nothing here
   }
@@ -80,11 +80,14 @@ function rangeOf(head: Rows, name: string): [number, number] | null {
 
 async function count({ files, layout, roles }: Question & { ask: "count" }, progress: (share: number) => void): Promise<Counted> {
   samples = [];
+  const recoded: string[] = [];
   for (const [i, file] of files.entries()) {
     const stem = file.name.replace(/\.[^.]*(\.gz|\.zst)?$/, "");
     const name = (column: string): string => (files.length === 1 ? column : roles.scores.length === 1 ? stem : `${stem}: ${column}`);
     const used = files.length === 1 ? roles : { ...roles, segment: null, fold: null };
-    samples.push(await CountedRows.of(await openTable(file, layout), used, file.name, (share) => progress((i + share) / files.length), name));
+    const table = await openTable(file, layout);
+    if (table.encoding === "windows-1252" && !layout.encoding) recoded.push(`${file.name}: not UTF-8; read as Windows-1252.`);
+    samples.push(await CountedRows.of(table, used, file.name, (share) => progress((i + share) / files.length), name));
   }
   const models = samples.flatMap((sample) => sample.models);
   if (new Set(models).size < models.length) throw new Refused("files", { expected: "different names", got: models.join(", ") });
@@ -94,7 +97,7 @@ async function count({ files, layout, roles }: Question & { ask: "count" }, prog
   const unpaired = samples.length > 1 ? ["Models are not compared in pairs: they come from different files."] : [];
   return {
     parts: first!.parts,
-    warnings: [...samples.flatMap((sample) => sample.remarks()), ...unpaired],
+    warnings: [...recoded, ...samples.flatMap((sample) => sample.remarks()), ...unpaired],
     provenance: { ...facts, source: files.map((file) => file.name).join(", "), rows_dropped: dropped },
     models,
   };

@@ -16,6 +16,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.validation import one_of
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.core.rows import brief
+from rocscope.engines.positive_words import likely_positive
 from rocscope.engines.sources import columns
 from rocscope.engines.sources.column_names import given, require_columns
 from rocscope.engines.sources.file_formats import AS_IT_TELLS, FileFormat, FileLayout
@@ -285,11 +286,6 @@ FOLDS = re.compile(r"^(cv_?)?(folds?|split)$", re.IGNORECASE)
 SEGMENTS = re.compile(
     r"segment|region|country|channel|site|centre|center|group|category|cohort|gender|^sex$", re.IGNORECASE
 )
-POSITIVES = re.compile(
-    r"^(1|1\.0|true|yes|y|pos(itive)?|p|event|case|bad|fraud|churn(ed)?|default(ed)?|bought|buyer|malignant|m|dead|died|"
-    r"good|win|won|spam|sick)$",
-    re.IGNORECASE,
-)
 _TELLING = [("0", "1"), ("-1", "1"), ("false", "true")]
 _FEW_SEGMENTS, _FEW_ROWS = 12, 20
 
@@ -352,8 +348,8 @@ def guess(
                 )
         found = found or [given(opened, "scores", None)]
     of_label = next((column for column in facts if column.name == label), None)
-    if pos_label is None and of_label is not None and of_label.is_binary and not tells_positive(of_label):
-        pos_label = _likely_positive(of_label)
+    if pos_label is None and of_label is not None and of_label.is_binary:
+        pos_label = _likely_positive(of_label, untyped=bool(opened.decimal))
     return Guess(label, found, next(iter(by_use["weight"]), None), pos_label, layout.decimal)
 
 
@@ -396,7 +392,9 @@ def tells_positive(label: ColumnFacts) -> bool:
     return any(texts <= set(two) and two[1] in texts for two in _TELLING)
 
 
-def _likely_positive(label: ColumnFacts) -> str:
-    """Return a class whose name says so, or else the rarer one."""
-    texts = [str(value) for value, _ in sorted((label.classes or {}).items(), key=lambda each: -each[1])]
-    return next(filter(POSITIVES.match, texts), texts[-1])
+def _likely_positive(label: ColumnFacts, *, untyped: bool) -> str | None:
+    """Return the class that is likely positive; None where labels determine it, or where it must be asked."""
+    classes = label.classes or {}
+    if tells_positive(label) and (untyped or not any(isinstance(value, str) for value in classes)):
+        return None
+    return likely_positive([str(value) for value, _ in sorted(classes.items(), key=lambda each: -each[1])])

@@ -126,7 +126,8 @@ def read(
     delimiter : str, optional
         The character between fields of CSV files; by default the one of ``, ; | tab`` that makes most columns.
     encoding : str, optional
-        Of text files, such as "latin-1" or "utf-16"; UTF-8 by default.
+        Of text files, such as "latin-1"; by default UTF-8 or UTF-16, as the first bytes tell, or else Windows-1252,
+        with a warning.
     proba : str, or mapping from model name to str or to a mapping from class to column, optional
         For more than two classes, in place of `scores`: a pattern such as ``"p_*"``, whose ``*`` is the name of the
         class that a column holds the probabilities of.

@@ -84,6 +84,7 @@ def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any
         "provenance": {"rocscope": __version__} | sizes,
         "by": by,
         "columns": session.columns,
+        "seconds": session.seconds,
         "lists": all(source.held for source in session.sources),
     }
 

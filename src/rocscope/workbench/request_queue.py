@@ -1,9 +1,18 @@
 """RequestQueue: of requests that follow each other fast only the newest is worth its work."""
 
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any, Protocol
+
+from rocscope.engines.sources.database import interruptible
+from rocscope.errors import EngineError
+
+_BETWEEN = 0.02
+"""Seconds between two looks at the clock: too few to be felt, too many to take time."""
 
 
 class SupersededError(Exception):
@@ -24,6 +33,39 @@ class CancelToken:
     def cancel(self) -> None:
         """End the token."""
         self._cancelled.set()
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Interrupt the SQL of what is done in here when the token is over, or after some seconds.
+
+        Raises
+        ------
+        EngineError
+            If the time was over.
+        """
+        done, late = Event(), Event()
+        with interruptible() as interrupt:
+
+            def watch() -> None:
+                end = monotonic() + seconds
+                while not done.wait(_BETWEEN):  # again and again: a query that has not begun yet hears nothing
+                    if self._cancelled.is_set() or monotonic() > end:
+                        late.set()
+                        interrupt()
+
+            watching = Thread(target=watch, name="rocscope-workbench-watch", daemon=True)
+            watching.start()
+            try:
+                yield
+            except EngineError:
+                if not late.is_set():
+                    raise
+                self()
+                hint = "narrow the condition down, or filter the file before"
+                raise EngineError("where", expected=f"an answer within {seconds:g} s", got="none", hint=hint) from None
+            finally:
+                done.set()
+                watching.join()
 
 
 class Job(Protocol):
@@ -64,10 +106,14 @@ class RequestQueue:
                 if self._newest.get(lane) is token:
                     del self._newest[lane]
 
-    def close(self) -> None:
-        """End all queue, and the threads."""
+    def end(self) -> None:
+        """Cancel all requests."""
         with self._lock:
             for token in self._running.values():
                 token.cancel()
+
+    def close(self) -> None:
+        """Cancel all requests, and end the threads."""
+        self.end()
         for threads in self._threads.values():
             threads.shutdown(wait=True, cancel_futures=True)

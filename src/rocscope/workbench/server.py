@@ -132,21 +132,22 @@ class Endpoints:
         self.queue.close()
 
 
-def application(session: Session, address: str, token: str) -> Starlette:
+def application(endpoints: Endpoints, address: str, token: str) -> Starlette:
     """Return the workbench as an application, whose page is at http://address/token/.
 
     Parameters
     ----------
-    session : Session
+    endpoints : Endpoints
     address : str
         Host and port, as browsers send them.
     token : str
         What only the page's address tells.
     """
-    endpoints = Endpoints(session)
-    page = Route(f"/{token}/", endpoints.page, methods=["GET"])
-    ask = Route(f"/{token}/ask", endpoints.ask, methods=["POST"])
-    app = Starlette(routes=[page, ask], lifespan=endpoints.open, exception_handlers={Exception: _failed})
+    routes = [
+        Route(f"/{token}/", endpoints.page, methods=["GET"]),
+        Route(f"/{token}/ask", endpoints.ask, methods=["POST"]),
+    ]
+    app = Starlette(routes=routes, lifespan=endpoints.open, exception_handlers={Exception: _failed})
     app.add_middleware(Guard, address=address, token=token)
     return app
 
@@ -160,11 +161,20 @@ async def _failed(_request: Request, error: Exception) -> Response:
     return _said(f"internal error: {type(error).__name__}: {error}", 500)
 
 
-_SECONDS_TO_END = 3
+_SECONDS_TO_END = 1
 
 
 class _Server(uvicorn.Server):
-    """A server that ends at Ctrl-C as if that was what it is for."""
+    """A server that ends at Ctrl-C as if that was what it is for, whatever is being computed."""
+
+    def __init__(self, config: uvicorn.Config, queue: RequestQueue) -> None:
+        super().__init__(config)
+        self._queue = queue
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what is going on, so that requests are answered, then the server."""
+        self._queue.end()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -199,8 +209,10 @@ class Serving:
         self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
         self.token = secrets.token_urlsafe(24)
         options: dict[str, Any] = {"log_level": "error", "access_log": False, "ws": "none", "server_header": False}
-        app = application(session, self.host, self.token)
-        self._server = _Server(uvicorn.Config(app, lifespan="on", timeout_graceful_shutdown=_SECONDS_TO_END, **options))
+        endpoints = Endpoints(session)
+        app = application(endpoints, self.host, self.token)
+        config = uvicorn.Config(app, lifespan="on", timeout_graceful_shutdown=_SECONDS_TO_END, **options)
+        self._server = _Server(config, endpoints.queue)
 
     @property
     def address(self) -> str:

@@ -1,8 +1,10 @@
 """Session: the models and rows that the workbench page shows, read or counted on demand and cached."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from threading import Lock
 from typing import Any
 
@@ -23,6 +25,8 @@ from rocscope.workbench.data_source import DataSource
 from rocscope.workbench.request_queue import CancelToken
 
 ALL = ("all", "all rows")
+SECONDS = 30
+"""Seconds after which a condition on held rows is stopped: ten million of them take one."""
 _KEPT = 2
 """Filters whose rows are cached: the one that is shown, and one that Python or another tab asks for."""
 _MOST_ANSWERS = 64
@@ -97,6 +101,11 @@ class Session:
         self._answers: dict[tuple[str, RowSelection], Any] = {}
         self._lock = Lock()
 
+    @property
+    def seconds(self) -> float:
+        """How long a condition may take: held rows are filtered in seconds, files of billions of rows in minutes."""
+        return SECONDS if all(source.held for source in self.sources) else 20 * SECONDS
+
     @cached_property
     def columns(self) -> list[str]:
         """By which rows can be split: the columns of the only source."""
@@ -144,11 +153,12 @@ class Session:
 
     def _samples(self, asked: RowSelection, token: CancelToken) -> dict[str, Sample]:
         part = (asked.kind, asked.name)
-        return {
-            self.name_of(source, name): each
-            for source in self.sources
-            for name, each in self._counted(source, asked, token).samples(part).items()
-        }
+        with self._limited(asked, token):
+            return {
+                self.name_of(source, name): each
+                for source in self.sources
+                for name, each in self._counted(source, asked, token).samples(part).items()
+            }
 
     def rows(
         self, asked: RowSelection, model: str, token: CancelToken, column: str | None = None
@@ -167,11 +177,12 @@ class Session:
                 continue
             if not source.held:
                 raise InputError("rows", expected="rows that memory holds", got="a file that was only counted")
-            if column is not None:
-                with_groups = replace(source, options=source.options | {"groups": column})
-                found = _held(with_groups, asked, token).rows(part)
-            else:
-                found = self._counted(source, asked, token).rows(part)
+            with self._limited(asked, token):
+                if column is not None:
+                    with_groups = replace(source, options=source.options | {"groups": column})
+                    found = _held(with_groups, asked, token).rows(part)
+                else:
+                    found = self._counted(source, asked, token).rows(part)
             assert isinstance(found, Predictions)
             return found, own
         raise InputError("model", expected="one that is shown", got=repr(model))
@@ -179,11 +190,14 @@ class Session:
     def data(self, asked: RowSelection, token: CancelToken) -> list[Models]:
         """Return the rows, or counts, of each source."""
         part = (asked.kind, asked.name)
-        return [self._counted(source, asked, token).rows(part) for source in self.sources]
+        with self._limited(asked, token):
+            return [self._counted(source, asked, token).rows(part) for source in self.sources]
 
     def parts(self, by: str | None, token: CancelToken) -> tuple[list[tuple[str, str]], list[str]]:
         """Return what all rows can be turned to, and what was left out."""
-        found = self._counted(self.sources[0], RowSelection(by=by), token)
+        asked = RowSelection(by=by)
+        with self._limited(asked, token):
+            found = self._counted(self.sources[0], asked, token)
         return list(found.parts), found.warnings
 
     def name_of(self, source: DataSource, model: str) -> str:
@@ -198,14 +212,17 @@ class Session:
             known = self._kept.get(key)
         if known is None:
             token()
-            read = _held if source.held else _streamed
-            known = read(source, asked, token)
+            known = (_held if source.held else _streamed)(source, asked, token)
             token()
             with self._lock:
                 self._kept[key] = known
                 while len(self._kept) > _KEPT * len(self.sources):
                     del self._kept[next(iter(self._kept))]
         return known
+
+    def _limited(self, asked: RowSelection, token: CancelToken) -> AbstractContextManager[None]:
+        """Return what stops a condition that takes too long, or that nobody waits for any more."""
+        return token.limited(self.seconds if asked.where else inf)
 
 
 def _held(source: DataSource, asked: RowSelection, token: CancelToken) -> CountedRows:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rocscope.engines.sources.file_formats import FileLayout, format_of, partition_keys
+from rocscope.engines.sources.first_bytes import LOOKED_AT, encoding_of
 from rocscope.errors import ColumnError, InputError, brief, listing, one_of
 
 Scores = str | Sequence[str] | Mapping[str, str]
-LONGEST_HEADER = 1 << 20
 NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
 """Words for a missing value in files of text."""
 _MOST_LISTED = 24
@@ -47,8 +47,8 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
     format = layout.format or format_of(Path(paths[0]))
     try:
         if format in ("csv", "tsv"):
-            decoder = codecs.getincrementaldecoder(layout.encoding or "utf-8")()
-            start = decoder.decode(_start(paths[0]))
+            start = _start(paths[0])
+            start = codecs.getincrementaldecoder(layout.encoding or encoding_of(start))().decode(start)
             columns = header(start.removeprefix("\ufeff"), "\t" if format == "tsv" else layout.delimiters)[0]
         elif format == "parquet" and not partition_keys(paths):
             import pyarrow.parquet as pq
@@ -88,7 +88,7 @@ def _start(path: str) -> bytes:
     if suffix == ".zst":
         return b""
     with gzip.open(path, "rb") if suffix == ".gz" else Path(path).open("rb") as file:
-        return file.read(LONGEST_HEADER)
+        return file.read(LOOKED_AT)
 
 
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:

@@ -16,6 +16,16 @@ from rocscope.engines.sources.column_names import NA_WORDS
 from rocscope.errors import InputError, LabelError
 
 _MOST_LABELS = 30  # more are listed by nobody
+_STRANGE = "\u00b7"
+"""Stands for a sign that no number has."""
+_MARKS = {
+    ".": (
+        (r"[+-]?\d{1,3}(,\d{3})+\.\d*", "write numbers without commas between thousands"),
+        (r"[+-]?[\d.]*,\d+", "name the decimal mark: decimal=',' (--decimal ,)"),
+    ),
+    ",": ((r"[+-]?[\d.]*\.\d+(,\d*)?", "write numbers without points between thousands, or name the decimal mark"),),
+}
+"""What to do about numbers with other marks, by the decimal mark that was named."""
 _TEXT_KINDS = (pa.int64(), pa.uint64(), pa.float64())
 _WHOLE_KINDS = (pa.int64(), pa.uint64())
 _DECIMAL_DIGITS = 15  # so many are distinct, and in order, as float64
@@ -241,6 +251,7 @@ def _parsed(
 ) -> pa.ChunkedArray:
     """Read text as numbers where the file holds nothing but text; refuse it where the file knows numbers."""
     hint = "convert the column to numbers first"
+    written = column
     if decimal:
         hint = "correct such values, or leave their rows out with where="
         column = _blanked(column, decimal)
@@ -249,9 +260,11 @@ def _parsed(
                 found = column.cast(kind)
                 _require_kept(column, found, subject, error, part.first_row)
                 return found
-    row, value = _first_not_number(column, untyped=bool(decimal))
-    if decimal and value is not None and re.fullmatch(r"[+-]?[\d.]*,\d+", value):
-        hint = "name the decimal mark: decimal=',' (--decimal ,)"
+    row = _first_not_number(column, untyped=bool(decimal))
+    value = written[row].as_py() if row < len(written) else None
+    if decimal and value is not None:
+        value = value.strip()
+        hint = next((words for pattern, words in _MARKS[decimal] if re.fullmatch(pattern, value)), hint)
     raise error(subject, expected="numbers", got=f"text, such as {value!r} in row {part.first_row + row}", hint=hint)
 
 
@@ -275,11 +288,12 @@ def _blanked(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
 
     compute: Any = module  # its functions are made when it is imported, unseen by type checkers
     column = compute.utf8_trim_whitespace(column)
-    if decimal != ".":
-        column = compute.replace_substring(column, decimal, ".")
     words = "|".join(map(re.escape, NA_WORDS))
-    is_blank = compute.match_substring_regex(column, f"^(?:{words})?$")
-    return compute.if_else(is_blank, pa.nulls(1, column.type)[0], column)  # making values of Python's loads pandas
+    blank = compute.match_substring_regex(column, f"^(?:{words})?$")
+    if decimal != ".":
+        column = compute.replace_substring(compute.replace_substring(column, ".", _STRANGE), decimal, ".")
+    column = compute.replace_substring_regex(column, "[xX]", _STRANGE)  # Arrow takes 0x1A for 26
+    return compute.if_else(blank, pa.nulls(1, column.type)[0], column)  # making values of Python's loads pandas
 
 
 def _casts(values: Any, kind: pa.DataType) -> bool:
@@ -290,15 +304,15 @@ def _casts(values: Any, kind: pa.DataType) -> bool:
     return True
 
 
-def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> tuple[int, str | None]:
+def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> int:
     start = 0
     for chunk in column.chunks:
         if chunk.null_count < len(chunk) and not (untyped and _casts(chunk, pa.float64())):
             for row, value in enumerate(chunk, start):
                 if value.is_valid and not (untyped and _casts(value, pa.float64())):
-                    return row, value.as_py()
+                    return row
         start += len(chunk)
-    return 0, None
+    return 0
 
 
 def _from_decimal(

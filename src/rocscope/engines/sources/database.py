@@ -1,7 +1,9 @@
 """DuckDB, held to the files it was given: it opens no other, writes none and loads no extension."""
 
 import glob
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import duckdb
 import pyarrow as pa
@@ -28,7 +30,30 @@ def connect(paths: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
         connection.execute("SET allowed_paths = $paths", {"paths": [*paths, *map(glob.escape, paths)]})
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
+    if (opened := _OPENED.get()) is not None:
+        opened.append(connection)
     return connection
+
+
+_OPENED: ContextVar[list[duckdb.DuckDBPyConnection] | None] = ContextVar("opened", default=None)
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Yield a function that, from any thread, interrupts the queries of connections that are opened in here.
+
+    Examples
+    --------
+    >>> with interruptible() as interrupt:
+    ...     connection = connect()
+    ...     interrupt()
+    """
+    opened: list[duckdb.DuckDBPyConnection] = []
+    token = _OPENED.set(opened)
+    try:
+        yield lambda: [connection.interrupt() for connection in [*opened]] and None
+    finally:
+        _OPENED.reset(token)
 
 
 def require_condition(where: str) -> None:

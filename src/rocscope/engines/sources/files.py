@@ -16,9 +16,12 @@ import pyarrow as pa
 
 from rocscope._base.atomic_write import temporary_folder, unfinished
 from rocscope.engines.sources.file_formats import FileLayout, format_of
+from rocscope.engines.sources.first_bytes import FALLBACK, LOOKED_AT, encoding_of, refuse_other_kinds
 from rocscope.engines.sources.source import Source, one_line_errors
-from rocscope.errors import EngineError
+from rocscope.errors import EngineError, warn
 
+_TEXT = {"csv": "CSV text", "tsv": "TSV text", "jsonl": "JSON text"}
+_PARQUET = b"PAR1"
 _MAGIC_SUFFIX = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
@@ -28,16 +31,23 @@ def open_files(paths: Sequence[str], layout: FileLayout, *, origin: Sequence[str
     if not paths:
         raise EngineError("files", expected="at least one", got="none")
     origin = tuple(origin or paths)
+    starts: list[bytes] = []
     for path, name in zip(paths, origin, strict=True):
         with one_line_errors(name), Path(path).open("rb") as file:
-            empty = not file.read(1)
-        if empty:
+            starts.append(file.read(16))
+        if not starts[-1]:
             raise EngineError(f"{name}: the file is empty")
     format = layout.format or _common_format(paths)
     layout.require_meaning(format)
     with ExitStack() as stack:
-        if layout.encoding is not None:
-            paths = stack.enter_context(_recoded(paths, origin, layout.encoding))
+        for path, name, start in zip(paths, origin, starts, strict=True):
+            if format == "parquet":
+                _require_parquet(path, name, start)
+            elif format in _TEXT:
+                _require_text(Path(path).suffix.lower(), name, start, _TEXT[format])
+        if format in _TEXT:
+            encodings = [layout.encoding or _guessed(path, name) for path, name in zip(paths, origin, strict=True)]
+            paths = stack.enter_context(_recoded(paths, origin, encodings))
         module, opener = _OPENERS[format]
         yield getattr(import_module(f"rocscope.engines.sources.{module}"), opener)(list(paths), origin, layout)
 
@@ -70,12 +80,49 @@ def spooled(stream: BinaryIO, name: str) -> Iterator[str]:
         yield str(path)
 
 
+def _require_parquet(path: str, name: str, start: bytes) -> None:
+    """Raise EngineError unless a file begins and ends as Parquet files do."""
+    if not start.startswith(_PARQUET):
+        refuse_other_kinds(start, name, "a Parquet file")
+        raise EngineError(name, expected="a Parquet file", got="other bytes", hint="end its name in .csv if it is text")
+    with one_line_errors(name), Path(path).open("rb") as file:
+        file.seek(max(len(_PARQUET), Path(path).stat().st_size - len(_PARQUET)))
+        whole = file.read() == _PARQUET
+    if not whole:
+        got = "one whose end is missing"
+        raise EngineError(name, expected="a whole Parquet file", got=got, hint="copy or write it again")
+
+
+def _require_text(suffix: str, name: str, start: bytes, expected: str) -> None:
+    """Raise EngineError for a file that is not compressed as its name says, or begins as one of another kind."""
+    magic = next((magic for magic, known in _MAGIC_SUFFIX.items() if known == suffix), None)
+    if magic is None:
+        refuse_other_kinds(start, name, expected)
+    elif not start.startswith(magic):
+        kind = {".gz": "gzip", ".zst": "zstd"}[suffix]
+        raise EngineError(
+            name, expected=f"data compressed by {kind}", got="other bytes", hint=f"take {suffix} off its name"
+        )
+
+
+def _guessed(path: str, name: str) -> str:
+    """Return the encoding of a text file, and warn of one that is not certain."""
+    with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
+        encoding = encoding_of(stream.read(LOOKED_AT))
+    if encoding == FALLBACK:
+        warn(f"{name}: not UTF-8; read as Windows-1252; encoding={FALLBACK!r} (--encoding) says so")
+    return encoding
+
+
 @contextmanager
-def _recoded(paths: Sequence[str], origin: Sequence[str], encoding: str) -> Iterator[list[str]]:
-    """Copy files to temporary ones in UTF-8, which are removed in the end, and yield their paths."""
+def _recoded(paths: Sequence[str], origin: Sequence[str], encodings: Sequence[str]) -> Iterator[list[str]]:
+    """Copy files of other encodings to temporary ones in UTF-8, which are removed in the end, and yield all paths."""
+    if set(encodings) <= {"utf-8"}:
+        yield list(paths)
+        return
     with _folder() as folder:
         copies = [folder / str(number) for number in range(len(paths))]
-        for path, name, copy in zip(paths, origin, copies, strict=True):
+        for path, name, copy, encoding in zip(paths, origin, copies, encodings, strict=True):
             with one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
                 decoder = codecs.getincrementaldecoder(encoding)()
                 while data := source.read(1 << 20):

@@ -23,7 +23,12 @@ _READ_AHEAD = 1 << 18  # bytes of a column; by default a group of rows is read a
 def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: FileLayout) -> Source:
     """Open Parquet files; folders named key=value add columns."""
     with one_line_errors(origin[0]):
-        return ParquetFiles(paths, origin, pq.read_schema(paths[0]))
+        try:
+            schema = pq.read_schema(paths[0])
+        except pa.ArrowException:
+            got, hint = "one whose footer cannot be read", "copy or write it again"
+            raise EngineError(origin[0], expected="a whole Parquet file", got=got, hint=hint) from None
+        return ParquetFiles(paths, origin, schema)
 
 
 class ParquetFiles:
@@ -81,6 +86,8 @@ class ParquetFiles:
         for number in range(len(self._paths)):  # a file that does not fit is named before any is read
             with self._open(number) as file:
                 self._require_types(file.schema_arrow, schema, number)
+                if _has_narrow_deltas(file.metadata, names):
+                    return self._relation.stream(names)
                 rows += file.metadata.num_rows
         return Stream(schema, self._pieces(schema), rows)
 
@@ -155,6 +162,16 @@ def _is_plain(schema: pa.Schema, name: str) -> bool:
     kind = schema.field(position).type
     checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_float32, pa.types.is_float64, pa.types.is_string)
     return any(check(kind) for check in checks)
+
+
+def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
+    """Whether columns of 32 bits are written as differences, for which DuckDB takes more bits than Arrow reads."""
+    if not footer.num_row_groups:
+        return False
+    first = footer.row_group(0)
+    places = [place for place in range(first.num_columns) if first.column(place).path_in_schema in names]
+    chunks = (footer.row_group(group).column(place) for group in range(footer.num_row_groups) for place in places)
+    return any(chunk.physical_type == "INT32" and "DELTA_BINARY_PACKED" in chunk.encodings for chunk in chunks)
 
 
 def _are_partitioned(paths: Sequence[str], columns: Sequence[str]) -> bool:

@@ -21,9 +21,10 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope._base.columns import FIRST_ROUNDED, WHOLE_OF_64_BITS
-from rocscope.engines.sources.column_names import LONGEST_HEADER, header
+from rocscope.engines.sources.column_names import header
 from rocscope.engines.sources.database import Relation, connect, identifier, text
 from rocscope.engines.sources.file_formats import FileLayout
+from rocscope.engines.sources.first_bytes import LOOKED_AT
 from rocscope.engines.sources.source import Source, Stream, WrongGuessError, one_line_errors
 from rocscope.errors import EngineError
 
@@ -76,7 +77,7 @@ def open_tsv(paths: list[str], origin: tuple[str, ...], layout: FileLayout) -> S
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str]:
     """Return the fields of the first row, the delimiter that makes most of them, and how the row ends."""
     with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
-        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(LONGEST_HEADER))
+        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(LOOKED_AT))
     try:
         found = header(start, delimiters)
     except csv.Error as error:
@@ -210,6 +211,7 @@ class Written(Relation):
         decimal: str = "",
     ) -> None:
         self._query, self._guess, self._types_of_all, self._typed_by = query, guess, types, connection
+        self._plain: set[str] = set()
         relation = self._declare(guess)
         super().__init__(origin, relation, columns=columns, conflicts=conflicts, decimal=decimal, connection=connection)
 
@@ -242,12 +244,14 @@ class Written(Relation):
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the columns named, of the rows for which the SQL condition `where` holds, in their order."""
+        self._settle_hexadecimal(names)
         table = super().fetch(names, where)
         large = [name for name in names if _has_large(table.column(name))]
         return super().fetch(names, where) if self._settle(large) else table
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
         """Return the same in batches whose types are known beforehand."""
+        self._settle_hexadecimal(names)
         fractions = [name for name in names if self._types[self._sql_name[name]] == "DOUBLE"]
         if fractions:
             largest = ", ".join(f"max(abs({identifier(self._sql_name[name])}))" for name in fractions)
@@ -258,6 +262,24 @@ class Written(Relation):
 
     def _declare(self, types: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
         return self._typed_by.sql(self._query(declared(types)))
+
+    def _settle_hexadecimal(self, names: Sequence[str]) -> None:
+        """Read columns of whole numbers as text where DuckDB takes 0x1A for 26 or 0b11 for 3."""
+        if not self.decimal:  # JSON has no such numbers
+            return
+        new = {self._sql_name[name] for name in names if name in self._sql_name} - self._plain
+        new = {column for column in new if self._types.get(column) == "BIGINT"}
+        if not new:
+            return
+        as_text = declared(self._types | dict.fromkeys(new, "VARCHAR"))
+        signs = (f"bool_or(regexp_matches({identifier(column)}, '[xXbB]'))" for column in new)
+        with one_line_errors(self.origin[0]):
+            found = self._typed_by.sql(self._query(as_text)).aggregate(", ".join(signs)).fetchall()[0]
+        strange = [column for column, strange in zip(new, found, strict=True) if strange]
+        self._plain |= new
+        if strange:
+            self._types.update(dict.fromkeys(strange, "VARCHAR"))
+            self._declared = self._declare(self._types)
 
     def _settle(self, names: Sequence[str]) -> bool:
         """Read columns as whole numbers where they are, and state whether any is."""

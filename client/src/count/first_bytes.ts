@@ -1,0 +1,69 @@
+/** What the beginning of a file tells: that it is not what its name says, and the encoding of a text. The rules of Python's `first_bytes`. */
+
+import { LOOKED_AT, UNLIKE_TEXT } from "../constants";
+import { Refused } from "./errors";
+
+const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
+
+/** Refuse a file that begins as one of another kind. */
+export function refuseOtherKinds(start: Uint8Array, file: string, expected: string): void {
+  const text = latin(start);
+  const found = UNLIKE_TEXT.find(([magic]) => text.startsWith(magic!));
+  if (found) throw new Refused(file, { expected, got: found[1]!, hint: found[2]! });
+}
+
+/** Refuse what is not compressed as its name says. */
+export function requireCompressed(start: Uint8Array, file: string, suffix: string): void {
+  const [kind, magic] = suffix === "gz" ? ["gzip", "\x1f\x8b"] : ["zstd", "\x28\xb5\x2f\xfd"];
+  if (!latin(start).startsWith(magic!)) throw new Refused(file, { expected: `data compressed by ${kind}`, got: "other bytes", hint: `take .${suffix} off its name` });
+}
+
+/** Refuse what does not begin and end as Parquet files do. */
+export async function requireParquet(file: File, start: Uint8Array): Promise<void> {
+  if (!latin(start).startsWith("PAR1")) {
+    refuseOtherKinds(start, file.name, "a Parquet file");
+    throw new Refused(file.name, { expected: "a Parquet file", got: "other bytes", hint: "end its name in .csv if it is text" });
+  }
+  const end = new Uint8Array(await file.slice(Math.max(4, file.size - 4)).arrayBuffer());
+  if (latin(end) !== "PAR1") throw new Refused(file.name, { expected: "a whole Parquet file", got: "one whose end is missing", hint: "copy or write it again" });
+}
+
+export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+
+/** Signs that Windows-1252 lacks: browsers have invisible ones for them, Python refuses them. */
+const UNDEFINED = /[\x81\x8d\x8f\x90\x9d]/;
+
+/**
+ * The encoding that the beginning of a text is written in. A byte order mark, or zeros in every other byte, tells UTF-16;
+ * anything that is no UTF-8 is taken for Windows-1252, unless it has bytes that this has no signs for.
+ */
+export function encodingOf(bytes: Uint8Array): Encoding {
+  const start = bytes.subarray(0, LOOKED_AT);
+  const [a, b, c, d] = start;
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "utf-8" : "utf-16le"; // which refuses UTF-32
+  if (a === 0xfe && b === 0xff) return "utf-16be";
+  if (a && b === 0 && d === 0) return "utf-16le";
+  if (b && a === 0 && c === 0) return "utf-16be";
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
+  } catch {
+    return start.includes(0) || [0x81, 0x8d, 0x8f, 0x90, 0x9d].some((byte) => start.includes(byte)) ? "utf-8" : "windows-1252";
+  }
+  return "utf-8";
+}
+
+/** Turns pieces of a text into those of the same in UTF-8. */
+export function recoder(encoding: Encoding, file: string): (piece: Uint8Array, last: boolean) => Uint8Array {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const encoder = new TextEncoder();
+  return (piece, last) => {
+    try {
+      const text = decoder.decode(piece, { stream: !last });
+      if (encoding === "utf-8") return piece;
+      if (encoding !== "windows-1252" || !UNDEFINED.test(text)) return encoder.encode(text);
+    } catch {
+      // said below
+    }
+    throw new Refused(file, { expected: `${encoding === "windows-1252" ? "Windows-1252" : encoding.toUpperCase()} text`, got: "other bytes", hint: "name its encoding" });
+  };
+}
