@@ -28,7 +28,7 @@ def test_as_numpy_sorts(monkeypatch, dtype, spread, number, small):
     slot = SPREADS[spread](generator, number, n).astype(np.uint32)
     score = (generator.standard_normal(n) * 40).astype(dtype)
     cuts = [0, 5, 20_000, 20_001, 45_000]
-    codes, bounds = rows.sorted_by_slot(np.split(slot, cuts), np.split(score, cuts), number)
+    codes, bounds = rows._sorted_by_slot(np.split(slot, cuts), np.split(score, cuts), number)
     expected = encode(score)
     np.testing.assert_array_equal(codes, expected[np.lexsort((expected, slot))], strict=True)
     np.testing.assert_array_equal(np.diff(bounds), np.bincount(slot, minlength=number))

@@ -1,6 +1,7 @@
 """Named columns as a data frame of the caller's library."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from rocscope._base import validation as check
@@ -25,6 +26,7 @@ def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
 
     check.check_choice("backend", backend, tuple(_INSTALL))
     try:
+        import_module(backend)
         return nw.from_dict(dict(columns), backend=backend).to_native()  # pyright: ignore[reportArgumentType]
     except ModuleNotFoundError as error:
         raise MissingDependencyError(

@@ -7,6 +7,7 @@ the convex outline of the thresholds. What bounds leave of it is a polygon again
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -150,22 +151,24 @@ def _corners(choices: Choices) -> list[_Corner]:
 
 def _outline(corners: list[_Corner]) -> list[_Corner]:
     """Return the convex outline of points, in order around it; of equal points the one given first."""
-    distinct = {(corner.fpr, corner.tpr): corner for corner in reversed(corners)}
-    ordered = [distinct[at] for at in sorted(distinct)]
-    return _chain(ordered)[:-1] + _chain(ordered[::-1])[:-1] if len(ordered) > 1 else ordered
+    right, up = lcm(*(each.fpr.denominator for each in corners)), lcm(*(each.tpr.denominator for each in corners))
+    places = {(int(each.fpr * right), int(each.tpr * up)): each for each in reversed(corners)}  # in whole numbers
+    ordered = sorted(places)
+    around = _chain(ordered)[:-1] + _chain(ordered[::-1])[:-1] if len(ordered) > 1 else ordered
+    return [places[place] for place in around]
 
 
-def _chain(ordered: list[_Corner]) -> list[_Corner]:
-    chain: list[_Corner] = []
-    for corner in ordered:
-        while len(chain) > 1 and not _turns_left(chain[-2], chain[-1], corner):
+def _chain(ordered: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    chain: list[tuple[int, int]] = []
+    for place in ordered:
+        while len(chain) > 1 and not _turns_left(chain[-2], chain[-1], place):
             chain.pop()
-        chain.append(corner)
+        chain.append(place)
     return chain
 
 
-def _turns_left(a: _Corner, b: _Corner, c: _Corner) -> bool:
-    return (b.fpr - a.fpr) * (c.tpr - b.tpr) > (b.tpr - a.tpr) * (c.fpr - b.fpr)
+def _turns_left(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> bool:
+    return (b[0] - a[0]) * (c[1] - b[1]) > (b[1] - a[1]) * (c[0] - b[0])
 
 
 def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:

@@ -44,7 +44,7 @@ def slots_of(segment: Array, positive: NDArray[np.bool_], segments: int, place: 
     return slots
 
 
-def sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tuple[Array, NDArray[np.int64]]:
+def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tuple[Array, NDArray[np.int64]]:
     """Return the ordered bits of scores, increasing in each slot, and where every slot begins (and the last ends).
 
     Parameters
@@ -55,7 +55,7 @@ def sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tupl
 
     Examples
     --------
-    >>> sorted_by_slot([np.array([1, 0]), np.array([1])], [np.array([5, 3], np.uint8), np.array([4], np.uint8)], 2)
+    >>> _sorted_by_slot([np.array([1, 0]), np.array([1])], [np.array([5, 3], np.uint8), np.array([4], np.uint8)], 2)
     (array([3, 4, 5], dtype=uint8), array([0, 1, 3]))
     """
     if sum(slot.size for slot in slots) < kernels.SMALL:
@@ -194,7 +194,7 @@ class SortedSegments:
     @classmethod
     def of(cls, slots: list[Array], scores: list[Array], segments: int, dtype: np.dtype[Any]) -> "SortedSegments":
         """Sort rows, given by `slots_of` and their scores (or the codes of these), which are used up."""
-        return cls(*sorted_by_slot(slots, scores, 2 * segments), dtype)
+        return cls(*_sorted_by_slot(slots, scores, 2 * segments), dtype)
 
     @property
     def totals(self) -> tuple[Array, Array]:
