@@ -72,7 +72,7 @@ def mailing(rng, n, response, share, effect, *, drawn=True):
 
 def of_mailings(rng, samples, n, response, share, effect):
     """Return the same for areas and for the profit of contacting scores from a half on."""
-    big = _figures(from_experiment(*mailing(rng, 400_000, response, 0.5, effect, drawn=False), **MONEY))
+    big = _figures(from_experiment(*mailing(rng, 400_000, response, share, effect, drawn=False), **MONEY))
     found, p_values = defaultdict(list), []
     for _ in range(samples):
         experiment = from_experiment(*mailing(rng, n, response, share, effect), **MONEY)

@@ -71,7 +71,7 @@ def auc_variance(auc: float, ratio: float = 1.0, *, n_pos: float = inf, method: 
     ratio : float
         Negatives for each positive.
     n_pos : float
-        Positives; by default as many as there may be, of which "obuchowski" always is.
+        Positives; by default as many as there may be. "obuchowski" does not depend on them.
     method : {"binormal", "obuchowski"}
         The exact variance for normal scores of equal spread; or Obuchowski's approximation for any binormal curve, as
         pROC takes it, which is up to a third larger.
