@@ -35,9 +35,9 @@ _ONE_AGAINST_REST = (
 def tables(folder: Path | None) -> dict[str, tuple[Array, Array]]:
     """Return attributes (numbers, and indicators of names) and labels 0/1 of each table, by its name."""
     found = _of_folder(folder) if folder else {}
-    for name, (X, y) in {**_of_sklearn(), **_generated()}.items():
-        found[name] = np.asarray(X, np.float64), np.asarray(y, np.intp)
-    return {name: (X, y) for name, (X, y) in found.items() if np.bincount(y, minlength=2).min() >= RARE}
+    for name, (columns, y) in {**_of_sklearn(), **_generated()}.items():
+        found[name] = np.asarray(columns, np.float64), np.asarray(y, np.intp)
+    return {name: each for name, each in found.items() if np.bincount(each[1], minlength=2).min() >= RARE}
 
 
 def _of_folder(folder: Path) -> dict[str, tuple[Array, Array]]:
@@ -95,15 +95,15 @@ def _binormal(rng: np.random.Generator, shift: float, prevalence: float, n: int 
     return rng.normal(size=(n, 5)) + shift * y[:, None] * np.array([1, 0.5, 0.25, 0, 0]), y
 
 
-def _linear(X: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    return X, rng.random(len(X)) < 1 / (1 + np.exp(1.5 - X[:, 0] - 0.5 * X[:, 1]))
+def _linear(x: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    return x, rng.random(len(x)) < 1 / (1 + np.exp(1.5 - x[:, 0] - 0.5 * x[:, 1]))
 
 
 def _log_normal(rng: np.random.Generator) -> tuple[Array, Array]:
-    X = np.exp(1.5 * rng.normal(size=(1500, 8)))
-    return X, rng.random(1500) < 1 / (1 + np.exp(1 - np.log(X[:, :3]).sum(axis=1) / 2))
+    x = np.exp(1.5 * rng.normal(size=(1500, 8)))
+    return x, rng.random(1500) < 1 / (1 + np.exp(1 - np.log(x[:, :3]).sum(axis=1) / 2))
 
 
 def _checkers(rng: np.random.Generator) -> tuple[Array, Array]:
-    X = rng.uniform(-2, 2, (1500, 4))
-    return X, (np.floor(X[:, 0]) + np.floor(X[:, 1])) % 2 == (rng.random(1500) < 0.1)
+    x = rng.uniform(-2, 2, (1500, 4))
+    return x, (np.floor(x[:, 0]) + np.floor(x[:, 1])) % 2 == (rng.random(1500) < 0.1)

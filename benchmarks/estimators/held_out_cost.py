@@ -2,8 +2,8 @@
 
     python benchmarks/estimators/held_out_cost.py --data FOLDER [--seeds 10] [--keep FOLDER]
 
-Of each table at most 500 rows, and at most half, are learned from; at most 1,500 others are judged. A cell is a table, a
-learner and a pair of costs; its costs are summed over the seeds, and half of a dearest error is added for each seed, as
+Of each table at most 500 rows, and at most half, are learned from; at most 1,500 others are judged. A cell is a table,
+a learner and a pair of costs; its costs are summed over the seeds, and half of a dearest error is added for each, as
 some are 0. Both classes are run as they are; each fit is done once and remembered, in `--keep` also for the next run.
 FOLDER is that of examples/papers.
 """
@@ -36,16 +36,12 @@ COSTS = ((1, 1), (1, 5), (5, 1), (1, 20), (20, 1))
 
 LEARNED, JUDGED = 500, 1500
 LEARNERS = {
-    "logistic": lambda seed: make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=300)),
-    "naive Bayes": lambda seed: make_pipeline(SimpleImputer(), GaussianNB()),
-    "forest": lambda seed: make_pipeline(
-        SimpleImputer(), RandomForestClassifier(30, min_samples_leaf=2, random_state=seed)
-    ),
-    "boosting": lambda seed: make_pipeline(
-        SimpleImputer(), GradientBoostingClassifier(n_estimators=40, max_depth=2, random_state=seed)
-    ),
-    "SVM": lambda seed: make_pipeline(SimpleImputer(), StandardScaler(), SVC()),
-    "unscaled logistic": lambda seed: make_pipeline(SimpleImputer(), LogisticRegression()),
+    "logistic": (SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=300)),
+    "naive Bayes": (SimpleImputer(), GaussianNB()),
+    "forest": (SimpleImputer(), RandomForestClassifier(30, min_samples_leaf=2, random_state=0)),
+    "boosting": (SimpleImputer(), GradientBoostingClassifier(n_estimators=40, max_depth=2, random_state=0)),
+    "SVM": (SimpleImputer(), StandardScaler(), SVC()),
+    "unscaled logistic": (SimpleImputer(), LogisticRegression()),
 }
 SCORES: dict[str, np.ndarray] = {}
 TASK: list[Any] = []
@@ -54,10 +50,10 @@ TASK: list[Any] = []
 class Remembered(ClassifierMixin, BaseEstimator):
     """A learner that is fitted once to any set of rows; its X is a column of row numbers."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         model, columns = TASK
         rows = np.asarray(X, np.int64)[:, 0]
-        key = hashlib.sha1(rows.tobytes()).hexdigest()  # noqa: S324 (names a set of rows)
+        key = hashlib.sha1(rows.tobytes()).hexdigest()
         if key not in SCORES:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -67,24 +63,24 @@ class Remembered(ClassifierMixin, BaseEstimator):
         self.scores_, self.classes_ = SCORES[key], np.array([0, 1])
         return self
 
-    def of(self, X: Any) -> np.ndarray:
+    def of(self, X: Any) -> np.ndarray:  # noqa: N803
         return self.scores_[np.asarray(X, np.int64)[:, 0]]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
         return (self.of(X) >= self.cut).astype(int)
 
 
 class WithProbabilities(Remembered):
     method, cut = "predict_proba", 0.5
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
         return np.column_stack([1 - self.of(X), self.of(X)])
 
 
 class WithDecisions(Remembered):
     method, cut = "decision_function", 0
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803
         return self.of(X)
 
 
@@ -105,25 +101,24 @@ class Trial(NamedTuple):
     rule: str
 
 
-def trials(name: str, X: np.ndarray, y: np.ndarray, seed: int, keep: Path | None) -> list[Trial]:
+def trials(name: str, columns: np.ndarray, y: np.ndarray, seed: int, keep: Path | None) -> list[Trial]:
     """Return the trials of all learners and costs on one table."""
     rows = np.random.default_rng(seed).permutation(y.size)[: LEARNED + JUDGED]
-    X, y = X[rows], y[rows]
+    columns, y = columns[rows], y[rows]
     learned, judged = train_test_split(
         np.arange(y.size), train_size=min(LEARNED, y.size // 2), stratify=y, random_state=seed
     )
     found = []
-    for learner, make in LEARNERS.items():
+    for learner, steps in LEARNERS.items():
         path = keep and keep / f"{name}-{learner}-{seed}.pickle".replace(" ", "_")
         SCORES.clear()
         if path and path.is_file():
-            SCORES.update(pickle.loads(path.read_bytes()))  # noqa: S301 (our own)
+            SCORES.update(pickle.loads(path.read_bytes()))
         known = len(SCORES)
-        TASK[:] = make(seed), X
-        for costs in COSTS:
-            found.append(trial(name, learner, costs, learned, judged, y, seed))
+        TASK[:] = make_pipeline(*steps), columns
+        found += [trial(name, learner, costs, learned, judged, y, seed) for costs in COSTS]
         if path and len(SCORES) > known:
-            path.write_bytes(pickle.dumps({key: each for key, each in SCORES.items()}))
+            path.write_bytes(pickle.dumps(dict(SCORES)))
     return found
 
 
@@ -213,8 +208,9 @@ def show(found: list[Trial], seeds: int) -> None:
     for key in sorted(cells, key=lambda key: -ratio[key][0])[:12]:
         t = cells[key]
         print(
-            f"  {ratio[key][0]:.2f} {key} tuner {np.mean([x.tuner for x in t]):.4f} ours {np.mean([x.ours for x in t]):.4f} "
-            f"search {np.mean([x.search for x in t]):.4f} trivial {t[0].trivial:.4f}; {[x.rule for x in t]}"
+            f"  {ratio[key][0]:.2f} {key} tuner {np.mean([x.tuner for x in t]):.4f}, "
+            f"ours {np.mean([x.ours for x in t]):.4f} search {np.mean([x.search for x in t]):.4f} "
+            f"trivial {t[0].trivial:.4f}; {[x.rule for x in t]}"
         )
     print(
         "beyond everybody and nobody by more than 2 standard errors over seeds (and by rows, the largest of the seeds):"

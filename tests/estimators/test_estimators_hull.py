@@ -138,7 +138,7 @@ def test_class_weights_are_those_of_merged_probabilities(options):
 def test_two_classes_weighted_for_accuracy_do_no_worse_than_the_threshold():
     X, y = sample()
     weights = rs.estimators.ClassWeightClassifier(GaussianNB(), method="coordinate", cv=5).fit(X, y)
-    threshold = rs.estimators.ThresholdClassifier(GaussianNB(), cv=5).fit(X, y)
+    threshold = rs.estimators.ThresholdClassifier(GaussianNB(), cv=5, shrinkage=0).fit(X, y)
     assert weights.decision_.value == pytest.approx(threshold.decision_.point.accuracy)
 
 

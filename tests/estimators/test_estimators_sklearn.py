@@ -197,7 +197,7 @@ def test_the_threshold_agrees_with_scikit_learns_where_folds_are_of_equal_size()
     y = np.tile([0, 1], 50)
     X = np.random.default_rng(5).normal(size=(100, 2)) + 0.8 * y[:, None]
     parts = list(StratifiedKFold(5).split(X, y))
-    ours = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=parts).fit(X, y)
+    ours = rs.estimators.ThresholdClassifier(LogisticRegression(), cv=parts, shrinkage=0).fit(X, y)
     candidates = np.sort(next(iter(ours.predictions_.scores.values())))
     theirs = TunedThresholdClassifierCV(
         LogisticRegression(), scoring="accuracy", thresholds=candidates, cv=parts, store_cv_results=True

@@ -184,15 +184,17 @@ def test_other_ways_to_name_models_and_folds():
 
 def test_the_hint_names_what_keeps_groups_from_the_splitter():
     X, y, groups = noise(20)
-    tuned = make_pipeline(StandardScaler(), make_pipeline(TunedThresholdClassifierCV(GaussianNB(), cv=GroupKFold(2))))
-    said = {
-        "pipeline": r"set_config\(enable_metadata_routing=True\)",
-        "stack": "StackingClassifier passes no groups on",
+    tuned = TunedThresholdClassifierCV(GaussianNB(), cv=GroupKFold(2))
+    said = {"vote": r"set_config\(enable_metadata_routing=True\)", "stack": "StackingClassifier passes no groups on"}
+    models = {
+        "vote": VotingClassifier([("a", tuned)]),
+        "stack": StackingClassifier([("a", GaussianNB())], cv=GroupKFold(2)),
     }
-    models = {"pipeline": tuned, "stack": StackingClassifier([("a", GaussianNB())], cv=GroupKFold(2))}
     for name, model in models.items():
         with contextlib.suppress(ModelError), pytest.warns(RocscopeWarning, match=said[name]):
             rs.evaluate({name: model}, X, y, cv=2, groups=groups)
+    with pytest.raises(ModelError, match="only supported if enable_metadata_routing=True"):  # scikit-learn's own hint
+        rs.evaluate(tuned, X, y, cv=2, groups=groups)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class Evaluation(Provenance):
     scores : mapping from name of a scorer to mapping from model name to tuple of float
         One value a fold, where `scoring` was asked for.
     losses : tuple of str
-        Scorers of which a small value is good.
+        Scorers for which a small value is good.
     """
 
     _content = (

@@ -108,7 +108,8 @@ def task_of(
     for each in response.values() if isinstance(response, Mapping) else [response]:
         check.check_choice("response", each, RESPONSES)
     labels = label_column(y, "y")
-    classes: tuple[Any, ...] = tuple(check.distinct(np.array([*labels.tolist(), *known], object)))
+    own = (np.unique(labels) if labels.dtype.kind in "biufU" else labels).tolist()  # a million objects sort slowly
+    classes: tuple[Any, ...] = tuple(check.distinct(np.array([*own, *known], object)))
     if len(classes) == 1:
         raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:
