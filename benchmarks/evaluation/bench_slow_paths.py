@@ -1,6 +1,6 @@
 """Seconds of the processor that calls take which were slow once, each beside its bound.
 
-``python benchmarks/bench_slow_paths.py`` measures in this process, after one call that does not count where the first
+``python benchmarks/evaluation/bench_slow_paths.py`` measures in this process, after a call that does not count, which
 loads a compiler; ``--large`` adds 10⁸ rows from Parquet. ``--check`` exits with 1 unless all bounds hold.
 """
 
@@ -14,9 +14,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from timing import best_of, took
 
 import rocscope as rs
+
+sys.path.append(str(Path(__file__).parents[1]))
+from timing import best_of, took
 
 FRESH = """
 import time
