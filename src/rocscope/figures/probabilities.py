@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special
 
+from rocscope._base import special
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.figures.influence import CountShares, Linear, Smooth
