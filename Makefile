@@ -16,7 +16,7 @@ demo: $(STAMP)run
 # Two workers use two cores; threads of the linear algebra beneath each would only get in each other's way. A file
 # stays with one of them, which starts its browser, database or Spark once; those that take longest are not kept for last.
 test: $(STAMP)dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 test-slow: $(STAMP)dev
 	$(BIN)/python -m pytest -q -m slow --slow

@@ -43,6 +43,11 @@ def pytest_collection():
     return found
 
 
+def pytest_unconfigure():
+    """Let what was frozen be collected at the end: libraries complain there of objects that are left."""
+    gc.unfreeze()
+
+
 def pytest_terminal_summary(terminalreporter, config):
     if not config.getoption("--slow"):
         terminalreporter.write_line(

@@ -77,6 +77,19 @@ def test_a_part_is_the_summary_of_its_rows_at_the_threshold_of_all(found):
     assert summary["b", 1].threshold == summary["b"].threshold
 
 
+@pytest.mark.parametrize(("parts", "draws"), [(20, 999), (21, 99)])
+def test_distances_of_many_parts_take_fewer_draws(parts, draws):
+    rng = np.random.default_rng(parts)
+    score = np.tile([0.2, 0.4, 0.7], 8 * parts)
+    preds = rs.Predictions(rng.random(score.size) < score, score, segment=np.arange(score.size) // 24)
+    summary = rs.summary(preds, by="segment")
+    assert summary.rows[0]["ici"].method == "inverted test, 999 draws"
+    for row in summary.rows[1:]:
+        if not np.isnan(row["ici"].low):
+            assert row["ici"].method == f"inverted test, {draws} draws"
+            assert row["ici"].low <= row["ici"].value <= row["ici"].high
+
+
 def test_target_prevalence_is_that_of_weighted_classes():
     label, score, _ = simulated()
     weight = np.where(label, 0.1 / label.mean(), 0.9 / (1 - label.mean()))

@@ -53,6 +53,7 @@ def test_importing_loads_nothing_heavier_than_numpy():
         "rs.auc(y, s, sample_weight=[1.5] * 1000)",
         "rs.roc(y, s).hull().x",
         "rs.roc(y, s).best(rs.Context(cost_fn=9))",
+        "rs.choose(rs.Predictions(y, s), rs.Context(cost_fn=9))",
         "rs.roc(y, s).partial_auc(max_fpr=0.1)",
         "rs.lift_chart(y, s).area()",
         "rs.gain(y, s).at(0.1), rs.lift(y, s).at(0.1), rs.precision_recall(y, s).at(0.1), rs.det(y, s).at(0.1)",

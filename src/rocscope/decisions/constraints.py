@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.context import Context, decimal

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rocscope._base import special
 from rocscope._base.arrays import Array
 from rocscope.core.counts import ThresholdCounts
 from rocscope.figures.influence import PLAIN, RATIO, SHARE, SIGNED, UP_TO_ONE, CountShares, Linear, Scale, Smooth

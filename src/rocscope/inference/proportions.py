@@ -9,8 +9,8 @@ from math import hypot, inf, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special
 
+from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope.core.point import OperatingPoint

@@ -49,7 +49,7 @@ def excess(pos, total, at, own, found):
 
 @Kernel
 def combine(values, rows, parts, found):
-    """Write for each sample and level a sum of some of the sample's values, of which each has a part there."""
+    """Write for each sample and level a sum of parts of some of the sample's values."""
     for sample in range(found.shape[0]):
         for level in range(found.shape[1]):
             whole = 0.0
