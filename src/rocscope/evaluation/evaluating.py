@@ -11,6 +11,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
+from rocscope._base.wrong_calls import answering
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.assembly import Judged, assembled, predictions_of
 from rocscope.evaluation.fitting import Evaluation, Fitting, Scored, first_line, named_models, without_failures
@@ -20,6 +21,7 @@ from rocscope.evaluation.task import Task, task_of
 from rocscope.protocols.splits import Split
 
 
+@answering
 def evaluate(
     models: Any,
     X: Any,

@@ -12,7 +12,7 @@ from rocscope.core.context import Context, HasContext
 from rocscope.core.counts import ThresholdCounts
 from rocscope.figures.figure import Figure
 from rocscope.figures.influence import CountShares, Linear, Smooth
-from rocscope.figures.registry import figure_named
+from rocscope.figures.registry import figure_named, spelled
 
 _STEP = 1e-6
 _EXPECTED = "a figure of one threshold that does not grow with the number of cases, such as 'precision'"
@@ -41,6 +41,7 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     >>> at(2.5, "precision")(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
     0.5
     """
+    metric = spelled(metric)
     if isinstance(metric, str):
         figure = figure_named(metric, "metric", expected=_EXPECTED, suits=_is_share_of_counts)
         name, function = figure.name, check.check_function(figure.cells, "metric")
