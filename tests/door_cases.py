@@ -88,6 +88,7 @@ OF_ONE_MODEL = {
     "auc_interval": rs.auc_interval,
     "curves.brier_curve": rs.curves.brier_curve,
     "inference.mann_whitney": inference.mann_whitney,
+    "inference.threshold_table": inference.threshold_table,
     "inference.smooth_roc": inference.smooth_roc,
     "decisions.h_measure": decisions.h_measure,
     "calibration.brier": calibration.brier,
@@ -209,6 +210,7 @@ WITHOUT_DATA = {
         f"plotting.{name}"
         for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc", "plot_over_time", "plot_uplift")
     ),  # draw results
+    "plotting.plot_campaign",
 }
 WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "sample"}
 

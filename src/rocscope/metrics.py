@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocscope._base import public_names
 from rocscope._base.arrays import Array
 from rocscope.errors import InputError
 
@@ -498,3 +499,5 @@ METRICS: dict[str, Metric] = {
     name: member for name, member in vars().items() if isinstance(member, FunctionType) and not name.startswith("_")
 }
 """Every metric by name: the functions of this module."""
+
+__getattr__ = public_names.refusing(__name__, list(METRICS))

@@ -70,6 +70,7 @@ Scores = Sequence[Any] | SupportsArray | Mapping[str, Any]
 
 ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"
 NAMELESS = "score"
+_LABELS_FIRST = "labels come first, then the scores of each model by name: (y_true, {'a': scores, 'b': scores})"
 _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, BySegment)
 
 
@@ -205,7 +206,7 @@ def points_of(
     >>> points_of(BinnedCounts([0.5, 0.1], [0.9, 0.4], pos=[3, 1], neg=[1, 3])).tp
     array([3, 4])
     """
-    if _is_whole(y_true):
+    if _is_whole(y_true) or isinstance(y_score, Mapping):
         return sample_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight).points
     _require_scores(y_true, y_score, model)
     return ThresholdCounts.from_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
@@ -223,6 +224,9 @@ def sample_of(
     >>> sample_of(OperatingPoint(tp=3, fp=1, fn=2, tn=4)).rows is None
     True
     """
+    if isinstance(y_score, Mapping) and not _is_whole(y_true):  # of several models
+        y_true = Predictions(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+        y_score = pos_label = sample_weight = None
     if not _is_whole(y_true):
         _require_scores(y_true, y_score, model)
         rows = Predictions(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
@@ -380,6 +384,9 @@ def _is_context(value: Any) -> bool:
 
 
 def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
+    if hasattr(y_score, "predict") or hasattr(y_true, "predict"):
+        hint = "of a fitted model use rocscope.evaluation.from_estimator(model, X, y), and pass what it returns"
+        raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
     if y_score is None:
         raise refusal("y_score", f"scores beside labels, or {ANYTHING} as y_true", y_true, alone=True)
     if model is not None:
@@ -392,7 +399,8 @@ def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: An
         pos_label = None
     rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
     for name in (name for name, column in rows.items() if column is not None):
-        hint = "what it holds is counted already; leave it out"
+        holds_counts = not isinstance(counted, Mapping) or all(map(_is_whole, parts))
+        hint = "what it holds is counted already; leave it out" if holds_counts else _LABELS_FIRST
         raise InputError(name, expected=f"none beside {type(counted).__name__}", got="one", hint=hint)
 
 

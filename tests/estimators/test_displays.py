@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn import metrics as theirs
+from sklearn.calibration import CalibrationDisplay
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
 from sklearn.svm import LinearSVC
 
 from rocscope.compat import displays as ours
@@ -60,5 +62,56 @@ def test_faults_are_said_in_words(ax):
         roc.from_estimator(fitted, X, Y, pos_label="maybe", ax=ax)
     with pytest.raises(ModelError, match="expected predict_proba"):
         roc.from_estimator(LinearSVC().fit(X, Y), X, Y, response_method="predict_proba", ax=ax)
-    with pytest.raises(InputError, match="chance is always drawn"):
-        roc.from_predictions([0, 1], [0, 1], plot_chance_level=True, ax=ax)
+    with pytest.raises(InputError, match="cv_results: expected estimators and indices, got no estimator; cross_val"):
+        roc.from_cv_results({}, X, Y, ax=ax)
+    with pytest.raises(InputError, match="fpr and tpr: expected arrays of one length"):
+        roc(fpr=[0, 1], tpr=[0, 0.5, 1])
+
+
+def test_the_line_of_chance_is_drawn_changed_or_left_out():
+    data = [0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8]
+    how = {"drop_intermediate": False, "chance_level_kw": {"color": "red"}, "despine": True}
+    shown = ours.RocCurveDisplay.from_predictions(*data, plot_chance_level=True, ax=Figure().subplots(), **how)
+    assert (shown.chance_level_.get_color(), shown.ax_.spines["top"].get_visible()) == ("red", False)
+    without = ours.RocCurveDisplay.from_predictions(*data, plot_chance_level=False, ax=Figure().subplots())
+    assert (without.chance_level_, len(without.ax_.lines)) == (None, 1)
+    styled = ours.RocCurveDisplay.from_predictions(*data, curve_kwargs={"color": "green"}, ax=Figure().subplots())
+    assert styled.line_.get_color() == "green"
+
+
+def test_arrays_are_drawn_as_what_they_came_from():
+    labels, scores = np.where(Y == "yes", 1, 0), X[:, 0]
+    pairs = {
+        ours.RocCurveDisplay: ("fpr", "tpr"),
+        ours.PrecisionRecallDisplay: ("precision", "recall"),
+        ours.DetCurveDisplay: ("fpr", "fnr"),
+    }
+    for display, names in pairs.items():
+        first = display.from_predictions(labels, scores, ax=Figure().subplots())
+        arrays = {name: getattr(first, name) for name in names}
+        again = display(**arrays, name="again").plot(ax=Figure().subplots())
+        assert (again.ax_.get_xlabel(), again.ax_.get_ylabel()) == (first.ax_.get_xlabel(), first.ax_.get_ylabel())
+        for name, values in arrays.items():
+            np.testing.assert_array_equal(getattr(again, name), values)
+        assert "again" in again.ax_.get_legend().get_texts()[0].get_text()
+
+
+@pytest.mark.parametrize("display", ["RocCurveDisplay", "PrecisionRecallDisplay"])
+def test_folds_have_the_areas_of_scikit_learn(display):
+    found = cross_validate(LogisticRegression(), X, Y, return_estimator=True, return_indices=True)
+    mine = getattr(ours, display).from_cv_results(found, X, Y, ax=Figure().subplots())
+    reference = getattr(theirs, display).from_cv_results(found, X, Y, ax=Figure().subplots())
+    area = {"RocCurveDisplay": "roc_auc", "PrecisionRecallDisplay": "average_precision"}[display]
+    assert getattr(mine, area) == pytest.approx(getattr(reference, area))
+    assert len(mine.line_) == len(mine.curves) == 5
+
+
+def test_calibration_has_the_bins_of_scikit_learn(ax):
+    model = LogisticRegression().fit(X, Y)
+    mine = ours.CalibrationDisplay.from_estimator(model, X, Y, n_bins=6, ax=ax)
+    reference = CalibrationDisplay.from_estimator(model, X, Y, n_bins=6, ax=Figure().subplots())
+    np.testing.assert_allclose(mine.prob_true, reference.prob_true)
+    np.testing.assert_allclose(mine.prob_pred, reference.prob_pred)
+    assert "O/E 1.00" in ax.get_legend().get_texts()[0].get_text()
+    again = ours.CalibrationDisplay(mine.prob_true, mine.prob_pred, mine.y_prob, estimator_name="again")
+    assert again.plot(ax=Figure().subplots()).chance_level_.get_label() == "perfect"

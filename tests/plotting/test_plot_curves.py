@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from itertools import combinations
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -159,8 +160,10 @@ def test_a_band_is_a_fill_whose_method_the_legend_names(ax):
     assert labels == ["model", "90 % simultaneous, bootstrap", "chance"]
 
 
-def test_without_a_label_or_a_band_only_a_roc_curve_has_a_legend_which_names_its_area(ax):
-    assert rs.gain(Y, S).plot(Figure().subplots()).get_legend() is None
+def test_a_legend_names_the_area_of_a_roc_curve_and_every_reference_line(ax):
+    named = rs.gain(Y, S).plot(Figure().subplots()).get_legend().get_texts()
+    assert [text.get_text() for text in named] == ["chance", "perfect"]
+    assert rs.lift(Y, S).plot(Figure().subplots()).get_legend().get_texts()[0].get_text() == "chance"
     (text, _) = rs.roc(Y, S).plot(ax).get_legend().get_texts()
     assert text.get_text() == f"AUC {rs.auc(Y, S):.3f}"
     assert rs.roc(Y, S).plot(Figure().subplots(), label="mine").get_legend().get_texts()[0].get_text() == "mine"
@@ -270,6 +273,10 @@ class ProfitCurve(Curve):
     x_name, y_name = "depth", "profit"
     random = Curve([0, 1], [-5, -20], [np.nan, np.nan])
     perfect = Curve([0, 0.4, 1], [-5, 40, -20], [np.nan, np.nan, np.nan])
+    campaign = rs.Campaign(population=100, unit_cost=1, unit_benefit=2)
+
+    def best(self):
+        return SimpleNamespace(depth=0.5, profit=30, size=50)
 
 
 def test_reference_curves_of_a_curve_are_drawn_under_its_style(ax):

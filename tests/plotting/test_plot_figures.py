@@ -9,6 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import rocscope as rs
+from rocscope.calibration.report import four_numbers
 from rocscope.errors import ColumnError, InputError, OneClassError, ScoreError
 from rocscope.geometry import hull
 from rocscope.plotting import theme
@@ -43,7 +44,8 @@ def lines_on(ax, gid):
 
 
 def legend_of(owner):
-    return [text.get_text() for text in owner.get_texts() if text.get_text()]
+    """Return the first lines of a legend's texts; those below are statistics."""
+    return [text.get_text().splitlines()[0] for text in owner.get_texts() if text.get_text()]
 
 
 def diamond_on(ax):
@@ -125,7 +127,7 @@ def test_several_calibration_curves_lie_over_each_other_above_one_rug():
         assert line.get_xydata() == pytest.approx(np.column_stack([curve.x, curve.y]), nan_ok=True)
     labels = legend_of(ax.get_legend())
     assert {"10 uniform bins", "PAV", "LOESS, span 0.667"} <= set(labels)
-    assert any(" ".join(label.split()).startswith("95 % pointwise, consistency band of PAV") for label in labels)
+    assert "95 % pointwise, consistency band of PAV" in " ".join(text_of(ax).split())
     assert sum(artist.get_gid() == "rocscope-rug" for artist in ax.collections) == 2
     assert ax.get_ylim()[1] > 1.05  # the rug is in sight
 
@@ -306,3 +308,68 @@ def test_a_legend_of_another_place_is_refused():
 def test_what_cannot_be_drawn_is_refused_in_words(name):
     with pytest.raises(InputError, match=r"expected .*, got an int"):
         getattr(rs.plotting, name)(1)
+
+
+def text_of(ax):
+    return "\n".join(text.get_text() for text in ax.get_legend().get_texts())
+
+
+def test_statistics_of_calibration_stand_in_the_legend_and_not_on_the_curves():
+    ax = rs.plotting.plot_calibration(PREDICTIONS, models=["a"], ax=Figure().subplots())
+    numbers = four_numbers(PREDICTIONS.counts("a"))
+    assert f"O/E {numbers['O/E']:.2f}, slope {numbers['slope']:.2f}" in text_of(ax)
+    assert f"ICI {numbers['ICI']:.3f}, Brier {numbers['Brier']:.3f}" in text_of(ax)
+    assert {text.get_text() for text in ax.texts} == {"positives", "negatives"}
+    ax = rs.plotting.plot_calibration(PREDICTIONS, models=["a"], statistics=False, ax=Figure().subplots())
+    assert "O/E" not in text_of(ax)
+
+
+def test_calibration_shows_the_part_of_the_axes_in_which_risks_occur():
+    rng = np.random.default_rng(0)
+    low, wide = rng.uniform(0, 0.07, 3000), rng.uniform(0, 1, 3000)
+    y = rng.random(3000) < low
+    ax = rs.plotting.plot_calibration(y, low, ax=Figure().subplots())
+    assert [round(end, 4) for end in ax.get_xlim()] == [-0.0016, 0.0816]
+    assert ax.get_yticks().tolist() == pytest.approx([0, 0.02, 0.04, 0.06, 0.08])
+    ax = rs.plotting.plot_calibration(y, low, limits=(0, 0.5), ax=Figure().subplots())
+    assert ax.get_xlim() == pytest.approx((-0.01, 0.51))
+    ax = rs.calibration_curve(y, low).plot(Figure().subplots())
+    assert ax.get_xlim()[1] == pytest.approx(0.0816)
+    rs.calibration_curve(rng.random(3000) < wide, wide).plot(ax)
+    assert ax.get_xlim() == pytest.approx((-0.02, 1.02))
+    rugs = [each for each in ax.collections if each.get_gid() == "rocscope-rug"]
+    tops = [each.get_transform().transform(each.get_paths()[0].vertices)[:, 1].min() for each in rugs[::2]]
+    top = ax.transData.transform((0, 1))[1]
+    assert all(top < each < top + 0.2 * ax.bbox.height for each in tops), "the first rug moves with the limits"
+
+
+def test_a_hull_shows_its_models_and_the_owner_and_threshold_of_its_vertices():
+    y = np.array([1, 1, 0, 1, 0, 1, 0, 0, 1, 0] * 3)
+    models = {"a": np.arange(30.0)[::-1] / 30, "b": (np.arange(30) * 7 % 30) / 30}
+    hull = rs.hull(y, models)
+    ax = hull.plot(Figure().subplots())
+    assert legend_of(ax.get_legend()) == [
+        "hull of 2 models", *(f"{name} (AUC {rs.auc(y, scores):.3f})" for name, scores in models.items()), "chance",
+    ]  # fmt: skip
+    colours = {line.get_label()[0]: line.get_color() for line in ax.lines if line.get_label()[:1] in ("a", "b")}
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [tuple(dot.get_xydata()[0]) for dot in dots] == [(vertex.fpr, vertex.tpr) for vertex in hull.vertices]
+    assert [dot.get_color() for dot in dots] == [colours[vertex.model] for vertex in hull.vertices]
+    thresholds = {f"{vertex.threshold:.3f}" for vertex in hull.vertices}
+    assert 0 < len(ax.texts) <= 8
+    assert {text.get_text() for text in ax.texts} <= thresholds
+
+
+def test_a_campaign_shows_plan_capacity_and_interval():
+    campaign = rs.Campaign(population=1000, unit_cost=1, unit_benefit=5, capacity=300)
+    plan = rs.plan_campaign(PREDICTIONS, campaign)
+    ax = plan.plot(Figure().subplots())
+    best = plan.best.best
+    marks = [tuple(line.get_xydata()[0]) for line in ax.lines if line.get_marker() == "D"]
+    assert (best.depth, best.profit) in marks
+    assert len(marks) == len(PREDICTIONS.models)
+    (capacity,) = [line for line in ax.lines if line.get_label() == "capacity 300"]
+    assert capacity.get_xdata()[0] == 0.3
+    (interval,) = [line for line in ax.lines if line.get_marker() == "_"]
+    assert interval.get_xydata().tolist() == [[best.depth, plan.profit.low], [best.depth, plan.profit.high]]
+    assert "95 % interval of the plan's profit" in legend_of(ax.get_legend())

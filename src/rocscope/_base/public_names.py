@@ -1,11 +1,11 @@
 """Load public names lazily, and suggest names for an unknown one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import lazy_loader
 
@@ -35,9 +35,20 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         except AttributeError:
             if name.startswith("__"):  # asked for by Python itself, such as __path__
                 raise
-        raise AttributeError(f"{package} has no {name!r}{_advice(package, name, public)}", name=name)
+        return refuse(name)
 
+    refuse = refusing(package, public)
     return find, names, public
+
+
+def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
+    """Return the `__getattr__` of a module that has only what is in it."""
+
+    def refuse(name: str) -> NoReturn:
+        advice = "" if name.startswith("__") else _advice(package, name, public)
+        raise AttributeError(f"{package} has no {name!r}{advice}", name=name)
+
+    return refuse
 
 
 @cache
@@ -54,7 +65,7 @@ def other_names() -> dict[str, dict[str, str]]:
     return tomllib.loads(Path(__file__).with_name("other_names.toml").read_text(encoding="utf-8"))
 
 
-def _advice(package: str, name: str, public: list[str]) -> str:
+def _advice(package: str, name: str, public: Sequence[str]) -> str:
     """State where a name is, what it is called here, or which names are close to it."""
     from difflib import get_close_matches
 

@@ -115,11 +115,12 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None) -> NDAr
         if any((positive | (labels == negative)).all() for negative in (0, -1)):
             return positive
     seen = distinct(labels)
-    hint = (
-        "name the positive class with pos_label (--pos-label)"
-        if len(seen) <= 2
-        else "keep the rows of two classes first"
-    )
+    if len(seen) <= 2:
+        hint = "name the positive class with pos_label (--pos-label)"
+    elif labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        hint = "labels come first, then scores: (y_true, y_score)"
+    else:
+        hint = "keep the rows of two classes first"
     got = listing(seen) + _third(labels, rows)
     raise LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
 

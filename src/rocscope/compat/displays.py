@@ -1,4 +1,4 @@
-"""scikit-learn's displays: `from_estimator` and `from_predictions`, drawn by `Curve.plot` through every threshold.
+"""scikit-learn's displays, drawn by `Curve.plot` through every threshold: the same names, arguments and attributes.
 
 Examples
 --------
@@ -8,52 +8,121 @@ Examples
 (0.75, 'Classifier (AUC 0.750)')
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rocscope.curves.curve import CountCurve
+from rocscope._base.registry import reach
+from rocscope.calibration.curve import calibration_curve
+from rocscope.curves.curve import Curve
 from rocscope.curves.rate_curves import det, precision_recall
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import InputError
 from rocscope.evaluation.scoring import score
 
+CURVE, GUIDE = "rocscope-curve", "rocscope-guide"
+"""Group ids of the lines of curves and of reference lines."""
 _NAME = "Classifier"
 _TWO = 2
-_ALWAYS = {
-    "plot_chance_level": "the line of chance is always drawn",
-    "chance_level_kw": "it is the line with the label 'chance' in .ax_.lines",
-    "drop_intermediate": "the curve keeps every threshold, and is drawn by the points that can be seen",
-    "despine": "use ax.spines",
-    "curve_kwargs": "give colour and dashes by name: color='red'",
-}
 
 
 class _Display:
-    """A curve that was drawn.
+    """One curve, or one for each fold, and where it was drawn.
 
     Attributes
     ----------
-    curve : Curve
-    ax_, figure_, line_ : Axes, Figure and Line2D
-    name : str
+    curves : list of Curve
+    name : str, or a list of them
+    ax_, figure_, line_ : Axes, Figure and Line2D; of several curves a list of lines
+    chance_level_ : Line2D or None
     """
 
-    _make: ClassVar[Callable[..., CountCurve]]
+    _make: ClassVar[Callable[..., Curve]]
+    curves: list[Curve]
+    name: Any
+    ax_: Any
+    figure_: Any
+    line_: Any
+    chance_level_: Any
 
-    def __init__(self, curve: CountCurve, name: str, ax: Any, **line: Any) -> None:
-        self.curve, self.name = curve, name
-        for option in line.keys() & _ALWAYS:
-            raise InputError(option, expected="none", got=repr(line[option]), hint=_ALWAYS[option])
-        before = 0 if ax is None else len(ax.lines)
-        options: dict[str, Any] = {"label": self._label()} | line
-        self.ax_ = curve.plot(ax, **options)
-        self.figure_ = self.ax_.figure
-        self.line_ = next(each for each in self.ax_.lines[before:] if each.get_gid() == "rocscope-curve")
+    @property
+    def curve(self) -> Curve:
+        """The curve, or that of the first fold."""
+        return self.curves[0]
 
-    def _label(self) -> str:
-        return self.name
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: Any = None,
+        curve_kwargs: Any = None,
+        plot_chance_level: bool = True,
+        chance_level_kw: Mapping[str, Any] | None = None,
+        despine: bool = False,
+        **line: Any,
+    ) -> Self:
+        """Draw on an Axes, or on those of a new figure, and return the display.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        name : str, or one for each curve
+            What the legend calls it.
+        curve_kwargs : dict, or one for each curve
+            For the lines, as ``**line``.
+        plot_chance_level : bool
+            Whether to draw the line of chance; here it is drawn unless that is False.
+        chance_level_kw : dict, optional
+            For that line.
+        despine : bool
+            Whether to leave out the frame above and to the right.
+        **line
+            For the lines, as in ``Axes.plot``.
+        """
+        self.name = self.name if name is None else name
+        looks = curve_kwargs if isinstance(curve_kwargs, list | tuple) else [curve_kwargs or {}] * len(self.curves)
+        drawn: list[Any] = []
+        for curve, label, look in zip(self.curves, self._labels(), looks, strict=True):
+            before = 0 if ax is None else len(ax.lines)
+            options: dict[str, Any] = {"label": label} | dict(look) | line
+            ax = curve.plot(ax, **options)
+            drawn += [each for each in ax.lines[before:] if each.get_gid() == CURVE]
+        self.ax_, self.figure_, self.line_ = ax, ax.figure, drawn[0] if len(drawn) == 1 else drawn
+        self._set_chance(plot_chance_level, chance_level_kw or {})
+        if despine:
+            ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+    def _set_chance(self, shown: bool, look: Mapping[str, Any]) -> None:
+        self.chance_level_ = next((each for each in self.ax_.lines if each.get_gid() == GUIDE), None)
+        if self.chance_level_ is None:
+            return
+        if shown:
+            self.chance_level_.set(**look)
+        else:
+            self.chance_level_.remove()
+            self.chance_level_ = None
+        reach("plotting").curves.place_legend(self.ax_)
+
+    def _labels(self) -> list[str]:
+        several = isinstance(self.name, list | tuple)
+        names = list(self.name) if several else [self.name or _NAME] * len(self.curves)
+        return [f"{name}{self._fact(curve)}" for name, curve in zip(names, self.curves, strict=True)]
+
+    def _fact(self, curve: Any) -> str:  # noqa: ARG002
+        return ""
+
+    def _of_each(self, attribute: str) -> Any:
+        found = [getattr(curve, attribute) for curve in self.curves]
+        return found[0] if len(found) == 1 else found
+
+    @classmethod
+    def _of(cls, curves: Sequence[Curve], name: Any) -> Self:
+        display = cls.__new__(cls)
+        display.curves, display.name = list(curves), name
+        return display
 
     @classmethod
     def from_predictions(
@@ -62,25 +131,27 @@ class _Display:
         y_score: Any,
         *,
         sample_weight: Any = None,
+        drop_intermediate: bool = True,  # noqa: ARG003 (points that cannot be seen are left out anyway)
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
-        **line: Any,
+        **options: Any,
     ) -> Self:
         """Draw the curve of labels and scores.
 
         Parameters
         ----------
         y_true, y_score, sample_weight, pos_label : see `rocscope.roc`
+        drop_intermediate : bool
+            Accepted as scikit-learn's: every threshold counts, and what is drawn are the points that can be seen.
         name : str, optional
             What the legend calls it.
         ax : Axes, optional
             Where to draw; a new figure when left out.
-        **line
-            For the line, as in ``Axes.plot``.
+        **options : see `plot`
         """
         curve = cls._make(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-        return cls(curve, name or _NAME, ax, **line)
+        return cls._of([curve], name or _NAME).plot(ax, **options)
 
     @classmethod
     def from_estimator(
@@ -89,12 +160,10 @@ class _Display:
         X: Any,  # noqa: N803 (scikit-learn's name)
         y: Any,
         *,
-        sample_weight: Any = None,
         response_method: str = "auto",
         pos_label: Any = None,
         name: str | None = None,
-        ax: Any = None,
-        **line: Any,
+        **options: Any,
     ) -> Self:
         """Draw the curve of a fitted classifier of two classes.
 
@@ -106,8 +175,9 @@ class _Display:
             Where scores come from; by default probabilities, or else the decision function.
         pos_label : label, optional
             The positive class; the second of the classifier's when left out.
-        sample_weight, name, ax, **line : see `from_predictions`
-            The name is that of the estimator's class when left out.
+        name : str, optional
+            That of the estimator's class when left out.
+        **options : see `from_predictions`
 
         Raises
         ------
@@ -117,16 +187,62 @@ class _Display:
             If it gives no scores.
         """
         name = name or type(estimator).__name__
-        classes = np.asarray(getattr(estimator, "classes_", ())).tolist()
-        if len(classes) != _TWO:
-            got = f"{len(classes)} classes" if classes else "one without classes"
-            raise InputError(f"estimator {name}", expected="a classifier that was fitted to two classes", got=got)
-        pos_label = classes[1] if pos_label is None else pos_label
-        if pos_label not in classes:
-            raise InputError("pos_label", expected=f"{classes[0]!r} or {classes[1]!r}", got=repr(pos_label))
-        scores, _ = score(estimator, name, X, classes, classes.index(pos_label), response_method)
-        given = {"sample_weight": sample_weight, "pos_label": pos_label, "name": name, "ax": ax}
-        return cls.from_predictions(y, scores, **given, **line)
+        scores, pos_label = _scored(estimator, name, X, response_method, pos_label)
+        return cls.from_predictions(y, scores, pos_label=pos_label, name=name, **options)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        drop_intermediate: bool = True,  # noqa: ARG003
+        response_method: str = "auto",
+        pos_label: Any = None,
+        ax: Any = None,
+        name: Any = None,
+        chance_level_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the curve of each fold; `rocscope.evaluation.average_curve` averages them, with a band.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Of scikit-learn's ``cross_validate(…, return_estimator=True, return_indices=True)``.
+        X, y : rows, and their labels
+        sample_weight, response_method, pos_label, ax, name, **options : see `from_estimator`
+
+        Raises
+        ------
+        InputError
+            If `cv_results` lacks estimators or indices.
+        """
+        if missing := {"estimator", "indices"} - set(cv_results):
+            hint = "cross_validate(…, return_estimator=True, return_indices=True)"
+            raise InputError("cv_results", expected="estimators and indices", got=f"no {min(missing)}", hint=hint)
+        y, curves = np.asarray(y), []
+        for estimator, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
+            part = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+            scores, positive = _scored(estimator, type(estimator).__name__, part, response_method, pos_label)
+            weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
+            curves.append(cls._make(y[rows], scores, sample_weight=weight, pos_label=positive))
+        names = name or [f"{type(cv_results['estimator'][0]).__name__}, fold {i + 1}" for i in range(len(curves))]
+        return cls._of(curves, names).plot(ax, chance_level_kw=chance_level_kwargs, **options)
+
+
+def _scored(estimator: Any, name: str, rows: Any, response_method: str, pos_label: Any) -> tuple[Any, Any]:
+    """Return the scores of a classifier of two classes, and the positive one."""
+    classes = np.asarray(getattr(estimator, "classes_", ())).tolist()
+    if len(classes) != _TWO:
+        got = f"{len(classes)} classes" if classes else "one without classes"
+        raise InputError(f"estimator {name}", expected="a classifier that was fitted to two classes", got=got)
+    pos_label = classes[1] if pos_label is None else pos_label
+    if pos_label not in classes:
+        raise InputError("pos_label", expected=f"{classes[0]!r} or {classes[1]!r}", got=repr(pos_label))
+    return score(estimator, name, rows, classes, classes.index(pos_label), response_method)[0], pos_label
 
 
 class RocCurveDisplay(_Display):
@@ -134,23 +250,29 @@ class RocCurveDisplay(_Display):
 
     _make = staticmethod(roc)
 
+    def __init__(
+        self, *, fpr: Any, tpr: Any, roc_auc: float | None = None, name: Any = None, pos_label: Any = None
+    ) -> None:
+        self.curves = [_points("RocCurve", fpr, tpr, "fpr", "tpr", auc=roc_auc)]
+        self.name, self.pos_label = name, pos_label
+
     @property
-    def roc_auc(self) -> float:
+    def roc_auc(self) -> Any:
         """Area under the curve."""
-        return self.curve.auc  # pyright: ignore[reportAttributeAccessIssue]
+        return self._of_each("auc")
 
     @property
     def fpr(self) -> Any:
         """False-positive rates, a point for each threshold."""
-        return self.curve.x
+        return self._of_each("x")
 
     @property
     def tpr(self) -> Any:
         """True-positive rates."""
-        return self.curve.y
+        return self._of_each("y")
 
-    def _label(self) -> str:
-        return f"{self.name} (AUC {self.roc_auc:.3f})"
+    def _fact(self, curve: Any) -> str:
+        return "" if curve.auc is None else f" (AUC {curve.auc:.3f})"
 
 
 class PrecisionRecallDisplay(_Display):
@@ -158,26 +280,132 @@ class PrecisionRecallDisplay(_Display):
 
     _make = staticmethod(precision_recall)
 
+    def __init__(
+        self,
+        precision: Any,
+        recall: Any,
+        *,
+        average_precision: float | None = None,
+        name: Any = None,
+        pos_label: Any = None,
+        prevalence_pos_label: float | None = None,
+    ) -> None:
+        kind = "Points" if prevalence_pos_label is None else "PrecisionRecallCurve"
+        facts = {"average_precision": average_precision, "counts": SimpleNamespace(prevalence=prevalence_pos_label)}
+        self.curves = [_points(kind, recall, precision, "recall", "precision", **facts)]
+        self.name, self.pos_label = name, pos_label
+
     @property
-    def average_precision(self) -> float:
+    def average_precision(self) -> Any:
         """Area under the steps of the curve."""
-        return self.curve.average_precision  # pyright: ignore[reportAttributeAccessIssue]
+        return self._of_each("average_precision")
 
     @property
     def precision(self) -> Any:
         """Precisions, a point for each threshold."""
-        return self.curve.y
+        return self._of_each("y")
 
     @property
     def recall(self) -> Any:
         """Recalls."""
-        return self.curve.x
+        return self._of_each("x")
 
-    def _label(self) -> str:
-        return f"{self.name} (AP {self.average_precision:.3f})"
+    def _fact(self, curve: Any) -> str:
+        return "" if curve.average_precision is None else f" (AP {curve.average_precision:.3f})"
 
 
 class DetCurveDisplay(_Display):
     """Miss rate against false-positive rate, on axes of normal deviates."""
 
     _make = staticmethod(det)
+
+    def __init__(self, *, fpr: Any, fnr: Any, name: Any = None, pos_label: Any = None) -> None:
+        totals = {name: 1 / min(np.asarray(rate)[np.asarray(rate) > 0], default=1.0) for name, rate in
+                  (("n_neg", fpr), ("n_pos", fnr))}  # fmt: skip
+        self.curves = [_points("DetCurve", fpr, fnr, "fpr", "fnr", counts=SimpleNamespace(**totals))]
+        self.name, self.pos_label = name, pos_label
+
+    @property
+    def fpr(self) -> Any:
+        """False-positive rates, a point for each threshold."""
+        return self._of_each("x")
+
+    @property
+    def fnr(self) -> Any:
+        """False-negative rates."""
+        return self._of_each("y")
+
+
+class CalibrationDisplay(_Display):
+    """Observed share of positives in bins of the probability, with a band, a rug, O/E and slope."""
+
+    _make = staticmethod(calibration_curve)
+
+    def __init__(
+        self, prob_true: Any, prob_pred: Any, y_prob: Any, *, estimator_name: str | None = None, pos_label: Any = None
+    ) -> None:
+        self.curves = [_points("Points", prob_pred, prob_true, "mean_score", "share_positive")]
+        self.y_prob, self.name, self.pos_label = y_prob, estimator_name, pos_label
+
+    @property
+    def prob_true(self) -> Any:
+        """Observed share of positives in each bin that holds a row."""
+        return self._kept("y")
+
+    @property
+    def prob_pred(self) -> Any:
+        """Mean probability in each of them."""
+        return self._kept("x")
+
+    def _kept(self, attribute: str) -> Any:
+        curve = self.curves[0]
+        return getattr(curve, attribute)[~np.isnan(curve.y)]
+
+    def _set_chance(self, shown: bool, look: Mapping[str, Any]) -> None:
+        if not any(each.get_gid() == GUIDE for each in self.ax_.lines):
+            self.ax_.plot([0, 1], [0, 1], color="0.5", linestyle=":", label="perfect", gid=GUIDE, zorder=1)
+        super()._set_chance(shown, look)
+
+    def _fact(self, curve: Any) -> str:
+        facts = reach("plotting").styles.style_of(curve).label(curve)
+        return f"\n{facts}" if facts else ""
+
+    @classmethod
+    def from_predictions(  # pyright: ignore[reportIncompatibleMethodOverride]
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        n_bins: int = 5,
+        strategy: Any = "uniform",
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        ref_line: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Draw the calibration plot of labels and probabilities.
+
+        Parameters
+        ----------
+        y_true, y_prob, sample_weight, pos_label : see `rocscope.calibration_curve`
+        n_bins, strategy : its `bins` and `strategy`
+        name, ax, **options : see `plot`
+        ref_line : bool
+            Whether to draw the line of perfect calibration.
+        """
+        how = {"sample_weight": sample_weight, "pos_label": pos_label}
+        curve = calibration_curve(y_true, y_prob, bins=n_bins, strategy=strategy, **how)
+        display = cls._of([curve], name or _NAME)
+        display.y_prob, display.pos_label = y_prob, pos_label
+        return display.plot(ax, plot_chance_level=ref_line, **options)
+
+
+def _points(kind: str, x: Any, y: Any, x_name: str, y_name: str, **facts: Any) -> Curve:
+    """Return a curve of arrays that is drawn as one of a kind, by the name of its class."""
+    x, y = (np.asarray(column, dtype=np.float64) for column in (x, y))
+    if x.ndim != 1 or x.shape != y.shape:
+        raise InputError(f"{x_name} and {y_name}", expected="arrays of one length", got=f"{x.shape} and {y.shape}")
+    made = type(kind, (Curve,), {"x_name": x_name, "y_name": y_name} | facts)
+    return made(x, y, np.full(x.size, np.nan))

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
 from numbers import Integral
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.frames import frame_of as frame_of
+from rocscope._base.wrong_calls import MissingAttributeError
 
 
 class Result:
@@ -33,6 +34,11 @@ class Result:
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise MissingAttributeError(type(self), name)
 
 
 def html_table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:

@@ -17,7 +17,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.result import Band, Result, frame_of, jsonable, number
 from rocscope.errors import OneClassError
 from rocscope.ranges.binned import BinnedCounts
-from rocscope.sample import counts_of, samples_of
+from rocscope.sample import counts_of, samples_of, with_scores
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 260, 200, 58, 20, 34
 _MOST = 200
@@ -139,7 +139,8 @@ class Curve(Result):
         ax : Axes, optional
             Where to draw; a new figure when left out.
         band : Band, optional
-            An interval around the curve, drawn as a fill; the legend names its level and method.
+            An interval around the curve, drawn as a fill; the legend names its level and method. By default the
+            confidence band of a calibration plot.
         **line
             For the line, as in ``Axes.plot``: ``label``, ``color``, …
 
@@ -373,6 +374,9 @@ def of_one_or_several(
     sample_weight: Any,
 ) -> Any:
     """Return the curve of one model, or `Curves` of data with several models if `model` is not given."""
+    if isinstance(y_score, Mapping) and model is None:
+        y_true = with_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+        y_score = pos_label = sample_weight = None
     named = model is not None or y_score is not None or sample_weight is not None
     names = y_true.models if isinstance(y_true, Predictions) else y_true if isinstance(y_true, Mapping) else ()
     if named or len(names) < 2:

@@ -7,11 +7,13 @@ files.
 
 import difflib
 
+from rocscope._base.public_names import refusing
 from rocscope.datasets.dataset import Dataset
 from rocscope.datasets.tables import TABLE
 from rocscope.errors import InputError
 
 __all__ = ["Dataset", "load", "names"]
+__getattr__ = refusing(__name__, __all__)
 
 
 def names() -> list[str]:

@@ -15,6 +15,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.formatting import about
 from rocscope._base.progress import Progress
+from rocscope._base.registry import reach
+from rocscope._base.wrong_calls import answering
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, jsonable
 from rocscope.core.row_costs import column_of
@@ -180,6 +182,10 @@ class CampaignPlan(Plan):
         found = (each.unit_benefit for each in self.campaigns.values() if isinstance(each.unit_benefit, str))
         return tuple(dict.fromkeys(found))
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw profit by depth, the plan and its interval with matplotlib; see `rocscope.plotting.plot_campaign`."""
+        return reach("plotting").plot_campaign(self, ax)
+
     def verify(self, data: Any, **columns: Any) -> Verification:
         """Check every claim of the plan against data, as `Decision.verify` does.
 
@@ -306,6 +312,7 @@ def _candidate(label: str, model: str, curve: ProfitCurve) -> Candidate:
     return Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
 
 
+@answering
 def plan_campaign(
     models: Models | Labels,
     y_score: Scores | Campaign | Mapping[str, Campaign] | None = None,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import CumulativeCounts
 from rocscope.core.point import OperatingPoint
@@ -42,6 +43,7 @@ DEFAULT_THRESHOLD = 0.5
 _ROUNDED = 1e-12
 
 
+@answering
 def choose(
     models: Models | Hull | Labels,
     y_score: Scores | Context | Campaign | UncertainContext | None = None,
@@ -64,9 +66,8 @@ def choose(
         with scores, ``choose(y, p, context)``, or anything else alone, ``choose(predictions, context)``.
     context : Context, Campaign or UncertainContext, optional
         Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy. Costs that
-        differ from row to row are columns of Predictions, named in the context. The capacity of a Campaign is a
-        constraint among its population, filled by a randomised rule where nothing else is asked for; nobody is acted on
-        unless that brings more than its fixed cost.
+        differ from row to row are columns of Predictions. The capacity of a Campaign is a constraint among its
+        population, by default filled by a randomised rule; nobody is acted on unless it pays more than its fixed cost.
     criterion : str or function, optional
         What to maximise in place of lowest cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``,
         ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"``,

@@ -155,8 +155,6 @@ class Constraint(Condition):
         """Return where the bound is kept; a limit keeps it where so many cases would be rare at the bound."""
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
-        from scipy import special  # here, so that what is typed is checked before it is loaded
-
         (counted, n), bound = self._counted(cells), min(max(self.bound, 0.0), 1.0)
         most = self.relation == "<="
         counted, share = (n - counted, 1 - bound) if most else (counted, bound)

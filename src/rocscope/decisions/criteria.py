@@ -12,7 +12,7 @@ from rocscope._base.arrays import Array
 from rocscope.core.context import Context
 from rocscope.errors import InputError
 from rocscope.figures.figure import Figure
-from rocscope.figures.registry import figure_named
+from rocscope.figures.registry import figure_named, spelled
 
 Function = Callable[..., Any]
 
@@ -58,6 +58,7 @@ def criterion_of(criterion: str | Function | None) -> Criterion:
     InputError
         If the name is not known.
     """
+    criterion = spelled(criterion)
     if callable(criterion):
         return Criterion(getattr(criterion, "__name__", "function"), criterion)
     if criterion is not None and not isinstance(criterion, str):

@@ -12,6 +12,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
+from rocscope._base.wrong_calls import answering
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.assembly import Judged, assembled, predictions_of
 from rocscope.evaluation.evaluation import Evaluation, scores_of
@@ -22,6 +23,7 @@ from rocscope.evaluation.task import Task, response_for, task_of
 from rocscope.protocols.splits import Split
 
 
+@answering
 def evaluate(
     models: Any,
     X: Any,

@@ -11,6 +11,7 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
+from rocscope._base.wrong_calls import answering
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
@@ -206,6 +207,7 @@ _SHARED = (
 )
 
 
+@answering
 def summary(
     predictions: Models | Labels,
     y_score: Scores | Context | Campaign | None = None,

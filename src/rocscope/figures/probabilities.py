@@ -177,8 +177,6 @@ def calibration_intercept() -> Smooth:
 
 def _cox(counts: ThresholdCounts, which: int) -> Linear:
     """Return a coefficient of logistic recalibration, by Newton's method; influence H⁻¹x(y − μ)."""
-    from scipy import special  # here, so that whoever only names figures does not wait for it
-
     counts.require_probabilities("logistic recalibration")
     s = CountShares.of(counts)
     kept = (counts.threshold > 0) & (counts.threshold < 1)  # a right 0 or 1 fits whatever the line

@@ -246,12 +246,36 @@ def known(name: str) -> Figure | None:
     ['tpr', 'auc', 'fpr', 'f0.5', 'lift@0.1']
     """
     folded = _folded(name)
-    if folded in _BY_NAME:
-        return _BY_NAME[folded]
+    if found := _BY_NAME.get(folded) or _BY_NAME.get(folded.removesuffix(" score")):
+        return found
     if match := _BETA.fullmatch(folded):
         return _f_score(match[1])
     match = _AT_DEPTH.fullmatch(folded.replace(" ", ""))
     return _at_depth(*match.groups()) if match else None
+
+
+def spelled(metric: Any) -> Any:
+    """Return the name of what a scorer of scikit-learn computes; anything else as it is.
+
+    Raises
+    ------
+    InputError
+        If its options make it another figure than its name says.
+
+    Examples
+    --------
+    >>> spelled("f1"), spelled(len) is len
+    ('f1', True)
+    """
+    function, options = getattr(metric, "_score_func", None), dict(getattr(metric, "_kwargs", {}))
+    if function is None:
+        return metric
+    if function.__name__ == "fbeta_score":
+        return f"f{options['beta']:g}"
+    if options.pop("average", "binary") != "binary" or options.keys() - {"pos_label"}:
+        hint = "pass the name of a figure; learning_curve(metric=) takes any scorer"
+        raise InputError(f"scorer of {function.__name__}", expected="no options", got=check.shown(metric), hint=hint)
+    return function.__name__
 
 
 def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Figure], Any], hint: str = "") -> Figure:
@@ -281,6 +305,7 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
     rocscope.errors.InputError: criterion: expected a figure of one threshold, got 'auc', a figure of the whole
     ranking, the same at every threshold
     """
+    name = spelled(name)
     figure = known(name) if isinstance(name, str) else None
     if figure is None:
         usable = [

@@ -12,7 +12,7 @@ from rocscope.core.context import Context, HasContext
 from rocscope.core.counts import ThresholdCounts
 from rocscope.figures.figure import Figure
 from rocscope.figures.influence import PLAIN, RATIO, SHARE, SIGNED, Linear, Scale, Smooth
-from rocscope.figures.registry import figure_named
+from rocscope.figures.registry import figure_named, spelled
 
 _STEP = 1e-6  # near the cube root of float64's 10⁻¹⁶, where both errors of a central difference are small
 _SPARE = 0.5  # rows added to each cell where a value is at an end of its range (Haldane 1956, Anscombe 1956)
@@ -43,6 +43,7 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     0.5
     """
     scale, parts = PLAIN, None
+    metric = spelled(metric)
     if isinstance(metric, str):
         figure = figure_named(metric, "metric", expected=_EXPECTED, suits=_is_share_of_counts)
         name, function = figure.name, check.check_function(figure.cells, "metric")

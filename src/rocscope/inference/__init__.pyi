@@ -19,3 +19,5 @@ from .rank_tests import mann_whitney as mann_whitney
 from .resampling.bootstrap import bootstrap as bootstrap
 from .score_drift import drift as drift
 from .smoothing import smooth_roc as smooth_roc
+from .threshold_table import ThresholdTable as ThresholdTable
+from .threshold_table import threshold_table as threshold_table

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.wrong_calls import answering
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError
 from rocscope.figures.influence import Smooth
-from rocscope.figures.registry import statistic_named
+from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference.areas.differences import METHODS, compare_areas
 from rocscope.inference.areas.placements import AucSample, auc_sample, sample_of_rows
 from rocscope.inference.estimate import Comparisons
@@ -22,6 +23,7 @@ from rocscope.inference.resampling.bootstrap import differences
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_scores
 
 
+@answering
 def compare(
     predictions: Models | Labels,
     y_score: Scores | None = None,
@@ -128,6 +130,7 @@ def compare(
     check.check_choice("adjust", adjust, OF_ESTIMATES)
     data = with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight)
     arms, groups = _arms(data, paired, groups)
+    statistic = spelled(statistic)
     if isinstance(statistic, str):
         figure, named = statistic_named(statistic)
         statistic = None if figure.name == "auc" else named

@@ -1,3 +1,4 @@
+from .campaigns import plot_campaign as plot_campaign
 from .curves import plot_curve as plot_curve
 from .evaluation import plot_critical_difference as plot_critical_difference
 from .evaluation import plot_learning_curve as plot_learning_curve

@@ -10,10 +10,11 @@ from matplotlib.lines import Line2D
 from rocscope.core.result import Band
 from rocscope.curves.curve import CountCurve, Curve
 from rocscope.plotting import theme
-from rocscope.plotting.styles import MOST, Quantity, has_rug, outline, quantity, style_of
+from rocscope.plotting.rugs import CURVE, has_rug
+from rocscope.plotting.styles import GUIDE, MOST, Quantity, outline, quantity, style_of
 
-GUIDE = "rocscope-guide"
-"""Group id of reference lines, which legends name last."""
+BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0, "frameon": False}
+"""Where a legend goes beside the plot."""
 
 _ROWS = 4
 
@@ -85,8 +86,8 @@ def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
     figure.legend(artists, labels, **_look() | where)
 
 
-CURVE = "rocscope-curve"
 _MARGIN = 0.02
+_MOST_BANDS = 2  # more hide the curves
 _LABEL_WIDTH = 36
 
 
@@ -99,11 +100,12 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     ax : Axes, optional
         Where to draw; a new pyplot figure when left out.
     band : Band, optional
-        Drawn as a fill; the legend names its level and method. Where bins leave the curve open, by default what it is
-        guaranteed to lie within.
+        Drawn as a fill; the legend names its level and method. By default the confidence band of a calibration plot,
+        and where bins leave the curve open, what it is guaranteed to lie within.
     **line
-        For the line, as in ``Axes.plot``; the label of a ROC curve is its AUC, unless one is given. Without a colour
-        and dashes each further curve on an Axes gets the next.
+        For the line, as in ``Axes.plot``. Its label is by default the AUC of a ROC curve, O/E and slope of a
+        calibration plot, contacts and profit of a campaign. Without a colour and dashes each further curve gets the
+        next.
 
     Returns
     -------
@@ -123,20 +125,27 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     'False-positive rate (1 − specificity)'
     """
     theme.require("curve", curve, Curve, made_by="rocscope.roc and those like it make one")
+    ax = theme.new_axes() if ax is None else ax
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)
+    elif band is None and style_of(curve).band and _drawn(ax) < _MOST_BANDS:
+        band = curve.confidence_band()  # pyright: ignore[reportAttributeAccessIssue]
     if "label" not in line and (label := style_of(curve).label(curve)):
         line["label"] = label
-    artist = draw(curve, theme.new_axes() if ax is None else ax, band=band, **line)
-    if band is not None or not str(artist.get_label()).startswith("_"):
-        place_legend(artist.axes)
-    return artist.axes
+    draw(curve, ax, band=band, **line)
+    if _entries(ax):
+        place_legend(ax)
+    return ax
+
+
+def _drawn(ax: Any) -> int:
+    return sum(artist.get_gid() == CURVE for artist in ax.lines)
 
 
 def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = True, **line: Any) -> Line2D:
     """Draw a curve without a legend and return its line."""
     style = style_of(curve)
-    before = sum(artist.get_gid() == CURVE for artist in ax.lines)
+    before = _drawn(ax)
     if not before:
         _prepare(ax, curve)
     look = theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, Line2D)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from rocscope._base import validation as check
+from rocscope._base.wrong_calls import answering
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.loess import Degree
@@ -15,19 +16,23 @@ from rocscope.curves.rate_curves import lift_chart
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import ColumnError, InputError
 from rocscope.plotting import theme
-from rocscope.plotting.curves import legend_below, make_room, place_legend, shared_legend
+from rocscope.plotting.curves import BESIDE, legend_below, make_room, place_legend, shared_legend
 from rocscope.plotting.panels import Mark, Marking, draw_calibration, draw_counts, label_marks
-from rocscope.plotting.styles import has_rug
-from rocscope.sample import Models, samples_of
+from rocscope.plotting.rugs import has_rug
+from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
 
 Legend = Literal["inside", "beside", "below", "none"]
 _MOST_BANDS, _MOST_FACTS = 2, 3
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
 
+@answering
 def plot_roc(
-    predictions: Models,
+    predictions: Models | Labels,
+    y_score: Scores | None = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
     models: Sequence[str] | None = None,
     hull: bool = True,
     context: Context | None = None,
@@ -39,7 +44,7 @@ def plot_roc(
 
     Parameters
     ----------
-    predictions : data of one or several models
+    predictions, y_score, pos_label, sample_weight : data of one or several models
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     models : sequence of names, optional
         Which to draw, in this order; all when left out.
@@ -85,15 +90,19 @@ def plot_roc(
     threshold 0.5
     chance
     """
-    chosen = _select(predictions, models)
+    chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
     what = Marking(hull, context, thresholds)
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
 
 
+@answering
 def plot_lift_chart(
-    predictions: Models,
+    predictions: Models | Labels,
+    y_score: Scores | None = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
     models: Sequence[str] | None = None,
     hull: bool = True,
     context: Context | None = None,
@@ -105,7 +114,7 @@ def plot_lift_chart(
 
     Parameters
     ----------
-    predictions, models, hull, context, thresholds, legend, ax : see `plot_roc`
+    predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, legend, ax : see `plot_roc`
         With a target prevalence the best point is marked but no line drawn: the counts are those of the sample.
 
     Returns
@@ -131,15 +140,19 @@ def plot_lift_chart(
     >>> ax.get_ylabel(), ax.lines[-1].get_label()
     ('True positives (positives found)', 'threshold 0.5')
     """
-    chosen = _select(predictions, models)
+    chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: lift_chart(counts) for name, counts in chosen.items()}
     what = Marking(hull, context, thresholds)
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, theme.names(curves), what), legend)
 
 
+@answering
 def plot_calibration(
-    predictions: Models,
+    predictions: Models | Labels,
+    y_score: Scores | None = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
     models: Sequence[str] | None = None,
     method: Method | Sequence[Method] = "bins",
     bins: int = 10,
@@ -152,7 +165,7 @@ def plot_calibration(
     band: Literal["confidence", "consistency", "none"] | None = None,
     simultaneous: bool = False,
     level: float = 0.95,
-    limits: tuple[float, float] = (0, 1),
+    limits: tuple[float, float] | None = None,
     statistics: bool = True,
     legend: Legend | None = None,
     ax: Any = None,
@@ -163,7 +176,7 @@ def plot_calibration(
 
     Parameters
     ----------
-    predictions, models, legend, ax : see `plot_roc`
+    predictions, y_score, pos_label, sample_weight, models, legend, ax : see `plot_roc`
     method : {"bins", "pav", "loess", "spline"} or several of them
         Several are drawn over each other.
     bins, strategy, edges, span, degree, knots, target_prevalence : see `rocscope.calibration_curve`
@@ -174,10 +187,10 @@ def plot_calibration(
         Whether the band is for the whole curve or for each of its points.
     level : float
         Of the band.
-    limits : (float, float)
-        What part of both axes to show, such as (0, 0.3) where risks are low.
+    limits : (float, float), optional
+        What part of both axes to show, such as (0, 0.3); by default the one in which risks occur.
     statistics : bool
-        Whether to print observed over expected, slope, ICI and Brier score of up to three models in the lower corner.
+        Whether the legend gives observed over expected, slope, ICI and Brier score of up to three models.
 
     Returns
     -------
@@ -205,9 +218,9 @@ def plot_calibration(
     >>> ax.lines[-1].get_xydata().tolist()
     [[0.2, 0.5], [0.7, 0.5]]
     """
+    predictions = with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight)
     counted = _select(predictions, models)
-    low, high = limits
-    if not 0 <= low < high <= 1:
+    if limits is not None and not 0 <= limits[0] < limits[1] <= 1:
         raise InputError("limits", expected="two increasing numbers from 0 to 1", got=repr(limits))
     methods: Sequence[Method] = [method] if isinstance(method, str) else method
     if not isinstance(methods, list | tuple) or not methods:
@@ -223,13 +236,10 @@ def plot_calibration(
         ways = [curve.method for curve in curves[: len(methods)]]
         labels = [f"{name}, {way}" for name in names for way in ways] if len(chosen) > 1 else ways
     bands = [_band(curve, kind, simultaneous, level) for curve in curves]
-    facts = []
     if statistics and len(chosen) <= _MOST_FACTS:
-        named = zip(names if len(counted) > 1 else [""], counted.values(), strict=True)
-        facts = [_facts(name, counts, target_prevalence) for name, counts in named]
-    return _on_axes(
-        ax, lambda axes: draw_calibration(axes, curves, labels, bands, limits=limits, statistics=facts), legend
-    )
+        each, facts = len(methods), [_facts(counts, target_prevalence) for counts in counted.values()]
+        labels = [f"{label}\n{facts[i // each]}" if i % each == 0 else label for i, label in enumerate(labels)]
+    return _on_axes(ax, lambda axes: draw_calibration(axes, curves, labels, bands, limits=limits), legend)
 
 
 def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> list[CalibrationCurve]:
@@ -246,10 +256,11 @@ def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: samples[name].counts if samples[name].rows is None else samples[name].rows for name in names}
 
 
-def _facts(name: str, counts: ThresholdCounts, target_prevalence: float | None) -> str:
-    """Return the numbers of a model that stand on the figure."""
-    numbers = [f"{key} {theme.number(value)}" for key, value in four_numbers(counts, target_prevalence).items()]
-    return "  ".join([name, *numbers] if name else numbers)
+def _facts(counts: ThresholdCounts, target_prevalence: float | None) -> str:
+    """Return the numbers of a model that its legend gives, in two lines."""
+    found = four_numbers(counts, target_prevalence)
+    ratios = ", ".join(f"{key} {found[key]:.2f}" for key in ("O/E", "slope"))
+    return ratios + "\n" + ", ".join(f"{key} {theme.number(found[key])}" for key in ("ICI", "Brier"))
 
 
 def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) -> Band | None:
@@ -259,9 +270,13 @@ def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) 
     return make(simultaneous=simultaneous, level=level)
 
 
+@answering
 def plot_three(
-    predictions: Models,
+    predictions: Models | Labels,
+    y_score: Scores | None = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
     models: Sequence[str] | None = None,
     hull: bool = True,
     context: Context | None = None,
@@ -275,7 +290,7 @@ def plot_three(
 
     Parameters
     ----------
-    predictions, models, hull, context, thresholds : see `plot_roc`
+    predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds : see `plot_roc`
     bins, strategy : see `rocscope.calibration_curve`
     title : str
     figure : Figure, optional
@@ -306,7 +321,7 @@ def plot_three(
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['ROC curve', 'Lift chart', 'Calibration plot']
     """
-    chosen = _select(predictions, models)
+    chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
     charts = {name: lift_chart(counts) for name, counts in chosen.items()}
     plots = [calibration_curve(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
@@ -331,7 +346,7 @@ def plot_three(
     return figure
 
 
-def _select(predictions: Models, models: Sequence[str] | None) -> dict[str, ThresholdCounts]:
+def _select(predictions: Any, models: Sequence[str] | None) -> dict[str, ThresholdCounts]:
     known = samples_of(predictions, name="predictions").counts()
     names = list(known) if models is None else list(models)
     if not names:
@@ -355,7 +370,7 @@ def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend |
     marks = draw(ax)
     if legend == "beside":
         below_rug = 0.88 if has_rug(ax) else 1.0
-        place_legend(ax, loc="upper left", bbox_to_anchor=(1.03, below_rug), borderaxespad=0, frameon=False)
+        place_legend(ax, **BESIDE | {"bbox_to_anchor": (1.03, below_rug)})
         make_room(ax)
     elif legend == "below":
         legend_below(ax)

@@ -20,7 +20,7 @@ from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.geometry import Line
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw
-from rocscope.plotting.styles import draw_rug
+from rocscope.plotting.rugs import Limits, draw_rug, occurring, show_limits
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
 """Where a label may stand, in points: right of and below its mark first, which is under a good curve."""
@@ -203,27 +203,19 @@ def draw_calibration(
     labels: Sequence[str],
     bands: Sequence[Band | None] | None = None,
     *,
-    limits: tuple[float, float] = (0, 1),
-    statistics: Sequence[str] = (),
+    limits: Limits | None = None,
 ) -> None:
-    """Draw calibration plots, with a rug for each sample as long as there is room, and facts in the empty corner."""
+    """Draw calibration plots, with a rug for each sample where there is room, as far as risks occur or as told."""
     samples = {id(curve.counts): curve for curve in curves}  # the last of each, as a line sets limits without a rug
-    for curve, label, band in zip(curves, labels, bands or [None] * len(curves), strict=True):
-        line = draw(curve, ax, band=band, label=label, decorated=False)
-        if samples[id(curve.counts)] is curve and len(samples) <= _MOST_RUGS:
+    lines = [
+        draw(curve, ax, band=band, label=label, decorated=False)
+        for curve, label, band in zip(curves, labels, bands or [None] * len(curves), strict=True)
+    ]
+    ends = [occurring(ax, curve) for curve in curves]
+    limits = limits or (min(low for low, _ in ends), max(high for _, high in ends))
+    if len(samples) > _MOST_RUGS:
+        show_limits(ax, limits)
+        return
+    for curve, line in zip(curves, lines, strict=True):
+        if samples[id(curve.counts)] is curve:
             draw_rug(ax, curve, line.get_color(), limits)
-    if limits != (0, 1):
-        low, high = limits
-        ax.set_xlim(low - 0.02 * (high - low), high + 0.02 * (high - low))
-        if len(samples) > _MOST_RUGS:
-            ax.set_ylim(ax.get_xlim())
-    if statistics:
-        place = {
-            "transform": ax.transAxes,
-            "ha": "right",
-            "va": "bottom",
-            "fontsize": "x-small",
-            "color": theme.palette().ink,
-        }
-        box = {"facecolor": theme.palette().paper, "edgecolor": "none", "alpha": 0.75, "pad": 2}
-        ax.text(0.98, 0.10, "\n".join(statistics), bbox=box, zorder=4, linespacing=1.35, **place)

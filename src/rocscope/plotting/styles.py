@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.collections import PolyCollection
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 from scipy.special import ndtr, ndtri
 
 from rocscope._base.arrays import Array
-from rocscope.calibration.bins import rug
+from rocscope._base.formatting import about
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.curves.curve import CountCurve, Curve, cumulative
 from rocscope.curves.rate_curves import DetCurve
+from rocscope.figures.registry import FIGURES
 from rocscope.geometry import Thinned, distance_to_chord, pool, remembered, simplify, thin
 from rocscope.plotting import theme
+from rocscope.plotting.rugs import draw_calibrated
 
 Scale = Callable[[Array], Array]
 
@@ -121,59 +122,6 @@ def _from_limit(x: Array, y: Array) -> Outline:
 
 def _as_it_is(values: Array) -> Array:
     return values
-
-
-RUG = "rocscope-rug"
-_CELLS = 200  # of a rug, each half a per cent of the axis
-_GAP = 0.03
-_LANE = 0.035
-_SHORTEST = 0.3
-
-
-def has_rug(ax: Any) -> bool:
-    """Whether a rug takes up the space above and below the plot."""
-    return any(artist.get_gid() == RUG for artist in ax.collections)
-
-
-def draw_rug(ax: Any, curve: Any, colour: Any, within: tuple[float, float] = (0, 1)) -> None:
-    """Draw a tick in each narrow cell of a calibration plot's scores that holds a row, longer where there are more.
-
-    Lengths go with the square root of the count, relative to the fullest cell of the same class, and never below a
-    visible minimum: a single row among millions shows, and so does the shape of millions.
-    """
-    low, high = within
-    scale = high - low
-    lane = sum(artist.get_gid() == RUG for artist in ax.collections) // 2
-    start = _GAP + lane * _LANE
-    cells = rug(curve.counts, _CELLS)
-    seen = (cells.x >= low) & (cells.x <= high)
-    for count, foot, direction in ((cells.pos, high + scale * start, scale), (cells.neg, low - scale * start, -scale)):
-        used = seen & (count > 0)
-        ticks = _ticks(cells.x[used], count[used], foot, direction)
-        look = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4}
-        ax.add_collection(PolyCollection(list(ticks), gid=RUG, **look), autolim=False)
-    edge = scale * (start + _LANE + 0.01)
-    ax.set_ylim(low - edge, high + edge)
-    ax.set_yticks(np.linspace(low, high, 6))
-    if not lane:
-        _name_sides(ax, within)
-
-
-def _ticks(x: Array, count: Array, foot: float, direction: float) -> Array:
-    """Return the corners of a bar for each cell, of shape (cells, 4, 2)."""
-    tallest = np.sqrt(count.max(initial=1))
-    tip = foot + direction * 0.85 * _LANE * np.maximum(np.sqrt(count) / tallest, _SHORTEST)
-    left, right = x - 0.5 / _CELLS, x + 0.5 / _CELLS
-    base = np.full_like(x, foot)
-    return np.stack([left, base, right, base, right, tip, left, tip], axis=1).reshape(-1, 4, 2)
-
-
-def _name_sides(ax: Any, within: tuple[float, float]) -> None:
-    low, high = within
-    gap = _GAP * (high - low)
-    for name, y, side in (("positives", high + gap, "bottom"), ("negatives", low - gap, "top")):
-        beside = {"xycoords": ax.get_yaxis_transform(), "xytext": (3, 0), "textcoords": "offset points"}
-        ax.annotate(name, (1, y), va=side, fontsize="x-small", color=theme.palette().muted, **beside)
 
 
 FOLD = "rocscope-fold"
@@ -284,6 +232,59 @@ def _end(value: float) -> str:
     return "∞" if value == float("inf") else theme.number(value)
 
 
+GUIDE = "rocscope-guide"
+"""Group id of reference lines, which legends name last."""
+
+_MOST_THRESHOLDS = 8
+_APART = (0.14, 0.05)  # of the axes: a threshold's text is no larger
+_EDGE_OF_TEXT = 0.15  # to the left of which a text has no room above the hull; of its height a third
+
+
+def draw_owners(ax: Any, hull: Any, _colour: Any) -> None:
+    """Draw the curve of each model below their hull, its vertices in the colour of their owner, and thresholds."""
+    from rocscope.curves.roc_curve import RocCurve
+
+    colours = {}
+    for number, (model, counts) in enumerate(hull.counts.items()):
+        look = theme.line_look(number) | {"linewidth": 1.1, "zorder": 2.5}
+        label = f"{theme.plain(model)} ({_auc(RocCurve(counts))})".replace(" ()", "")
+        (line,) = ax.plot(*outline(RocCurve(counts)), label=label, **look)
+        colours[model] = line.get_color()
+    for vertex in hull.vertices:
+        look = {"marker": "o", "markersize": 5, "linestyle": "none", "zorder": 4, "clip_on": False}
+        ax.plot([vertex.fpr], [vertex.tpr], color=colours[vertex.model], label="_vertex", **look)
+    box = {"boxstyle": "square,pad=0.1", "facecolor": theme.palette().paper, "alpha": 0.8, "linewidth": 0}
+    for vertex in _most_often_best(hull):
+        inside = vertex.fpr < _EDGE_OF_TEXT or vertex.tpr > 1 - _EDGE_OF_TEXT / 3
+        place = {"xytext": (8, -3) if inside else (-5, 4), "textcoords": "offset points"}
+        place |= {"ha": "left", "va": "top"} if inside else {"ha": "right", "va": "bottom"}
+        look = {"fontsize": "x-small", "color": colours[vertex.model], "bbox": box, "zorder": 5}
+        ax.annotate(theme.number(vertex.threshold), (vertex.fpr, vertex.tpr), **place, **look)
+
+
+def _most_often_best(hull: Any) -> list[Any]:
+    """Return vertices that are best over the widest angles of slopes, as far as their texts do not meet."""
+    inner = [vertex for vertex in hull.vertices if abs(vertex.threshold) != float("inf") and vertex.has_zone]
+    inner.sort(key=lambda vertex: np.arctan(vertex.slope_low) - np.arctan(vertex.slope_high))
+    shown: list[Any] = []
+    for vertex in inner:
+        near = (abs(vertex.fpr - other.fpr) < _APART[0] and abs(vertex.tpr - other.tpr) < _APART[1] for other in shown)
+        if len(shown) < _MOST_THRESHOLDS and not any(near):
+            shown.append(vertex)
+    return shown
+
+
+def draw_best(ax: Any, curve: Any, colour: Any) -> None:
+    """Mark the capacity of a campaign, and what brings most within it."""
+    best, campaign, known = curve.best(), curve.campaign, ax.get_legend_handles_labels()[1]
+    if campaign.capacity is not None and (label := f"capacity {about(campaign.capacity)}") not in known:
+        look = {"color": theme.palette().ink, "linewidth": 0.9, "linestyle": (0, (1, 1.6)), "gid": GUIDE}
+        ax.axvline(campaign.capacity / campaign.population, label=label, **look)
+    label = "highest profit" if campaign.capacity is None else "highest profit within it"
+    look = {"marker": "D", "markersize": 6, "linestyle": "none", "markeredgecolor": theme.palette().paper}
+    ax.plot([best.depth], [best.profit], color=colour, label="_best" if label in known else label, zorder=5, **look)
+
+
 class Quantity(NamedTuple):
     """Label of an axis, and its natural ends; None where the data say."""
 
@@ -341,6 +342,7 @@ class Style:
     scale : what the axes do to both coordinates, so far as it bends a line or cuts it off
     prepare : called with the Axes and the first curve on it, in place of limits from the quantities
     decorate : called with the Axes, each curve and its colour, once its line is there
+    band : whether `Curve.plot` draws the confidence band of the first two curves unasked
     """
 
     guides: Callable[[Any], list[Guide]] = lambda _: []
@@ -349,6 +351,7 @@ class Style:
     scale: Callable[[Any], Any] | None = None
     prepare: Callable[[Any, Any], None] | None = None
     decorate: Callable[[Any, Any, Any], None] | None = None
+    band: bool = False
 
 
 def _diagonal(label: str, *, dotted: bool = False) -> list[Guide]:
@@ -357,6 +360,28 @@ def _diagonal(label: str, *, dotted: bool = False) -> list[Guide]:
 
 def _auc(curve: Any) -> str:
     return f"AUC {theme.number(curve.auc)}" if curve.counts.holds_levels else ""
+
+
+def _calibrated(curve: Any) -> str:
+    """Return observed over expected and the calibration slope, in words."""
+    if not curve.counts.n_pos or not curve.counts.n_neg:
+        return ""
+    numbers = {"O/E": "observed_over_expected", "slope": "slope"}
+    found = {key: FIGURES[name].value(curve.counts) for key, name in numbers.items()}
+    return ", ".join(f"{key} {value:.2f}" for key, value in found.items())
+
+
+def _contacts(curve: Any) -> str:
+    best = curve.best()
+    return f"{about(best.size)} contacts, profit {about(best.profit)}"
+
+
+def _of_models(hull: Any) -> str:
+    return f"hull of {len(hull.counts)} models" if len(hull.counts) > 1 else "hull"
+
+
+def _in_ink(_: Any) -> dict[str, Any]:
+    return {"color": theme.palette().ink, "linestyle": "solid"}
 
 
 def _found(curve: Any) -> list[Guide]:
@@ -413,14 +438,16 @@ def _with_folds(ax: Any, curve: Any, colour: Any) -> None:
 STYLES = {
     "AverageCurve": Style(_of_pooled, look=average_look, decorate=_with_folds),
     "RocCurve": Style(lambda _: _diagonal("chance"), label=_auc),
-    "Hull": Style(lambda _: _diagonal("chance")),
+    "Hull": Style(lambda _: _diagonal("chance"), label=_of_models, look=_in_ink, decorate=draw_owners),
     "LiftChart": Style(_found),
     "GainCurve": Style(_found),
     "LiftCurve": Style(lambda _: [Guide("chance", (0, 1), (1, 1))]),
     "PrecisionRecallCurve": Style(_prevalence),
     "DetCurve": Style(scale=deviate, prepare=set_deviate_axes),
-    "CalibrationCurve": Style(lambda _: _diagonal("perfect", dotted=True), look=_dots, decorate=draw_rug),
-    "ProfitCurve": Style(_profits),
+    "CalibrationCurve": Style(
+        lambda _: _diagonal("perfect", dotted=True), label=_calibrated, look=_dots, decorate=draw_calibrated, band=True
+    ),
+    "ProfitCurve": Style(_profits, label=_contacts, decorate=draw_best),
     "CostCurve": Style(lambda curve: [Guide.of("nobody or everybody", curve.trivial)]),
     "MiscalibrationCostCurve": Style(),
     "ThresholdDistribution": Style(look=threshold_look, prepare=show_thresholds, decorate=draw_choice),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign
@@ -23,6 +24,7 @@ _SAME = 1e-12
 _ALL = Fraction(1)
 
 
+@answering
 def allocate(
     segments: Predictions | Mapping[Hashable, Models],
     context: Context | Campaign | Mapping[Hashable, Context | Campaign] | None = None,

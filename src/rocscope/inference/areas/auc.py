@@ -10,6 +10,7 @@ from scipy import optimize, special
 
 from rocscope._base import validation as check
 from rocscope._base.formatting import about
+from rocscope._base.wrong_calls import answering
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference.areas.placements import AucSample, EffectiveSize, auc_sample, sample_of_rows
@@ -49,6 +50,7 @@ _NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": 
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 
 
+@answering
 def auc_interval(
     y_true: Any,
     y_score: Any = None,

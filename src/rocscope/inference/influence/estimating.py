@@ -16,7 +16,7 @@ from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError
 from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth
-from rocscope.figures.registry import statistic_named
+from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference.areas.differences import satterthwaite, student
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
@@ -222,6 +222,7 @@ def estimate_of(
     Estimate(0.1533, 95 % interval 0.1281 to 0.1825, influence, n=120)
     """
     check.check_level(level)
+    statistic = spelled(statistic)
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):
         hint = "any other function of counts goes to rocscope.bootstrap"

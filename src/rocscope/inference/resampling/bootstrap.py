@@ -13,11 +13,12 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.progress import Progress
+from rocscope._base.wrong_calls import answering
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import jsonable
 from rocscope.curves.roc_curve import auc
 from rocscope.errors import InputError, warn
-from rocscope.figures.registry import statistic_named
+from rocscope.figures.registry import spelled, statistic_named
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import Adjust, Hypothesis, compare_each_two
 from rocscope.inference.influence.units import WeightKind
@@ -150,6 +151,7 @@ class BootstrapEstimate(Estimate):
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 
+@answering
 def bootstrap(
     data: Models,
     statistic: str | Callable[[Any], Any],
@@ -240,6 +242,7 @@ def bootstrap(
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
     BootstrapEstimate(0.55, 95 % interval 0.4 to 0.675, bootstrap (percentile, 500 replicates), n=40)
     """
+    statistic = spelled(statistic)
     named = isinstance(statistic, str)
     if named:
         figure, statistic = statistic_named(statistic)
