@@ -1,4 +1,4 @@
-"""Uno's concordance index for censored times: do cases with earlier events have higher scores?"""
+"""Uno's concordance index for censored times: whether cases with earlier events have higher scores."""
 
 from typing import Any
 
