@@ -145,7 +145,6 @@ def calibration_report(
     known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     shift = Shift.of(known.outcomes, target_prevalence)
     forms = ClosedForms(known, shift, check.check_level(level))
-    sample = forms.sample
     estimates = _in_closed_form(forms) | _plain(forms, bins)
     check.check_whole(draws, "draws", least=0)
     distances, p_value = distance_estimates(known, forms, bins=bins, draws=draws, random_state=random_state)
