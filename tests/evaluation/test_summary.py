@@ -122,7 +122,9 @@ def test_thin_data_say_so():
     row = rs.summary(rs.Predictions(label, score))["score"]
     assert not row["slope"].reliable
     assert any("slope: only 5 cases of a class" in note for note in row.notes)
-    assert row["brier"].reliable
+    assert not row["brier"].reliable
+    enough = rs.summary(rs.Predictions(np.arange(60) % 2, score))["score"]
+    assert enough["brier"].reliable
 
 
 def test_counts_give_what_rows_give_and_parts_need_rows():

@@ -145,11 +145,10 @@ def calibration_report(
     known = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     shift = Shift.of(known.outcomes, target_prevalence)
     forms = ClosedForms(known, shift, check.check_level(level))
-    sample = forms.sample
     estimates = _in_closed_form(forms) | _plain(forms, bins)
     check.check_whole(draws, "draws", least=0)
     distances, p_value = distance_estimates(known, forms, bins=bins, draws=draws, random_state=random_state)
-    tests = {"spiegelhalter": spiegelhalter_test(sample)}
+    tests = {"spiegelhalter": _spiegelhalter(forms)}
     if draws:
         of_draws = grouped(known.outcomes)
         statistic = float(miscalibration(of_draws, of_draws.pos[None], shift)[0])
@@ -273,9 +272,14 @@ def _plain(forms: ClosedForms, bins: int) -> dict[str, Estimate]:
     found |= {
         "ece_debiased": calibration_error(sample, bins=bins, debiased=True),
         "smooth_ece": smooth_calibration_error(sample),
-        "spiegelhalter_z": spiegelhalter_test(sample).statistic,
+        "spiegelhalter_z": _spiegelhalter(forms).statistic,
     }
     return {name: forms.without(value, "shown as it is") for name, value in found.items()}
+
+
+def _spiegelhalter(forms: ClosedForms) -> CalibrationTest:
+    """Return the test with what weights and groups are worth, which outcomes at another prevalence do not say."""
+    return spiegelhalter_test(forms.evidence.outcomes if forms.shift.target is None else forms.sample)
 
 
 def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:

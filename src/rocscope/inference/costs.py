@@ -22,7 +22,7 @@ from rocscope.inference.error_rates import Thresholds, predict
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
 from rocscope.inference.hypothesis import OF_ESTIMATES, Adjust, Alternative, Hypothesis, Test, compare_each_two
 from rocscope.inference.influence.units import WEIGHTS, WeightKind, is_frequency, stratum_of_sample, sum_by, times_of
-from rocscope.inference.reliability import FEW_INFORMATIVE, few
+from rocscope.inference.reliability import FEW_EVENTS, FEW_INFORMATIVE, few
 from rocscope.sample import rows_of
 
 _OF_FOLDS, _ERROR_OF_CHOICE = 1.05, 0.75
@@ -206,7 +206,7 @@ def _mean(sample: MeanSample, i: int, hypothesis: Hypothesis) -> Estimate:
     found = hypothesis.wald(
         float(sample.mean[i]), error, sample.n, _method("t", sample), df=max(worth, float(FEW_INFORMATIVE))
     )
-    return replace(found, reason=few(worth, FEW_INFORMATIVE, "rows make up the variance") if error > 0 else "")
+    return replace(found, reason=few(worth, FEW_EVENTS, "rows make up the variance") if error > 0 else "")
 
 
 def _each_chosen(

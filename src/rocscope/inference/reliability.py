@@ -13,7 +13,7 @@ FEW_BEYOND = 2  # rows expected beyond the point that a figure looks at, such as
 FEW_FOR_LIMIT = 25  # rows that tell a variance, from which on the limit theorem needs no help
 FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap
 SHRUNK = 3.0  # rows that tell how ranks vary, with fewer of which a prior says more than the data
-FEW_EVENTS = 10  # cases of the rarer class, for calibration
+FEW_EVENTS = 10  # cases of the rarer class, for calibration; and equal rows that large costs are worth
 
 
 def few(amount: float, least: float, what: str) -> str:
