@@ -30,12 +30,15 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.errors import InputError
 
 Counts = Array | float
 """A count or an array of counts."""
 
 Metric = Callable[..., Any]
+
+_MOST_BETA = 1e100  # its square times a count is a float
 
 
 def _ratio(numerator: Counts, denominator: Counts) -> Any:
@@ -68,6 +71,7 @@ def _scaled(*cells: Counts) -> tuple[Any, Any, Any, Any]:
     return np.ldexp(tp, -exponent), np.ldexp(fp, -exponent), np.ldexp(fn, -exponent), np.ldexp(tn, -exponent)
 
 
+@contract
 def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """True-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
 
@@ -77,32 +81,38 @@ def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tp, tp + fn)
 
 
+@contract
 def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """False-negative rate, fn/(tp + fn) = 1 − tpr: share of the positives that are missed."""
     return _ratio(fn, tp + fn)
 
 
+@contract
 def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """False-positive rate, fp/(fp + tn): share of the negatives that raise a false alarm."""
     return _ratio(fp, fp + tn)
 
 
+@contract
 def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """True-negative rate, tn/(fp + tn) = 1 − fpr (specificity)."""
     return _ratio(tn, fp + tn)
 
 
+@contract
 def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Share of positives among all cases, (tp + fn)/n."""
     return _ratio(tp + fn, tp + fp + fn + tn)
 
 
+@contract
 def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Share of all cases that are predicted positive, (tp + fp)/n (Yrate, percent contacted)."""
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return _ratio(tp + fp, tp + fp + fn + tn)
 
 
+@contract
 def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Share of true among positive predictions, tp/(tp + fp) (PPV); NaN where nothing is predicted positive.
 
@@ -113,12 +123,14 @@ def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalen
     return _ratio(tp, tp + fp)
 
 
+@contract
 def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Share of true among negative predictions, tn/(tn + fn); NaN where nothing is predicted negative."""
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return _ratio(tn, tn + fn)
 
 
+@contract
 def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Share of correct predictions, (tp + tn)/n.
 
@@ -129,12 +141,14 @@ def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalenc
     return _ratio(tp + tn, tp + fp + fn + tn)
 
 
+@contract
 def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Share of wrong predictions, (fp + fn)/n = 1 − accuracy."""
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return _ratio(fp + fn, tp + fp + fn + tn)
 
 
+@contract
 def weighted_accuracy(
     tp: Counts,
     fp: Counts,
@@ -155,6 +169,7 @@ def weighted_accuracy(
     return _ratio(hits, hits + w_fp * fp + w_fn * fn)
 
 
+@contract
 def macro_average(
     tp: Counts,
     fp: Counts,
@@ -184,33 +199,38 @@ def _harmonic(a: Any, b: Any) -> Any:
         return np.where(both_zero, 0.0, _ratio(2 * a * b, np.where(both_zero, 1, a + b)))[()]
 
 
+@contract
 def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """(tpr + tnr)/2: accuracy if both classes were equally frequent."""
     return macro_average(tp, fp, fn, tn)
 
 
+@contract
 def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """(precision + tpr)/2, the point where both are equal when the two meet (Hernández-Orallo 2004)."""
     return (precision(tp, fp, fn, tn) + tpr(tp, fp, fn, tn)) / 2
 
 
+@contract
 def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:
     """F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp): harmonic mean of precision and tpr, tpr weighted β².
 
     >>> float(f_score(6, 2, 2, 3))
     0.75
     """
-    if not beta > 0:
-        raise InputError("beta", expected="a number above 0", got=repr(beta))
+    if not 0 < beta < _MOST_BETA:
+        raise InputError("beta", expected="a number above 0 and below 1e100", got=repr(beta))
     hits = (1 + beta**2) * tp
     return _ratio(hits, hits + beta**2 * fn + fp)
 
 
+@contract
 def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """tp/(tp + fp + fn): overlap of the positives with the positive predictions."""
     return _ratio(tp, tp + fp + fn)
 
 
+@contract
 def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Lift factor, precision/prevalence = tpr/depth: how much richer in positives the predicted ones are.
 
@@ -221,17 +241,20 @@ def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: f
     return _ratio(_ratio(tp, tp + fp), _ratio(tp + fn, tp + fp + fn + tn))
 
 
+@contract
 def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Youden's J = tpr − fpr (informedness): height above the diagonal of ROC space."""
     return tpr(tp, fp, fn, tn) - fpr(tp, fp, fn, tn)
 
 
+@contract
 def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """precision + npv − 1."""
     tp, fp, fn, tn = _at_prevalence(tp, fp, fn, tn, target_prevalence)
     return precision(tp, fp, fn, tn) + npv(tp, fp, fn, tn) - 1
 
 
+@contract
 def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Matthews correlation of labels and predictions; NaN where a row or column of the table is empty.
 
@@ -243,6 +266,7 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
     return _ratio(tp * tn - fp * fn, np.sqrt(((tp + fp) * (tn + fn)) * ((tp + fn) * (tn + fp))))
 
 
+@contract
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Cohen's kappa: accuracy above that of the margins alone, (po − pe)/(1 − pe).
 
@@ -254,16 +278,19 @@ def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     return _ratio(agreement, (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
 
 
+@contract
 def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Positive likelihood ratio tpr/fpr: slope from (0, 0) to the point; infinite where fpr = 0 < tpr."""
     return _ratio(tpr(tp, fp, fn, tn), fpr(tp, fp, fn, tn))
 
 
+@contract
 def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Negative likelihood ratio fnr/tnr: slope from the point to (1, 1); infinite where tnr = 0 < fnr."""
     return _ratio(fnr(tp, fp, fn, tn), tnr(tp, fp, fn, tn))
 
 
+@contract
 def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Diagnostic odds ratio, tp·tn/(fp·fn); infinite where only the denominator is 0.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.bands import Fit, consistency_band, loess_limits, monotone_band
 from rocscope.calibration.bins import Bins, Strategy, binned
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
@@ -305,6 +306,7 @@ class PavCalibrationCurve(CalibrationCurve):
 Method = Literal["bins", "pav", "loess", "spline"]
 
 
+@contract
 def calibration_curve(
     y_true: Any,
     y_score: Any = None,

@@ -15,6 +15,7 @@ from scipy.special import ndtr
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.bins import Strategy, binned, sums
 from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
@@ -157,6 +158,7 @@ _CELLS = 8192  # of the interval [0, 1], on which kernels are found by a cosine 
 _NARROWEST = 4 / _CELLS  # four cells: a narrower kernel is not resolved
 
 
+@contract
 def calibration_error(
     y_true: Any,
     y_score: Any = None,
@@ -236,6 +238,7 @@ def _absolute_normal(mean: Array, deviation: Array) -> Array:
     return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * ndtr(-at))
 
 
+@contract
 def smooth_calibration_error(
     y_true: Any,
     y_score: Any = None,
@@ -324,6 +327,7 @@ def distances(sample: Outcomes, convention: Convention = "val.prob", span: float
     return np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)
 
 
+@contract
 def calibration_index(
     y_true: Any,
     y_score: Any = None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
@@ -348,6 +349,7 @@ class ProfitCurve(CountCurve):
         return f"best depth={best.depth:.4g}, size={best.size:,.6g}, profit={best.profit:,.6g}"
 
 
+@contract
 def profit(
     y_true: Any,
     y_score: Any = None,

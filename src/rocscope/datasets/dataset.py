@@ -8,6 +8,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.errors import MissingDependencyError
 
 Columns = dict[str, Array]
@@ -19,6 +20,7 @@ _INSTALL = {
 }
 
 
+@held_to_contract
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Dataset:
     """Attributes and class of the rows of one data set.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope._base.progress import Progress
 from rocscope.core.point import OperatingPoint
@@ -286,6 +287,7 @@ def _candidate(label: str, model: str, curve: ProfitCurve) -> Candidate:
     return Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
 
 
+@contract
 def plan_campaign(
     models: Models | Labels,
     y_score: Scores | Campaign | Mapping[str, Campaign] | None = None,

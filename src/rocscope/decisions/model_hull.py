@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
 from rocscope.core.result import jsonable
@@ -303,6 +304,7 @@ class Hull(Curve):
         )
 
 
+@contract
 def hull(
     models: Models | Labels,
     y_score: Scores | None = None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.errors import InputError, ModelError
 from rocscope.evaluation.assembly import Judged, assembled, predictions_of
@@ -20,6 +21,7 @@ from rocscope.evaluation.task import Task, task_of
 from rocscope.protocols.splits import Split
 
 
+@contract
 def evaluate(
     models: Any,
     X: Any,
@@ -146,6 +148,7 @@ def _segments(segment: Any, splits: Sequence[Split], n: int) -> Array | None:
     return check.check_column(segment, "segment", n)
 
 
+@contract
 def from_estimator(
     models: Any,
     X: Any,

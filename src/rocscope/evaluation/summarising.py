@@ -11,6 +11,7 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, logarithmic, squared
 from rocscope.calibration.outcomes import Evidence, Shift, evidence
 from rocscope.calibration.report import distance_estimates
@@ -215,6 +216,7 @@ _SHARED = (
 )
 
 
+@contract
 def summary(
     predictions: Models | Labels,
     y_score: Scores | Context | Campaign | None = None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, PairingError
@@ -22,6 +23,7 @@ from rocscope.inference.resampling.bootstrap import differences
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_scores
 
 
+@contract
 def compare(
     predictions: Models | Labels,
     y_score: Scores | None = None,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
 from rocscope.calibration.loess import Degree
@@ -25,6 +26,7 @@ _MOST_BANDS, _MOST_FACTS = 2, 3
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
 
+@contract
 def plot_roc(
     predictions: Models,
     *,
@@ -91,6 +93,7 @@ def plot_roc(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
 
 
+@contract
 def plot_lift_chart(
     predictions: Models,
     *,
@@ -137,6 +140,7 @@ def plot_lift_chart(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, theme.names(curves), what), legend)
 
 
+@contract
 def plot_calibration(
     predictions: Models,
     *,
@@ -259,6 +263,7 @@ def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) 
     return make(simultaneous=simultaneous, level=level)
 
 
+@contract
 def plot_three(
     predictions: Models,
     *,

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
 from rocscope.curves.profit_curve import Campaign
@@ -21,6 +22,7 @@ _SAME = 1e-12
 _ALL = Fraction(1)
 
 
+@contract
 def allocate(
     segments: Predictions | Mapping[Hashable, Models],
     context: Context | Campaign | Mapping[Hashable, Context | Campaign] | None = None,

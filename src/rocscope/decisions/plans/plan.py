@@ -1,7 +1,7 @@
 """Plan: what decisions, campaign plans and allocations have in common: they choose cases, are saved and applied."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -98,7 +98,7 @@ class Plan(Result):
         source: Any,
         ids: Any = None,
         *,
-        scores: Any = None,
+        scores: str | Sequence[str] | Mapping[str, str] | None = None,
         segment: Any = None,
         keep: Sequence[str] = (),
         where: str | None = None,

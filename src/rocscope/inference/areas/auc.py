@@ -9,6 +9,7 @@ from typing import Any, Literal
 from scipy import optimize
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope.core.predictions import Predictions
 from rocscope.errors import OneClassError, warn
@@ -49,6 +50,7 @@ _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of
 ENOUGH = 25  # rows that tell how much ranks vary, from which on DeLong's variance needs no help
 
 
+@contract
 def auc_interval(
     y_true: Any,
     y_score: Any = None,

@@ -11,6 +11,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
@@ -107,6 +108,7 @@ def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     return Values(("score",), np.array([found.value]), Stratum(moves, times, n, n - 1, n), n, "")
 
 
+@contract
 def estimate_of(
     data: Models,
     statistic: str | Smooth,

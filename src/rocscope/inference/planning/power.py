@@ -15,6 +15,7 @@ import numpy as np
 from scipy import optimize, special
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.proportions import ShareMethod, logit, normal_quantile, proportion_interval
@@ -58,6 +59,7 @@ class StudyPlan(Result):
         return f"StudyPlan(n_pos={self.n_pos}, n_neg={self.n_neg}{power}, {self.aim})"
 
 
+@contract
 def auc_variance(auc: float, ratio: float = 1.0) -> float:
     """Compute the variance of an estimated AUC for one positive; divide it by their number.
 
@@ -88,6 +90,7 @@ def auc_variance(auc: float, ratio: float = 1.0) -> float:
     return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
 
 
+@contract
 def auc_power(
     auc: float,
     *,
@@ -128,6 +131,7 @@ def auc_power(
     return _of_one(auc, null, _cases(n_pos, n_neg), alternative, alpha).power(n_pos)
 
 
+@contract
 def auc_sample_size(
     auc: float,
     *,
@@ -161,6 +165,7 @@ def auc_sample_size(
     return test.plan(power, ratio, f"AUC {auc:g} against {null:g}")
 
 
+@contract
 def comparison_power(
     first: float,
     second: float,
@@ -204,6 +209,7 @@ def comparison_power(
     return _of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha).power(n_pos)
 
 
+@contract
 def comparison_sample_size(
     first: float,
     second: float,
@@ -238,6 +244,7 @@ def comparison_sample_size(
     return test.plan(power, ratio, f"AUC {first:g} against {second:g}, correlation {correlation:g}")
 
 
+@contract
 def detectable_auc(
     *,
     n_pos: int,
@@ -342,6 +349,7 @@ def _cases(n_pos: int, n_neg: int) -> float:
 _MOST_CASES = 10**6
 
 
+@contract
 def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> StudyPlan:
     """Compute the sample size needed for an interval of an AUC of a given width.
 
@@ -370,6 +378,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     StudyPlan(n_pos=184, n_neg=184, AUC 0.8 to a width of 0.1)
     """
     check.check_share(width, "width")
+    level = check.check_level(level)
     variance = auc_variance(auc, ratio)
 
     def excess(n: float) -> float:
@@ -381,6 +390,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
 
+@contract
 def rate_sample_size(
     tpr: float,
     tnr: float,

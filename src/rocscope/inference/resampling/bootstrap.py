@@ -12,6 +12,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.result import jsonable
@@ -150,6 +151,7 @@ class BootstrapEstimate(Estimate):
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 
+@contract
 def bootstrap(
     data: Models,
     statistic: str | Callable[[Any], Any],
