@@ -182,9 +182,10 @@ _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "figure": ("a Matplotlib Figure", lambda value: hasattr(value, "add_axes")),
     "classes": ("the classes in order", lambda value: isinstance(value, Iterable)),
     "proba": ("a row per case, a column per class", lambda each: isinstance(each, Mapping) or _dimensions(each) == 2),
+    "cls": ("one class", lambda value: not _dimensions(value)),
     "train_prior": _SHARES,
     "target_prior": _SHARES,
-    **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "horizon", "threshold"), _NUMBERS),
+    **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "horizon", "threshold", "cost"), _NUMBERS),
 }
 """What parameters of one name are that several types fit, or one of another library."""
 
