@@ -36,13 +36,16 @@ class RocscopeError(Exception):
     """
 
     def __init__(self, subject: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
-        message, got = subject, got if len(got) <= _LONGEST else got[: _LONGEST - 1] + "…"
+        message, got = subject, " ".join(got.split())  # of arrays, several lines
+        got = got if len(got) <= _LONGEST else got[: _LONGEST - 1] + "…"
         if expected:
             message += f": expected {expected}" + (f", got {got}" if got else "")
         elif got:
             message += f": got {got}"
         if hint:
             message += f"; {hint}"
+        if "\n" in message:  # of a name that was passed
+            message = " ".join(message.split())
         super().__init__(message)
 
 

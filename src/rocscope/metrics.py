@@ -27,12 +27,15 @@ import numpy as np
 
 from rocscope._base import public_names
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.errors import InputError
 
 Counts = Array | float
 """A count or an array of counts."""
 
 Metric = Callable[..., Any]
+
+_MOST_BETA = 1e100  # its square times a count is a float
 
 
 def _ratio(numerator: Counts, denominator: Counts) -> Any:
@@ -63,6 +66,7 @@ def _scaled(*cells: Counts) -> tuple[Any, Any, Any, Any]:
     return np.ldexp(tp, -exponent), np.ldexp(fp, -exponent), np.ldexp(fn, -exponent), np.ldexp(tn, -exponent)
 
 
+@contract
 def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the true-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
 
@@ -79,6 +83,7 @@ def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tp, tp + fn)
 
 
+@contract
 def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the false-negative rate, fn/(tp + fn) = 1 − tpr: share of the positives that are missed.
 
@@ -95,6 +100,7 @@ def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(fn, tp + fn)
 
 
+@contract
 def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the false-positive rate, fp/(fp + tn): share of the negatives that raise a false alarm.
 
@@ -111,6 +117,7 @@ def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(fp, fp + tn)
 
 
+@contract
 def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the true-negative rate, tn/(fp + tn) = 1 − fpr (specificity).
 
@@ -127,6 +134,7 @@ def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tn, fp + tn)
 
 
+@contract
 def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the share of positives among all cases, (tp + fn)/n.
 
@@ -143,6 +151,7 @@ def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tp + fn, tp + fp + fn + tn)
 
 
+@contract
 def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of all cases that are predicted positive, (tp + fp)/n (Yrate, percent contacted).
 
@@ -160,6 +169,7 @@ def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     return _ratio(tp + fp, tp + fp + fn + tn)
 
 
+@contract
 def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of true among positive predictions, tp/(tp + fp) (PPV).
 
@@ -179,6 +189,7 @@ def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalen
     return _ratio(tp, tp + fp)
 
 
+@contract
 def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of true among negative predictions, tn/(tn + fn).
 
@@ -196,6 +207,7 @@ def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
     return _ratio(tn, tn + fn)
 
 
+@contract
 def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of correct predictions, (tp + tn)/n.
 
@@ -213,6 +225,7 @@ def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalenc
     return _ratio(tp + tn, tp + fp + fn + tn)
 
 
+@contract
 def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the share of wrong predictions, (fp + fn)/n = 1 − accuracy.
 
@@ -230,6 +243,7 @@ def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     return _ratio(fp + fn, tp + fp + fn + tn)
 
 
+@contract
 def weighted_accuracy(
     tp: Counts,
     fp: Counts,
@@ -257,6 +271,7 @@ def weighted_accuracy(
     return _ratio(hits, hits + w_fp * fp + w_fn * fn)
 
 
+@contract
 def macro_average(
     tp: Counts,
     fp: Counts,
@@ -293,6 +308,7 @@ def _harmonic(a: Any, b: Any) -> Any:
         return np.where(both_zero, 0.0, _ratio(2 * a * b, np.where(both_zero, 1, a + b)))[()]
 
 
+@contract
 def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return (tpr + tnr)/2: the accuracy if both classes were equally frequent.
 
@@ -309,6 +325,7 @@ def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return macro_average(tp, fp, fn, tn)
 
 
+@contract
 def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return (precision + tpr)/2, the point at which both are equal if they meet (Hernández-Orallo 2004).
 
@@ -325,6 +342,7 @@ def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return (precision(tp, fp, fn, tn) + tpr(tp, fp, fn, tn)) / 2
 
 
+@contract
 def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:
     """Return F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp): harmonic mean of precision and tpr, tpr weighted β².
 
@@ -338,12 +356,13 @@ def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) 
     >>> float(f_score(6, 2, 2, 3))
     0.75
     """
-    if not beta > 0:
-        raise InputError("beta", expected="a number above 0", got=repr(beta))
+    if not 0 < beta < _MOST_BETA:
+        raise InputError("beta", expected="a number above 0 and below 1e100", got=repr(beta))
     hits = (1 + beta**2) * tp
     return _ratio(hits, hits + beta**2 * fn + fp)
 
 
+@contract
 def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return tp/(tp + fp + fn): the overlap of the positives with the positive predictions.
 
@@ -360,6 +379,7 @@ def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tp, tp + fp + fn)
 
 
+@contract
 def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the lift factor, precision/prevalence = tpr/depth: how much richer in positives the predicted ones are.
 
@@ -377,6 +397,7 @@ def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: f
     return _ratio(_ratio(tp, tp + fp), _ratio(tp + fn, tp + fp + fn + tn))
 
 
+@contract
 def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return Youden's J = tpr − fpr (informedness): the height above the diagonal of ROC space.
 
@@ -393,6 +414,7 @@ def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return tpr(tp, fp, fn, tn) - fpr(tp, fp, fn, tn)
 
 
+@contract
 def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return precision + npv − 1.
 
@@ -410,6 +432,7 @@ def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevale
     return precision(tp, fp, fn, tn) + npv(tp, fp, fn, tn) - 1
 
 
+@contract
 def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return the Matthews correlation of labels and predictions.
 
@@ -428,6 +451,7 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
     return _ratio(tp * tn - fp * fn, np.sqrt(((tp + fp) * (tn + fn)) * ((tp + fn) * (tn + fp))))
 
 
+@contract
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
     """Return Cohen's kappa: accuracy above that of the margins alone, (po − pe)/(1 − pe).
 
@@ -446,6 +470,7 @@ def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
     return _ratio(agreement, (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
 
 
+@contract
 def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the positive likelihood ratio tpr/fpr: the slope from (0, 0) to the point.
 
@@ -462,6 +487,7 @@ def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(tpr(tp, fp, fn, tn), fpr(tp, fp, fn, tn))
 
 
+@contract
 def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the negative likelihood ratio fnr/tnr: the slope from the point to (1, 1).
 
@@ -478,6 +504,7 @@ def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     return _ratio(fnr(tp, fp, fn, tn), tnr(tp, fp, fn, tn))
 
 
+@contract
 def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     """Return the diagnostic odds ratio, tp·tn/(fp·fn).
 

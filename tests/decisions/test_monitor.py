@@ -18,7 +18,6 @@ from rocscope.decisions.monitoring.confidence_sequence import (
     asymptotic_reach,
     mean_interval,
 )
-from rocscope.decisions.monitoring.score_counts import _coarse
 from rocscope.errors import InputError
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)
@@ -59,7 +58,7 @@ def test_evidence_is_a_stake_spread_over_beginnings():
 
 
 def test_stakes_are_never_more_than_one():
-    assert 0.99 < _stakes(10**6).sum() < 1
+    assert 0.97 < _stakes(10**6).sum() < 1
 
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=3), st.floats(0.5, 0.99))
@@ -84,8 +83,7 @@ def test_quantities_are_those_of_the_point():
         assert found[name].value == pytest.approx(getattr(point, name))
         assert found[name].low < found[name].value < found[name].high
     assert found["cost"].value == pytest.approx(CONTEXT.cost(point) / 500)
-    assert found["auc"].value == pytest.approx(rs.auc(label, _coarse(score)), abs=1e-12)
-    assert found["auc"].value == pytest.approx(rs.auc(label, score), abs=2e-3)
+    assert found["auc"].value == pytest.approx(rs.auc(label, score), abs=1e-12)
     assert found["calibration"].value == pytest.approx(label.mean() - score.mean())
 
 
@@ -98,7 +96,7 @@ def test_state_survives_a_restart_and_is_small():
         through.update(label, score, when=f"day {day}")
         text = json.dumps(restarted.update(label, score, when=f"day {day}").to_dict(), allow_nan=False)
         restarted = Monitor.from_dict(json.loads(text))
-    assert len(text) < 100_000
+    assert len(text) < 250_000
     assert through.to_dict() == restarted.to_dict()
     assert repr(through) == repr(restarted)
 

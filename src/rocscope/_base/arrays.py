@@ -9,9 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rocscope.errors import InputError
+
 Array = NDArray[Any]
 Ties = Literal["half", "lower", "upper"]
 
+
+_MOST_ENTRIES = 2**40  # 8 TiB of floats
 
 NUMBERS = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
 """Types of numbers that both libraries and NumPy have."""
@@ -51,12 +55,26 @@ def as_array(values: Any) -> Array:
     """
     library = library_of(values)
     if library is None:
+        if isinstance(values, range) or (hasattr(values, "__getitem__") and not hasattr(values, "__array__")):
+            _require_within_memory(values)
         return np.asarray(values)
     if not hasattr(values, "detach"):
         return values.get()
     tensor = widened(values)
     dense = tensor.to_dense() if tensor.is_sparse else tensor
     return dense.resolve_conj().resolve_neg().cpu().numpy()
+
+
+def _require_within_memory(values: Any) -> None:
+    """Refuse a sequence that states a length which no memory holds: NumPy would begin to read it."""
+    try:
+        too_long = len(values) >= _MOST_ENTRIES
+    except (TypeError, OverflowError) as error:
+        too_long = isinstance(error, OverflowError)
+    if too_long:
+        raise InputError(
+            "data", expected="a sequence that memory holds", got=f"a {type(values).__name__} of 2^40 entries or more"
+        )
 
 
 RANK_ANYWHERE = False

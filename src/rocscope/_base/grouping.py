@@ -11,6 +11,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.columns import told_apart
+from rocscope._base.contract import held_to_contract
 from rocscope._base.threads import in_threads
 from rocscope.errors import InputError
 
@@ -26,6 +27,7 @@ SEGMENTS = (
 )
 
 
+@held_to_contract
 class ByName(Generic[Made]):
     """What is made of the rows of each value of a column, when asked for: it is read like a mapping, but is none.
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.integrate import quad
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result, number
@@ -89,6 +90,7 @@ class CalibrationFunction(Result):
         return f"CalibrationFunction({len(self.score)} scores, n_pos={number(self.n_pos)}, n_neg={number(self.n_neg)})"
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class ContinuousCalibration:
     """A calibration function p and a density q of scores from 0 to 1, as functions of one score.

@@ -9,6 +9,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.recalibrators import (
     FORMAT,
     BetaRecalibrator,
@@ -79,6 +80,7 @@ class Recalibrated(Result):
         return f"Recalibrated({self.method}, {where}, n={number(self.predictions.n)}, models={self.predictions.models})"
 
 
+@contract
 def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     """Return an unfitted recalibrator: a map from scores to probabilities.
 
@@ -111,6 +113,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     return made.set_params(**parameters)
 
 
+@contract
 def recalibrate(
     predictions: Predictions,
     method: Method = "beta",
@@ -192,6 +195,7 @@ def _crossed(
     return result
 
 
+@contract
 def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     """Read a recalibrator that its method `save` has written: JSON; nothing in it is executed.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.calibration.bands import Fit, consistency_band, loess_limits, monotone_band
 from rocscope.calibration.bins import Bins, Strategy, binned
@@ -311,6 +312,7 @@ class PavCalibrationCurve(CalibrationCurve):
 Method = Literal["bins", "pav", "loess", "spline"]
 
 
+@contract
 @answering
 def calibration_curve(
     y_true: Any,

@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.bins import Strategy, binned, sums
 from rocscope.calibration.intervals import Direction, Inverted, invert
 from rocscope.calibration.loess import DEFAULT_SPAN, Degree, LoessFit, loess_fit
@@ -167,6 +168,7 @@ _CELLS = 8192  # of the interval [0, 1], on which kernels are found by a cosine 
 _NARROWEST = 4 / _CELLS  # four cells: a narrower kernel is not resolved
 
 
+@contract
 def calibration_error(
     y_true: Any,
     y_score: Any = None,
@@ -246,6 +248,7 @@ def _absolute_normal(mean: Array, deviation: Array) -> Array:
     return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * ndtr(-at))
 
 
+@contract
 def smooth_calibration_error(
     y_true: Any,
     y_score: Any = None,
@@ -334,6 +337,7 @@ def distances(sample: Outcomes, convention: Convention = "val.prob", span: float
     return np.abs(fit.at(sample.score, fit.outcomes.pos) - sample.score)
 
 
+@contract
 def calibration_index(
     y_true: Any,
     y_score: Any = None,

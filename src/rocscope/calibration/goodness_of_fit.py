@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import chdtrc, ndtr
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.calibration.bins import binned
 from rocscope.calibration.distances import DRAWS, grouped, miscalibration
 from rocscope.calibration.outcomes import Outcomes, Shift, evidence
@@ -36,6 +37,7 @@ class CalibrationTest(Result):
         return f"CalibrationTest(statistic={self.statistic:.6g}, p_value={self.p_value:.4g}, {self.method})"
 
 
+@contract
 def spiegelhalter_test(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CalibrationTest:
@@ -85,6 +87,7 @@ def _outcomes(y_true: Any, y_score: Any, **which: Any) -> Outcomes:
     return y_true if isinstance(y_true, Outcomes) else evidence(y_true, y_score, **which).outcomes
 
 
+@contract
 def hosmer_lemeshow_test(
     y_true: Any,
     y_score: Any = None,
@@ -152,6 +155,7 @@ def hosmer_lemeshow_test(
     )
 
 
+@contract
 def miscalibration_test(
     y_true: Any,
     y_score: Any = None,

@@ -16,6 +16,7 @@ from scipy import special
 from scipy.special import expit, logit
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.outcomes import Outcomes, outcomes
 from rocscope.core.result import Result
 from rocscope.errors import InputError
@@ -156,6 +157,7 @@ class CoxCalibration(Result):
         return value - half, value + half
 
 
+@contract
 def cox_calibration(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CoxCalibration:

@@ -21,6 +21,7 @@ from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
+from rocscope._base.contract import held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.calibration.bins import binned
 from rocscope.calibration.logistic import fit_logistic, log_likelihood
@@ -33,6 +34,7 @@ FORMAT = Format("rocscope.recalibrator", 1, "a recalibrator", "make one by Recal
 _SMALLEST, _CLOSEST, _LARGEST_SHIFT = 1e-300, 1e-16, 2000.0
 
 
+@held_to_contract
 class Recalibrator(BaseEstimator):
     """A map from scores to probabilities, with the interface of scikit-learn on one-dimensional scores.
 

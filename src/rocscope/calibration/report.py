@@ -14,6 +14,7 @@ from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.distances import (
     DRAWS,
     DRAWS_ALONG,
@@ -79,6 +80,7 @@ class CalibrationReport(Result):
         return f"{html_table([*numbers, *tests])}<ul>{''.join(f'<li>{escape(note)}</li>' for note in self.notes)}</ul>"
 
 
+@contract
 def calibration_report(
     y_true: Any,
     y_score: Any = None,
@@ -332,6 +334,7 @@ class ValProb(Result):
     s_p: float
 
 
+@contract
 def val_prob(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> ValProb:

@@ -8,6 +8,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.bins import Strategy, binned
 from rocscope.calibration.distances import DRAWS, DRAWS_ALONG, grouped
 from rocscope.calibration.intervals import Direction, invert
@@ -24,6 +25,7 @@ from rocscope.kernels import compiled_pays
 ScoringRule = Literal["brier", "log_loss"]
 
 
+@contract
 def brier(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
@@ -56,6 +58,7 @@ def brier(
     return _brier(sample, sample.score)
 
 
+@contract
 def log_loss(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
@@ -131,6 +134,7 @@ class Decomposition(Result):
         )
 
 
+@contract
 def decompose(
     y_true: Any,
     y_score: Any = None,
@@ -393,6 +397,7 @@ def _true_costs(sample: Outcomes, shift: Shift, at: Array) -> Any:
     return truth
 
 
+@contract
 def miscalibration_cost(
     y_true: Any,
     y_score: Any = None,

@@ -8,7 +8,7 @@ from rocscope._base.atomic_write import check_writable
 from rocscope._base.formatting import alike
 from rocscope.cli import options as opt
 from rocscope.cli.console import note, print_json, print_rows
-from rocscope.errors import InputError
+from rocscope.errors import InputError, heard
 
 _NOT_READ, _FAILED, _LEFT_OPEN = 2, 1, 3
 
@@ -126,11 +126,12 @@ def monitor(
     when: str | None = None,
     level: float = 0.95,
     fail_if: list[str] | None = None,
+    again: bool = False,
     json: opt.Json = False,
 ) -> int:
     """Take in new rows whose labels are known, and state whether a decision still keeps its limits.
 
-    Run it as often as rows come, each row once: intervals and alarms hold at every look.
+    Run it as often as rows come: intervals and alarms hold at every look. A file that is read again changes nothing.
 
     Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
 
@@ -139,11 +140,13 @@ def monitor(
     state
         File that remembers what was seen; begun where it is not there.
     when
-        What to call these rows, such as their date.
+        What to call these rows, such as their date. Rows whose labels come late are counted to their own day.
     level
         1 − the chance that limits which are kept ever raise an alarm.
     fail_if
         Exit with code 1 once this is beyond doubt: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …
+    again
+        Count a file once more whose rows were counted under the same name before.
     """
     rows.require(file, "label")
     check_writable(state, force=True)
@@ -152,17 +155,31 @@ def monitor(
     chosen = rs.Decision.load(decision)
     watch = _begin(state, chosen, fail_if or [], level)
     predictions = replace(rows, score=rows.score or [chosen.model]).predictions(file)
-    watch.update(predictions, when=when)
+    with heard() as said:
+        watch.update(predictions, when=when, again=again)
     watch.save(state, force=True)
+    for text in (*said, *watch.notes):
+        note(f"Note: {text.replace('again=True', '--again')}")
     if json:
         intervals = {name: each.to_dict() for name, each in watch.interval.items()}
         alarm = None if watch.alarm is None else watch.alarm.to_dict()
-        print_json("monitor", {"n": watch.n, "looks": watch.looks, "interval": intervals, "alarm": alarm})
+        content = {
+            "n": watch.n,
+            "looks": watch.looks,
+            "interval": intervals,
+            "wealth": watch.wealth,
+            "notes": list(watch.notes),
+            "alarm": alarm,
+        }
+        print_json("monitor", content)
     else:
         headings = ("quantity", "so far", "interval", "method")
         lines = [[name, *_figures(each), each.method + each.doubt] for name, each in watch.interval.items()]
         looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
         print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
+        needed = len(watch.limits) / (1 - watch.level)
+        for limit, wealth in watch.wealth.items():
+            note(f"A stake of 1 against {limit!r} has become {wealth:.3g}; it alarms at {needed:.3g}.")
     if watch.alarm is None:
         return 0
     note(f"Failed: {watch.alarm}")

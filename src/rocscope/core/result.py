@@ -14,6 +14,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope._base.frames import frame_of as frame_of
 from rocscope._base.wrong_calls import MissingAttributeError
 
@@ -26,6 +27,10 @@ class Result:
 
     _content: ClassVar[tuple[str, ...]] = ()
     _also: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        held_to_contract(cls)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts, safe for JSON (NaN and infinities become None)."""

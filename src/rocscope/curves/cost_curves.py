@@ -10,6 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context
 from rocscope.core.counts import ThresholdCounts
@@ -83,6 +84,7 @@ class CostCurve(Curve):
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
+@contract
 @answering
 def cost_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -166,6 +168,7 @@ class BrierCurve(Curve):
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
+@contract
 def brier_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> BrierCurve:
@@ -301,6 +304,7 @@ class NetBenefitCurve(Curve):
         return f"{kind}prevalence={self.prevalence:.4g}, {super()._facts()}"
 
 
+@contract
 @answering
 def net_benefit(
     y_true: Any,

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import ThresholdCounts
@@ -349,6 +350,7 @@ class ProfitCurve(CountCurve):
         return f"best depth={best.depth:.4g}, size={best.size:,.6g}, profit={best.profit:,.6g}"
 
 
+@contract
 @answering
 def profit(
     y_true: Any,

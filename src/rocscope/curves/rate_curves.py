@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.exact_sums import dot
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context
@@ -49,6 +50,7 @@ class DetCurve(CountCurve):
         return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"
 
 
+@contract
 @answering
 def det(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -136,6 +138,7 @@ class PrecisionRecallCurve(CountCurve):
         return f"average_precision={self.average_precision:.6g}, {super()._facts()}"
 
 
+@contract
 @answering
 def precision_recall(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -294,6 +297,7 @@ class LiftCurve(CountCurve):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 
 
+@contract
 @answering
 def lift_chart(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -327,6 +331,7 @@ def lift_chart(
     return LiftChart(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
+@contract
 @answering
 def gain(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -355,6 +360,7 @@ def gain(
     return GainCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
+@contract
 @answering
 def lift(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None

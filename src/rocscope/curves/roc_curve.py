@@ -8,6 +8,7 @@ import numpy as np
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties
+from rocscope._base.contract import contract
 from rocscope._base.registry import reach
 from rocscope._base.threads import in_threads
 from rocscope._base.wrong_calls import answering
@@ -190,6 +191,7 @@ def _area_between(x: Array, y: Array, low: float, high: float) -> float:
     return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
 
 
+@contract
 @answering
 def roc(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -225,6 +227,7 @@ def roc(
     return RocCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
+@contract
 @answering
 def auc(
     y_true: Any,

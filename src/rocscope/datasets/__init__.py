@@ -7,6 +7,7 @@ files.
 
 import difflib
 
+from rocscope._base.contract import contract
 from rocscope._base.public_names import refusing
 from rocscope.datasets.dataset import Dataset
 from rocscope.datasets.tables import TABLE
@@ -33,6 +34,7 @@ def names() -> list[str]:
     return list(TABLE)
 
 
+@contract
 def load(name: str) -> Dataset:
     """Load a data set by name.
 

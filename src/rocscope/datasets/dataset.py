@@ -6,11 +6,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope._base.frames import frame_of
 
 Columns = dict[str, Array]
 
 
+@held_to_contract
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Dataset:
     """Attributes and class of the rows of one data set.

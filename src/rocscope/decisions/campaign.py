@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope._base.progress import Progress
 from rocscope._base.registry import reach
@@ -312,6 +313,7 @@ def _candidate(label: str, model: str, curve: ProfitCurve) -> Candidate:
     return Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost)
 
 
+@contract
 @answering
 def plan_campaign(
     models: Models | Labels,

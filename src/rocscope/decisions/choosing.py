@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, decimal
 from rocscope.core.counts import CumulativeCounts
@@ -43,6 +44,7 @@ DEFAULT_THRESHOLD = 0.5
 _ROUNDED = 1e-12
 
 
+@contract
 @answering
 def choose(
     models: Models | Hull | Labels,
@@ -483,9 +485,8 @@ def trivial(context: Context, touch: Touch) -> tuple[str, ...]:
     always = context.always_right
     if not always:
         return ()
-    right = 1 if always == "all positive" else 0
     stakes = (context.miss_cost, context.false_alarm_cost)
-    if any(stake and rate != right for stake, rate in zip(stakes, touch.rates, strict=True)):
+    if any(stake and rate != (always == "all positive") for stake, rate in zip(stakes, touch.rates, strict=True)):
         return (f"at these costs {always} would be right, but is not admissible",)
     return (f"trivial: at these costs {always} is right whatever the scores",)
 

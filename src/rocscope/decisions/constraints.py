@@ -10,6 +10,7 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context, decimal
 from rocscope.errors import InputError, WeightError
 from rocscope.figures.conditions import Condition
@@ -25,6 +26,7 @@ _EVEN = 0.5
 _WITHOUT = "leave randomized out, or the constraint"
 
 
+@held_to_contract
 @dataclass(frozen=True, repr=False)
 class Constraint(Condition):
     """A bound on a rate or on a number of cases.

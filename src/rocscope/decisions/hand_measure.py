@@ -12,6 +12,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.decisions.model_hull import hull
 from rocscope.decisions.uncertain_context import Envelope, Weights
 from rocscope.errors import InputError
@@ -97,6 +98,7 @@ class LogNormal:
 _TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))
 
 
+@contract
 def h_measure(
     y_true: Any,
     y_score: Any = None,

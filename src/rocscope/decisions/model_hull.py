@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context
 from rocscope.core.counts import CumulativeCounts
@@ -304,6 +305,7 @@ class Hull(Curve):
         )
 
 
+@contract
 @answering
 def hull(
     models: Models | Labels,

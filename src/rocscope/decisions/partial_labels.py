@@ -8,6 +8,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.result import Band
 from rocscope.curves.curve import Curve
 from rocscope.curves.profit_curve import Campaign
@@ -126,6 +127,7 @@ class PartialProfitCurve(Curve):
         return f"{self.chart.method}, best known depth={best['depth']:.4g}, profit={best['profit']:,.6g}"
 
 
+@contract
 def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_label: Any = None) -> PartialLiftChart:
     """Compute a lift chart if only some rows have a label.
 

@@ -9,6 +9,7 @@ from scipy import optimize, special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.decisions.models import predict
 from rocscope.errors import InputError, ScoreError
@@ -16,6 +17,7 @@ from rocscope.inference.estimate import Estimate
 from rocscope.sample import Models, samples_of
 
 
+@contract
 def reweight(counts: Models, target_prevalence: float, *, model: str | None = None) -> ThresholdCounts:
     """Reweight counts to a target prevalence.
 
@@ -52,6 +54,7 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
     return ThresholdCounts(counts.threshold, positive * counts.pos, negative * counts.neg)
 
 
+@contract
 def correct_probabilities(probability: Any, *, train_prevalence: float, target_prevalence: float) -> Array:
     """Correct probabilities for a change of prevalence, such as after over- or undersampling.
 
@@ -100,6 +103,7 @@ def _probabilities(values: Any, name: str) -> Array:
     return scores
 
 
+@contract
 def estimate_prevalence(
     y_score: Any,
     *,

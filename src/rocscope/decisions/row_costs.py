@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.context import CELLS, Context
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -88,6 +89,7 @@ def _in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]
     return Choices(choices.model, money, index), first
 
 
+@contract
 def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     """Convert rows into money: positive if acting gains, weighted by the amount at stake.
 
@@ -131,6 +133,7 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     return rows_in_money(rows_of(predictions), Context.given(context))
 
 
+@contract
 def act_by_row(
     probability: Any, context: Context | Campaign, columns: Mapping[str, Any] | None = None
 ) -> NDArray[np.bool_]:
@@ -180,6 +183,7 @@ def act_by_row(
     return np.asarray(p * (np.asarray(fn) - tp) > (1 - p) * (np.asarray(fp) - tn))
 
 
+@contract
 def compare_row_rule(
     predictions: Predictions,
     context: Context | Campaign,

@@ -8,6 +8,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context
 from rocscope.decisions.slope_ranges import SlopeRanges
 from rocscope.errors import InputError
@@ -67,6 +68,7 @@ class Uniform:
 Uncertain = float | tuple[float, float] | Distribution
 
 
+@held_to_contract
 class UncertainContext:
     """A context whose cost ratio, prevalence or both are known up to a distribution only.
 

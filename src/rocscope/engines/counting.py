@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
 from rocscope.core.context import Context
 from rocscope.core.rows import CountedModels
@@ -56,6 +57,7 @@ def _in_money(context: Context | None) -> Context | None:
     return context
 
 
+@contract
 def read_counts(
     source: Any,
     *,

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.validation import one_of
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.core.rows import brief
@@ -139,6 +140,7 @@ class Description(Result):
         return html_table(([_cell(getattr(column, head)) for head in heads] for column in self.columns), heads)
 
 
+@contract
 def describe(
     source: Any,
     *,

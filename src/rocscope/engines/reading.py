@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import Provenance, brief
 from rocscope.engines.sources import columns
@@ -72,6 +73,7 @@ def read(
     normalize: bool = False,
     **rows: Unpack[_Rows],
 ) -> "MulticlassPredictions": ...
+@contract
 def read(
     source: Any,
     *,
@@ -198,6 +200,7 @@ def read(
     )
 
 
+@contract
 def read_at_horizon(
     source: Any,
     *,

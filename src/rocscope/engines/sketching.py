@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from rocscope import kernels
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
 from rocscope._base.radix import KeyPart
 from rocscope.core.ranking import key_parts
@@ -25,6 +26,7 @@ from rocscope.ranges.cells import Coded, levels_of_keys, ranked_levels
 from rocscope.ranges.sketch import CountsSketch
 
 
+@contract
 def read_sketch(
     source: Any,
     *,

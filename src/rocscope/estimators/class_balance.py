@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.decisions.prior_shift import correct_probabilities
 from rocscope.errors import InputError, MissingDependencyError, OneClassError
 from rocscope.estimators.wrapping import WrappingClassifier, check_response, check_rows, take_over_features
@@ -19,6 +20,7 @@ from rocscope.multiclass.cost_matrix import CostMatrix
 from rocscope.multiclass.weight_search import Name
 
 
+@held_to_contract
 class ClassWeightClassifier(WrappingClassifier):
     """Classifier of two classes or more that predicts argmax of w·p, with weights chosen from merged out-of-fold rows.
 
@@ -130,6 +132,7 @@ class ClassWeightClassifier(WrappingClassifier):
 _BY_NAME = {"under": "RandomUnderSampler", "over": "RandomOverSampler"}
 
 
+@held_to_contract
 class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Classifier fitted to resampled rows, whose probabilities are corrected back to the class mix of all rows.
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import Constraint, constraints_of
@@ -37,6 +38,7 @@ def _one_decides(classifier: "HullClassifier") -> bool:
     return all(hasattr(model, "predict_proba") for model in models)
 
 
+@held_to_contract
 class HullClassifier(TwoClasses, FoldedClassifier, _BaseComposition):
     """Binary classifier made of several models: the one, and the threshold, that is best in a context.
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.decisions.choosing import choose
@@ -28,6 +29,7 @@ from rocscope.estimators.wrapping import (
 )
 
 
+@held_to_contract
 class ThresholdClassifier(TwoClasses, WrappingClassifier):
     """Binary classifier whose threshold is chosen by one ROC analysis of merged out-of-fold scores.
 

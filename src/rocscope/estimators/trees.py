@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.errors import InputError
 
 Smoothing = Literal["laplace", "m", "none"]
@@ -192,6 +193,7 @@ def _area(share: Array) -> Array:
     return (1 + difference / (k * (k - 1) / 2)) / 2
 
 
+@held_to_contract
 class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
     """Decision tree that takes at each node the split of largest AUC.
 
@@ -310,6 +312,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         return Growth(np.inf if self.max_depth is None else self.max_depth, least)
 
 
+@held_to_contract
 class SmoothedTreeClassifier(DecisionTreeClassifier):
     """Decision tree whose leaves give Laplace or m-estimates of the class probabilities.
 

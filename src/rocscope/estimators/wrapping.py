@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context
 from rocscope.curves.profit_curve import Campaign
 from rocscope.decisions.constraints import constraints_of
@@ -30,6 +31,7 @@ from rocscope.evaluation.task import Task, attributes, sample_of
 from rocscope.protocols.splitters import Folds, splits_of
 
 
+@held_to_contract
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier that cross-validates others inside its fit."""
 
@@ -110,6 +112,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+@held_to_contract
 class TwoClasses(BaseEstimator):
     """What a classifier of two classes has that knows which of them is the positive one."""
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions, with_groups
@@ -180,6 +181,7 @@ class Optimism(Result):
         )
 
 
+@contract
 def optimism(
     data: Any,
     context: Context | UncertainContext | None = None,

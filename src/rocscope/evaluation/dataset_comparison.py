@@ -16,6 +16,7 @@ from scipy import stats
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.grouping import Parts
 from rocscope.core.rows import Rows
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
@@ -121,6 +122,7 @@ _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}
 _MOST_EXACT = 50  # data sets up to which SciPy's test counts all signs too
 
 
+@contract
 def compare_datasets(
     results: Any,
     *,

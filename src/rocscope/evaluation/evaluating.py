@@ -11,6 +11,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope._base.wrong_calls import answering
 from rocscope.errors import InputError, ModelError
@@ -23,6 +24,7 @@ from rocscope.evaluation.task import Task, response_for, task_of
 from rocscope.protocols.splits import Split
 
 
+@contract
 @answering
 def evaluate(
     models: Any,
@@ -164,6 +166,7 @@ def _segments(segment: Any, splits: Sequence[Split], n: int) -> Array | None:
     return check.check_column(segment, "segment", n)
 
 
+@contract
 def from_estimator(
     models: Any,
     X: Any,

@@ -14,6 +14,7 @@ from scipy import stats
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import InputError
 from rocscope.evaluation.dataset_comparison import ROUNDING, result_table
@@ -133,6 +134,7 @@ class RankComparison(Result):
         return super()._repr_html_() + html_table([(n, number(rank)) for n, rank in best_first], ("", "mean rank"))
 
 
+@contract
 def friedman(
     results: Any, *, metric: Metric = "auc", larger_is_better: bool | None = None, level: float = 0.95
 ) -> RankComparison:

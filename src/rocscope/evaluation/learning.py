@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope._base.registry import reach
 from rocscope.core.result import Band, Result, frame_of, html_table, jsonable
@@ -127,6 +128,7 @@ Schedule = Literal["geometric", "arithmetic"]
 _FEW = 10
 
 
+@contract
 def learning_curve(
     models: Any,
     X: Any,

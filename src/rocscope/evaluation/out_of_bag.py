@@ -9,6 +9,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core.result import Result, html_table, number
 from rocscope.errors import ColumnError
@@ -125,6 +126,7 @@ class Bootstrap632(Mapping[str, Corrected], Result):
         return super()._repr_html_() + html_table(rows, ("", *(name.replace("_", " ") for name in names)))
 
 
+@contract
 def bootstrap_632(
     models: Any,
     X: Any,

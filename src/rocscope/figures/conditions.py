@@ -16,6 +16,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import held_to_contract
 from rocscope.core.context import decimal
 from rocscope.errors import InputError
 
@@ -43,6 +44,7 @@ _FORM = re.compile(
 _AND = re.compile(r"\s+and\s+(?![^()]*\))", re.IGNORECASE)
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class Condition:
     """A bound on a figure, or on the difference of a figure between two models.

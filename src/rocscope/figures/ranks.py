@@ -4,6 +4,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.counts import ThresholdCounts
 from rocscope.errors import InputError
 from rocscope.figures.influence import RATIO, CountShares, Linear, Smooth, between, swapped
@@ -25,6 +26,7 @@ def area() -> Smooth:
     return Smooth("AUC", lambda counts: _partial(counts, 1.0))
 
 
+@contract
 def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, standardized: bool = False) -> Smooth:
     """Return the statistic: area under the ROC curve up to an fpr, or from a tpr upwards.
 
@@ -88,6 +90,7 @@ def _at(x: float, along: Array, of: Array) -> float:
     return float(np.interp(x, np.concatenate(([0.0], along)), np.concatenate(([0.0], of))))
 
 
+@contract
 def tpr_at(fpr: float) -> Smooth:
     """Return the statistic: true-positive rate at an fpr, interpolated as on the ROC curve.
 
@@ -117,6 +120,7 @@ def tpr_at(fpr: float) -> Smooth:
     return Smooth(f"tpr at fpr {fpr:g}", linearise, tail=(1, min(fpr, 1 - fpr)))
 
 
+@contract
 def fpr_at(tpr: float) -> Smooth:
     """Return the statistic: false-positive rate at a true-positive rate.
 
@@ -161,6 +165,7 @@ def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[floa
     return _at(x, along, of), float((weight * away) @ heights / ((weight * away) @ away))
 
 
+@contract
 def gain_at(depth: float) -> Smooth:
     """Return the statistic: true-positive rate at a depth, the share of positives in the top rows.
 
@@ -185,6 +190,7 @@ def gain_at(depth: float) -> Smooth:
     return Smooth(f"gain at depth {depth:g}", linearise)
 
 
+@contract
 def lift_at(depth: float) -> Smooth:
     """Return the statistic: lift at a depth, gain/depth.
 
@@ -207,6 +213,7 @@ def lift_at(depth: float) -> Smooth:
     return Smooth(f"lift at depth {depth:g}", linearise, RATIO)
 
 
+@contract
 def precision_at(depth: float) -> Smooth:
     """Return the statistic: precision among the top rows, prevalence·gain/depth.
 

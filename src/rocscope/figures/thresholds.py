@@ -7,6 +7,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.radix import count_at_least
 from rocscope.core.context import Context, HasContext
 from rocscope.core.counts import ThresholdCounts
@@ -23,6 +24,7 @@ def _is_share_of_counts(figure: Figure) -> bool:
     return figure.needs == "cells" and figure.unit != "cases"
 
 
+@contract
 def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smooth:
     """Return the statistic: any metric of tp, fp, fn and tn at a threshold.
 
@@ -96,6 +98,7 @@ def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
     return float(function(*(cells + step)) - function(*(cells - back))) / (_STEP + back[i])
 
 
+@contract
 def cost_at(threshold: float, context: Context | HasContext | None = None) -> Smooth:
     """Return the statistic: expected cost per case at a threshold, at the target prevalence if there is one.
 
@@ -120,6 +123,7 @@ def cost_at(threshold: float, context: Context | HasContext | None = None) -> Sm
     return _at(threshold, "cost", cost, PLAIN)
 
 
+@contract
 def net_benefit_at(threshold: float) -> Smooth:
     """Return the statistic: net benefit at a threshold probability t, (tp − fp·t/(1 − t))/n.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core.counts import CumulativeCounts, ThresholdCounts
 from rocscope.core.result import Band
@@ -31,6 +32,7 @@ _LEAST_SPREAD = 0.2  # of the largest: near the corners a curve seems to vary le
 _OTHER_RATES = ("balanced_accuracy", "break_even", "f_score", "jaccard", "macro_average", "weighted_accuracy")
 
 
+@contract
 def band(
     curve: Curve | Models,
     *,

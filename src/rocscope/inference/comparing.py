@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -23,6 +24,7 @@ from rocscope.inference.resampling.bootstrap import differences
 from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_scores
 
 
+@contract
 @answering
 def compare(
     predictions: Models | Labels,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.registry import reach
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions, with_groups
@@ -106,6 +107,7 @@ def _covariance(influence: Array, weight: Array, frequency: bool) -> Array:
     return scale * ((influence.T * factor) @ influence)
 
 
+@contract
 def compare_costs(
     predictions: Predictions,
     context: Context | Campaign | None = None,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.radix import count_at_least
 from rocscope.core.point import OperatingPoint
 from rocscope.core.predictions import Predictions
@@ -24,6 +25,7 @@ Thresholds = float | Mapping[str, float]
 McNemar = Literal["mid-p", "exact", "asymptotic"]
 
 
+@contract
 def mcnemar(
     predictions: Predictions,
     thresholds: Thresholds | None = None,
@@ -151,6 +153,7 @@ def _discordance(only_second: int, only_first: int, method: McNemar, alternative
     return float(upper if alternative == "greater" else lower)
 
 
+@contract
 def compare_errors(
     first: OperatingPoint,
     second: OperatingPoint,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate, Omnibus
 
@@ -27,6 +28,7 @@ OF_ESTIMATES = ("holm", "bh", "max-t", "none")
 _DRAWS = 100_000  # an adjusted p-value of .05 then has a standard error of .0007
 
 
+@contract
 def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.float64]:
     """Adjust p-values for multiple comparisons.
 

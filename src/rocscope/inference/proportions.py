@@ -13,6 +13,7 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
 from rocscope.errors import InputError
@@ -183,6 +184,7 @@ def proportion_interval(
     return of_share(count, n, method, level)
 
 
+@contract
 def rate_intervals(
     point: OperatingPoint,
     *,
@@ -318,6 +320,7 @@ class JointRegion(Result):
         return f"JointRegion({sides}, {100 * self.level:g} % jointly, {self.method})"
 
 
+@contract
 def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearson", level: float = 0.95) -> JointRegion:
     """Compute a rectangular confidence region of both rates at one threshold.
 

@@ -10,6 +10,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
@@ -28,6 +29,7 @@ Method = Literal["auto", "exact", "asymptotic"]
 _MOST_EXACT = 10_000  # rows times rows of the rarer class, up to which the whole distribution takes a moment
 
 
+@contract
 def mann_whitney(
     y_true: Any,
     y_score: Any = None,
@@ -151,6 +153,7 @@ _ROUNDING = 1e-12
 _JITTER = 1e-9  # breaks ties between places, which are no closer than the smallest share of a row
 
 
+@contract
 def compare_curves(
     predictions: Models,
     *,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.radix import encode
 from rocscope._base.registry import reach
 from rocscope.core.result import Result, html_table
@@ -65,6 +66,7 @@ class Drift(Result):
 def drift(first: Models, second: Models) -> Drift: ...
 @overload
 def drift(first: Any, second: Any) -> Any: ...
+@contract
 def drift(first: Any, second: Any) -> Any:
     """Compare two samples: distances of their scores, and difference in AUC.
 

@@ -12,6 +12,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.counts import ThresholdCounts
 from rocscope.curves.curve import Curve, interpolate, scalar
 from rocscope.errors import InputError
@@ -290,6 +291,7 @@ class SmoothRoc(Curve):
         return f"auc={self.auc:.6g}, {self.method}, n={self.counts.n:g}"
 
 
+@contract
 def smooth_roc(
     y_true: Any,
     y_score: Any = None,

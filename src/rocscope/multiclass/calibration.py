@@ -9,6 +9,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
 from rocscope.calibration.distances import calibration_error
 from rocscope.calibration.outcomes import Outcomes, pav_values
@@ -19,6 +20,7 @@ from rocscope.multiclass.predictions import MulticlassPredictions, predictions_o
 Kind = Literal["classwise", "top-label"]
 
 
+@contract
 def multiclass_brier(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> float:
@@ -52,6 +54,7 @@ def multiclass_brier(
     return float(np.average(np.einsum("ij,ij->i", chance, chance) - 2 * own + 1, weights=preds.sample_weight))
 
 
+@contract
 def multiclass_log_loss(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> float:
@@ -81,6 +84,7 @@ def _log_loss(preds: MulticlassPredictions, chance: Array) -> float:
         return float(np.average(-np.log(own), weights=preds.sample_weight)) + 0.0
 
 
+@contract
 def multiclass_decompose(
     y_true: Any,
     proba: Any = None,
@@ -140,6 +144,7 @@ def multiclass_decompose(
     return Decomposition(score, score - best, uncertainty - best, uncertainty, rule, "PAV of each class, normalised")
 
 
+@contract
 def multiclass_calibration_error(
     y_true: Any,
     proba: Any = None,
@@ -198,6 +203,7 @@ def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
 TOP_LABEL = "top label"
 
 
+@contract
 def multiclass_calibration_curves(
     y_true: Any,
     proba: Any = None,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
@@ -325,6 +326,7 @@ class MulticlassAuc(Result):
         return super()._repr_html_() + html_table(rows, ("A(row|column)", *self.classes))
 
 
+@contract
 def multiclass_auc(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> MulticlassAuc:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
+from rocscope._base.contract import contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.errors import InputError, ScoreError, warn
@@ -130,7 +131,7 @@ class ClassWeights(Result):
 
     def _checked(self, proba: Any) -> Array:
         rows = check.as_array(proba)
-        return check_probabilities(rows, len(rows), len(self.classes), "proba")
+        return check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Write the decision as JSON; an existing file is replaced, unless `force` is False.
@@ -204,6 +205,7 @@ Method = Literal["auto", "smooth", "coordinate", "greedy"]
 METHODS = ("auto", "smooth", "coordinate", "greedy")
 
 
+@contract
 def class_weights(
     y_true: Any,
     proba: Any = None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference.estimate import Comparison, Comparisons, Estimate
@@ -41,6 +42,7 @@ from rocscope.multiclass.table_statistics import resampled
 _ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
 
 
+@contract
 def compare_multiclass_auc(
     predictions: MulticlassPredictions,
     variant: Variant = "hand_till",
@@ -120,6 +122,7 @@ def compare_multiclass_auc(
     return compare_each_two(variant, estimates, covariance, compare, adjust)
 
 
+@contract
 def compare_multiclass_costs(
     predictions: MulticlassPredictions,
     cost: CostMatrix,

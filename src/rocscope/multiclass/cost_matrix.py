@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.result import Result, html_table, jsonable
 from rocscope.curves.curve import Curve
 from rocscope.errors import EngineError, InputError, LabelError, ShapeError
@@ -205,6 +206,7 @@ def check_prior(prior: Mapping[Any, float], classes: tuple[Hashable, ...], name:
     return shares
 
 
+@contract
 def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
     """Return class probabilities (n × k) for another class mix than that in which they were learned.
 
@@ -235,7 +237,11 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any) -> Array:
     train, target = (np.asarray(shares, dtype=np.float64) for shares in (train_prior, target_prior))
     if (train <= 0).any():
         raise InputError("train_prior", expected="a share above 0 for each class", got=repr(train.tolist()))
-    shifted = np.asarray(proba) * (target / train)
+    rows = check.as_array(proba)
+    if train.shape != target.shape or rows.ndim != 2 or rows.shape[1:] != train.shape:
+        got = " and ".join(f"shape {each.shape}" for each in (rows, train, target))
+        raise ShapeError("proba", expected="a column for each class of train_prior and of target_prior", got=got)
+    shifted = rows * (target / train)
     return shifted / shifted.sum(axis=1, keepdims=True)
 
 
@@ -365,6 +371,7 @@ class RejectCurve(Curve):
         raise InputError("a cost curve over reject costs has no area that means anything")
 
 
+@contract
 def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model: str | None = None) -> RejectCurve:
     """Compute cost per case and share of rejected cases against the cost of rejecting a case.
 

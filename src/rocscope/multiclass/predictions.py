@@ -230,7 +230,7 @@ def _models(proba: Any, decisions: Any) -> tuple[dict[str, tuple[Any, list[str] 
         raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
     if twice := alone.keys() & crisp.keys():
         raise InputError("decisions", expected="labels of each model once", got=f"two of {min(twice)!r}")
-    return soft, alone | {name: check.as_array(values) for name, values in crisp.items()}
+    return soft, alone | {name: check.check_column(values, "decisions") for name, values in crisp.items()}
 
 
 def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:

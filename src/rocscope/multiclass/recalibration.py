@@ -14,6 +14,7 @@ from scipy.special import softmax
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
+from rocscope._base.contract import contract
 from rocscope._base.json_format import Format
 from rocscope.core.result import Result
 from rocscope.core.rows import independent_units, refuse_repeats
@@ -74,7 +75,7 @@ class ClassRecalibrator(Result):
     def predict(self, proba: Any) -> Array:
         """Return recalibrated probabilities of n × k ones."""
         rows = check.as_array(proba).astype(np.float64)
-        checked = check_probabilities(rows, len(rows), len(self.classes), "proba", normalize=False)
+        checked = check_probabilities(rows, len(rows) if rows.ndim else 1, len(self.classes), "proba")
         if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
             return checked
         return softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
@@ -140,6 +141,7 @@ class RecalibratedClasses(Result):
         return f"RecalibratedClasses({self.method}, {where}, n={self.predictions.n:g})"
 
 
+@contract
 def recalibrate_classes(
     y_true: Any,
     proba: Any = None,

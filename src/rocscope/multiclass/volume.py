@@ -12,6 +12,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.rows import require_distinct
 from rocscope.errors import InputError, OneClassError
 from rocscope.inference.estimate import Estimate
@@ -164,6 +165,7 @@ MOST_TRIOS = 20_000_000
 _TRIOS_PER_ROW = 200
 
 
+@contract
 def vus(
     y_true: Any,
     score: Any = None,
@@ -266,7 +268,7 @@ def _three_groups(
         names = check_classes(check.distinct(actual) if classes is None else classes)
         index = class_index(actual, names, "y_true")
         weight = check.check_weights(sample_weight, actual.size)
-        values = np.asarray(score)
+        values = check.as_array(score)
         values = check.check_scores(values, actual.size, "score") if values.ndim == 1 else values
     if len(names) != 3:
         raise InputError("vus", expected="three classes", got=f"{len(names)}: {check.listing(names)}")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.rows import independent_units
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Comparisons
@@ -14,6 +15,7 @@ from rocscope.inference.influence.units import stratum_of_moves, times_of
 from rocscope.outcomes.horizons import at_horizon, follow_up_of
 
 
+@contract
 def concordance(
     time: Any,
     event: Any,

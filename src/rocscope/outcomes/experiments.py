@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Result, frame_of, number
@@ -307,6 +308,7 @@ class Experiment(Result):
         return f"Experiment(n={number(self.n)}, treated={number(self.n_treated)}, models={self.models})"
 
 
+@contract
 def from_experiment(
     response: Any,
     treated: Any,

@@ -8,6 +8,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError, warn
 from rocscope.outcomes.censoring import CensoringCurve, CensoringWeights
@@ -18,6 +19,7 @@ _NOTE = "weighted for censoring"
 _EXTREME = 20.0  # a weight from which on fewer than 5 % remain under observation, of whom a few rows decide
 
 
+@contract
 def at_horizon(
     time: Any,
     event: Any,

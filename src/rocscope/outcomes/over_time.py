@@ -8,6 +8,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.registry import reach
 from rocscope.core.result import Result, frame_of
 from rocscope.errors import InputError
@@ -78,6 +79,7 @@ class OverTime(Result):
         )
 
 
+@contract
 def over_time(
     time: Any,
     event: Any,

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
 from rocscope.outcomes.share_weights import ShareWeights
 
 
+@contract
 def from_verified(
     y_true: Any,
     verified: Any,

@@ -7,6 +7,7 @@ from typing import Any
 from matplotlib import cbook
 from matplotlib.lines import Line2D
 
+from rocscope._base.contract import contract
 from rocscope.core.result import Band
 from rocscope.curves.curve import CountCurve, Curve
 from rocscope.plotting import theme
@@ -91,6 +92,7 @@ _MOST_BANDS = 2  # more hide the curves
 _LABEL_WIDTH = 36
 
 
+@contract
 def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
     """Draw a curve; see `Curve.plot`, which calls it.
 

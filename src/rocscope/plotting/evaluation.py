@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from rocscope._base.contract import contract
 from rocscope.evaluation.friedman_test import RankComparison
 from rocscope.evaluation.learning import LearningCurve
 from rocscope.outcomes.over_time import OverTime
@@ -167,6 +168,7 @@ _TEXT: dict[str, Any] = {
 _TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0
 
 
+@contract
 def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     """Draw a critical-difference diagram: mean ranks of models, with bars over those that do not differ.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.calibration.bins import Strategy
 from rocscope.calibration.curve import CalibrationCurve, Method, calibration_curve
@@ -26,6 +27,7 @@ _MOST_BANDS, _MOST_FACTS = 2, 3
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 
 
+@contract
 @answering
 def plot_roc(
     predictions: Models | Labels,
@@ -96,6 +98,7 @@ def plot_roc(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
 
 
+@contract
 @answering
 def plot_lift_chart(
     predictions: Models | Labels,
@@ -146,6 +149,7 @@ def plot_lift_chart(
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, theme.names(curves), what), legend)
 
 
+@contract
 @answering
 def plot_calibration(
     predictions: Models | Labels,
@@ -270,6 +274,7 @@ def _band(curve: CalibrationCurve, kind: str, simultaneous: bool, level: float) 
     return make(simultaneous=simultaneous, level=level)
 
 
+@contract
 @answering
 def plot_three(
     predictions: Models | Labels,

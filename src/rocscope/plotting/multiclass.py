@@ -9,6 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.rows import model_name
 from rocscope.curves.roc_curve import roc
 from rocscope.errors import InputError, OneClassError, ShapeError
@@ -81,6 +82,7 @@ _TINT = 0.16
 _BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
 
 
+@contract
 def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any = None) -> Any:
     """Draw a confusion matrix as a heat map: counts as text, shares as shades.
 
@@ -113,6 +115,7 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
     return _heat_map(ax, shade, texts, matrix.classes, ("Predicted class", "Actual class"), (0.0, 1.0))
 
 
+@contract
 def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     """Draw a heat map of A(i|j): how well the probability of class i separates it from class j.
 
@@ -170,6 +173,7 @@ def _heat_map(
     return ax
 
 
+@contract
 def plot_class_rocs(
     predictions: MulticlassPredictions,
     *,
@@ -222,6 +226,7 @@ def plot_class_rocs(
     return figure
 
 
+@contract
 def plot_class_calibrations(
     predictions: MulticlassPredictions,
     *,
@@ -317,6 +322,7 @@ def _label_outer(panels: Sequence[Any], lowest: Sequence[Any], labels: tuple[str
         ax.set_ylabel(labels[1] if ax.get_subplotspec().is_first_col() else "", fontsize="small")
 
 
+@contract
 def plot_simplex(
     predictions: MulticlassPredictions,
     *,

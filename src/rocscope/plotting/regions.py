@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._base.contract import contract
 from rocscope.decisions.model_hull import Hull
 from rocscope.decisions.randomized.review import Review
 from rocscope.decisions.regions import RegionMap
@@ -21,6 +22,7 @@ _MANY = 0.1
 _HATCHES = {"look closer at some": "..", "at more than 10 %": "...."}
 
 
+@contract
 def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | None = None) -> Any:
     """Draw a map of contexts: the best model for each cost ratio (x) and prevalence (y).
 

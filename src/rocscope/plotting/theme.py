@@ -17,6 +17,7 @@ from matplotlib.figure import FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter
 
+from rocscope._base.contract import contract
 from rocscope.errors import InputError
 from rocscope.sample import kind_of
 
@@ -178,6 +179,7 @@ _AS_TEXT: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rocscope"}
 _FONT_SIZE = re.compile(r"([\d.]+px) ")
 
 
+@contract
 def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     """Return a figure as one ``<svg>`` element.
 

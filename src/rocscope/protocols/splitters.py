@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import held_to_contract
 from rocscope._base.grouping import masks_of
 from rocscope.errors import InputError
 from rocscope.protocols.splits import Split, SplitRows, TrainTest, name_list, numbered, repeats_of
@@ -58,6 +59,7 @@ def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
     return (TrainTest(train, test) for train, test in pairs)
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class Folds(Protocol):
     """Cross-validation: every row is tested once, by a model that was fitted to the other folds.
@@ -115,6 +117,7 @@ class Folds(Protocol):
             raise InputError("cv", expected=f"at least {self.k} rows of each class, one a fold", got=got, hint=hint)
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class Holdout(Protocol):
     """A part of the rows is held out for the test; with repeats, another part each time.
@@ -164,6 +167,7 @@ def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> A
     return splitters.StratifiedShuffleSplit(**options)
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class ThreeParts(Protocol):
     """Training, validation and test: choose on the validation rows, judge on the test rows, each from one fit.
@@ -244,6 +248,7 @@ class LeaveOneOut(Protocol):
         return of_splitter(splitters.LeaveOneGroupOut() if grouped else splitters.LeaveOneOut(), sample)
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class TimeOrder(Protocol):
     """Rows are in order of time; each fold is tested by a model that was fitted to what came before.
@@ -284,6 +289,7 @@ class TimeOrder(Protocol):
         return of_splitter(splitter, sample)
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class OutOfBag(Protocol):
     """Models are fitted to a bootstrap sample and judged on the rows that it left out, about 37 %.

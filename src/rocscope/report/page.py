@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from rocscope import __version__
 from rocscope._base.atomic_write import write_file
+from rocscope._base.contract import held_to_contract
 from rocscope.core.context import Context
 from rocscope.decisions.randomized.review import Review
 from rocscope.errors import InputError
@@ -180,6 +181,7 @@ def open_page() -> str:
     )
 
 
+@held_to_contract
 class Report:
     """ROC, lift, profit and calibration of several models in one offline file, tied to one choice of costs.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.core.predictions import Predictions
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Comparison, Comparisons
@@ -18,6 +19,7 @@ from rocscope.segments.means import SegmentMeans
 from rocscope.segments.segmented_counts import SegmentedCounts
 
 
+@contract
 def compare_segments(
     models: Predictions | Mapping[str, SegmentedCounts],
     *,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.wrong_calls import answering
 from rocscope.core.context import Context, nearest
 from rocscope.core.predictions import Predictions
@@ -24,6 +25,7 @@ _SAME = 1e-12
 _ALL = Fraction(1)
 
 
+@contract
 @answering
 def allocate(
     segments: Predictions | Mapping[Hashable, Models],

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from math import nan, sqrt
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.atomic_write import write_file
+from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields
 from rocscope.core.context import Context
 from rocscope.core.predictions import Predictions
@@ -19,17 +20,21 @@ from rocscope.core.result import Result, jsonable
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.models import predict, scores_of
 from rocscope.decisions.monitoring import state
+from rocscope.decisions.monitoring.causes import causes_of, varying_prevalence
 from rocscope.decisions.monitoring.confidence_sequence import (
+    Betting,
     LookBlock,
     asymptotic_reach,
     begins,
     bets_on_residuals,
     evidence,
     mean_interval,
+    spread,
 )
-from rocscope.decisions.monitoring.quantities import RANKED, SHOWN, CellMean, cell_means, limit_of
-from rocscope.decisions.monitoring.score_counts import RankWatch
-from rocscope.errors import InputError
+from rocscope.decisions.monitoring.looks import Look, block_of, counted_before, digest_of
+from rocscope.decisions.monitoring.quantities import RANKED, SHOWN, cell_means, limit_of
+from rocscope.decisions.monitoring.rank_counts import RankCounts
+from rocscope.errors import InputError, warn
 from rocscope.figures.conditions import Condition
 from rocscope.inference.estimate import Estimate
 
@@ -51,7 +56,10 @@ class Alarm(Result):
     value : float
         Of the quantity since then.
     wealth : float
-        What a stake of 1 against the limit had become.
+        What a stake of 1 against the limit had become: below 1 speaks for the limit being kept, 20 is one false alarm
+        in 20 streams at most.
+    cause : str
+        What changed at that time beyond chance, of class mix, tpr, fpr and calibration; empty where nothing did.
 
     Examples
     --------
@@ -59,7 +67,7 @@ class Alarm(Result):
     >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
     >>> watch = monitor(decision, fail_if="cost > .35").update([1, 0] * 150, [0.1, 0.1] * 150, when="Mon")
     >>> print(watch.alarm)  # half of the cases are missed
-    cost > 0.35 since about Mon: 0.5 (alarm at 300 rows)
+    cost > 0.35 since about Mon: 0.5 (alarm at 300 rows; tpr (0.5 → 0))
     """
 
     limit: str
@@ -69,13 +77,16 @@ class Alarm(Result):
     since: Any
     value: float
     wealth: float
+    cause: str = ""
 
     def __str__(self) -> str:
         after = f"row {self.since_n + 1:,}" if self.since is None else str(self.since)
         began = "from the first row on" if self.since is None and not self.since_n else f"since about {after}"
-        return f"{self.limit} {began}: {self.value:.4g} (alarm at {self.n:,} rows)"
+        cause = f"; {self.cause}" if self.cause else ""
+        return f"{self.limit} {began}: {self.value:.4g} (alarm at {self.n:,} rows{cause})"
 
 
+@held_to_contract
 class Monitor:
     """What is known of a decision in use, with intervals and alarms that hold at every look.
 
@@ -106,10 +117,10 @@ class Monitor:
         self._means = cell_means(Context(**rule["costs"]), dict.fromkeys((*SHOWN, *named))) if of_decision else {}
         for limit in self.limits:
             self._require_inside(limit)
-        self.looks = 0
         self.alarm: Alarm | None = None
+        self._looks: list[Look] = []
         self._blocks: list[LookBlock] = []
-        self._ranking = RankWatch()
+        self._ranking = RankCounts()
         self._probabilities = True
 
     def _require_inside(self, limit: Condition) -> None:
@@ -123,7 +134,21 @@ class Monitor:
         """Rows with a label so far."""
         return sum(block.n for block in self._blocks)
 
-    def update(self, y_true: Any, y_score: Any = None, *, pos_label: Any = None, when: Any = None) -> "Monitor":
+    @property
+    def looks(self) -> int:
+        """Batches of rows so far."""
+        return len(self._looks)
+
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any = None,
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        when: Any = None,
+        again: bool = False,
+    ) -> "Monitor":
         """Take in rows whose labels are known, and judge.
 
         Parameters
@@ -131,32 +156,49 @@ class Monitor:
         y_true : array of labels, or Predictions
         y_score : array, or mapping or frame that holds the decision's model
         pos_label : label, optional
+        sample_weight : array of whole numbers, optional
+            How many rows each one stands for.
         when : str or number, optional
-            What to call this look, such as the date; an alarm tells since when.
+            What to call these rows, such as their date; an alarm tells since when. Rows of a day that was seen before,
+            whose labels came late, are counted to that day.
+        again : bool
+            Count a batch that was counted before, with the same rows and `when`, once more.
 
         Returns
         -------
         Monitor
-            The same one.
+            The same one. A batch that was counted before changes nothing, with a warning.
 
         Notes
         -----
         Rows come once, in whatever order their labels become known. Which of them come first must not hang on the label
-        itself: where frauds are known sooner than other customers, wait until all of a day are known.
+        itself: where frauds are known sooner than other customers, wait until all of a day are known. Batches of fewer
+        than 100 rows without `when` may be equal by chance, and are counted each time.
         """
         if isinstance(y_true, Predictions):
-            positive, y_score = y_true.y_true, y_true.scores
-            if y_true.sample_weight is not None:
-                raise InputError("rows to monitor", expected="no weights", got="weights", hint="give each row once")
+            positive, y_score, sample_weight = y_true.y_true, y_true.scores, y_true.sample_weight
         else:
             check.check_same_index(y_true=y_true, y_score=y_score)
             positive = check.check_labels(y_true, pos_label)
         score = self._score(y_score, positive.size)
-        if begins(self._blocks):
-            self._blocks.append(LookBlock.empty(when))
-        self._blocks[-1].add(self._count(positive, score))
-        self._ranking.add(positive, score)
-        self.looks += 1
+        weight = check.check_weights(sample_weight, positive.size)
+        check.require_whole_weights(weight)
+        weight = np.ones(positive.size, np.int64) if weight is None else weight
+        when = state.check_when(when)
+        digest = digest_of(positive, score, weight)
+        before = counted_before(self._looks, when, digest, float(weight.sum()))
+        if before is not None and not again:
+            warn(f"these rows were counted at look {before + 1}; they are left out (again=True counts them once more)")
+            return self
+        counted = self._count(positive, score, weight)
+        block = block_of(self._looks, when)
+        if block is None:
+            if begins(self._blocks):
+                self._blocks.append(LookBlock.empty(when))
+            block = len(self._blocks) - 1
+        self._blocks[block].add(counted)
+        self._ranking.add(block, score, weight * positive, weight * ~positive)
+        self._looks.append(Look(when, block, digest))
         self._judge(when)
         return self
 
@@ -167,18 +209,19 @@ class Monitor:
             (y_score,) = scores_of([self.rule["model"]], y_score).values()
         return check.check_scores(y_score, n)
 
-    def _count(self, positive: Any, score: Any) -> LookBlock:
+    def _count(self, positive: Any, score: Any, weight: Any) -> LookBlock:
         predicted = self._predicted(score)
         cells = [positive & predicted, ~positive & predicted, positive & ~predicted, ~positive & ~predicted]
-        block = LookBlock(None, np.array([mask.sum() for mask in cells]), np.zeros(3), {})
-        self._probabilities = self._probabilities and bool(score.min() >= 0 and score.max() <= 1)
-        if self._probabilities:
-            residual = positive - score.astype(np.float64)
-            block.residuals = np.array([residual.size, residual.sum(), residual @ residual])
-            of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
-            block.bets = {str(limit): bets_on_residuals(residual, limit) for limit in of_calibration}
-        elif any(limit.quantity == "calibration" for limit in self.limits):
+        block = LookBlock(None, np.array([weight[mask].sum() for mask in cells]), np.zeros(3), {})
+        of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
+        probabilities = self._probabilities and bool(score.min() >= 0 and score.max() <= 1)
+        if not probabilities and of_calibration:
             raise InputError("scores", expected="probabilities, for a limit of the calibration", got="others")
+        self._probabilities = probabilities
+        if probabilities:
+            residual = positive - score.astype(np.float64)
+            block.residuals = np.array([weight.sum(), residual @ weight, residual**2 @ weight])
+            block.bets = {str(limit): bets_on_residuals(residual, weight, limit) for limit in of_calibration}
         return block
 
     def _predicted(self, score: Any) -> Any:
@@ -221,62 +264,72 @@ class Monitor:
 
     @property
     def wealth(self) -> dict[str, float]:
-        """What a stake of 1 against each of k limits, but for the AUC, has become; an alarm at k/(1 − level)."""
-        return {
-            str(limit): evidence(self._blocks, limit, self._means.get(limit.quantity)).wealth if self._blocks else 1.0
-            for limit in self.limits
-            if limit.quantity != "auc"
-        }
+        """What a stake of 1 against each of k limits has become; an alarm at k/(1 − level).
+
+        A bet at fair odds gains nothing on average while the limit is kept, so that wealth is evidence: 5 says that
+        what was seen comes up in at most one of 5 streams that keep it.
+        """
+        return {str(limit): self._evidence(limit).wealth if self._blocks else 1.0 for limit in self.limits}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
+        note = varying_prevalence(self._blocks)
+        return (note,) if note else ()
+
+    def _evidence(self, limit: Condition) -> Betting:
+        if limit.quantity == "auc":
+            return spread(self._ranking.evidence(limit.bound, limit.upwards))
+        return evidence(self._blocks, limit, self._means.get(limit.quantity))
 
     def _judge(self, when: Any) -> None:
         if self.alarm is not None:
             return
-        needed = len(self.limits) / (1 - self.level)
         for limit in self.limits:
-            if limit.quantity == "auc":
-                self._judge_auc(limit, when)
-                continue
-            mean = self._means.get(limit.quantity)
-            found = evidence(self._blocks, limit, mean)
-            if found.wealth >= needed:
-                self.alarm = self._alarm(limit, found.since, found.wealth, when, mean)
+            found = self._evidence(limit)
+            if found.wealth >= len(self.limits) / (1 - self.level):
+                self.alarm = self._alarm(limit, found, when)
                 return
 
-    def _judge_auc(self, limit: Condition, when: Any) -> None:
-        # One side of an interval of twice the error, shared among the limits.
-        found = self._ranking.auc(1 - 2 * (1 - self.level) / len(self.limits))
-        if found is None or not found.reliable or self.alarm is not None:
-            return
-        if found.low > limit.bound if limit.upwards else found.high < limit.bound:
-            self.alarm = Alarm(str(limit), self.n, when, 0, self._blocks[0].when, found.value, nan)
-
-    def _alarm(self, limit: Condition, since: int, wealth: float, when: Any, mean: CellMean | None) -> Alarm:
+    def _alarm(self, limit: Condition, found: Betting, when: Any) -> Alarm:
+        since, mean = found.since, self._means.get(limit.quantity)
         later = self._blocks[since:]
-        if mean is None:
+        if limit.quantity == "auc":
+            value = self._ranking.area(since)
+        elif mean is None:
             n, total, _ = sum((block.residuals for block in later), np.zeros(3))
             value = total / n
         else:
             value, _ = mean.of(sum((block.cells for block in later), np.zeros(4, np.int64)))
         before = sum(block.n for block in self._blocks[:since])
-        return Alarm(str(limit), self.n, when, before, self._blocks[since].when, float(value), wealth)
+        chosen_on = self.rule["cells"]
+        cause = causes_of(self._blocks, since, None if chosen_on is None else np.array(chosen_on))
+        began = self._blocks[since].when
+        return Alarm(str(limit), self.n, when, before, began, float(value), found.wealth, cause)
 
     def merge(self, other: "Monitor") -> "Monitor":
         """Return what both have seen, of other rows with the same rule and limits, such as on two machines.
 
         Notes
         -----
-        The bets of both multiply, block by block. The alarm is judged anew from the rows of both.
+        The bets of both multiply, block by block. The alarm is judged anew from the rows of both. A batch that both
+        counted is refused.
         """
         if (self.rule, self.limits, self.level) != (other.rule, other.limits, other.level):
             raise InputError("monitors to merge", expected="the same rule, limits and level", got="others")
+        for look in other._looks:
+            if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
+                raise InputError(
+                    "monitors to merge", expected="other rows in each", got=f"a batch of both: {look.when}"
+                )
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
                 both._blocks.append(LookBlock.empty(block.when))
             both._blocks[number].add(block)
-        both._ranking.add_dict(other._ranking.to_dict())
+        both._ranking.merge(other._ranking)
         both._probabilities = self._probabilities and other._probabilities
-        both.looks, both.alarm = self.looks + other.looks, None
+        both._looks, both.alarm = self._looks + other._looks, None
         if both._blocks:
             both._judge(both._blocks[-1].when)
         return both
@@ -288,7 +341,7 @@ class Monitor:
                 "rule": self.rule,
                 "limits": [str(limit) for limit in self.limits],
                 "level": self.level,
-                "looks": self.looks,
+                "looks": [look.to_dict() for look in self._looks],
                 "alarm": None if self.alarm is None else vars(self.alarm),
                 "probabilities": self._probabilities,
                 "blocks": [block.to_dict() for block in self._blocks],
@@ -335,9 +388,9 @@ class Monitor:
     def _of(cls, fields: Fields) -> "Monitor":
         level, limits = fields.number("level"), fields.texts("limits")
         monitor = fields.make("limits", cls, state.rule_of_fields(fields), limits, level)
-        monitor.looks = fields.whole("looks")
         monitor._probabilities = state.are_probabilities(fields, limits)
         monitor._blocks = state.blocks_of_fields(fields, limits)
+        monitor._looks = state.looks_of_fields(fields, len(monitor._blocks))
         monitor._ranking.add_dict(state.ranking_of_fields(fields, monitor._blocks))
         alarm = state.alarm_of_fields(fields)
         monitor.alarm = None if alarm is None else Alarm(**alarm)
@@ -361,6 +414,7 @@ class Monitor:
         return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
 
 
+@contract
 def monitor(
     what: Decision | str | os.PathLike[str], *, fail_if: str | Sequence[str] = (), level: float = 0.95
 ) -> Monitor:
@@ -405,10 +459,10 @@ def monitor(
     >>> for day in ("Thu", "Fri"):
     ...     watch = watch.update([1, 0] * 50, [0.1, 0.1] * 50, when=day)  # half is
     >>> print(watch.alarm)
-    cost > 0.35 since about Thu: 0.5 (alarm at 500 rows)
+    cost > 0.35 since about Thu: 0.5 (alarm at 500 rows; tpr (0.5 → 0), calibration (0.113 → 0.4))
     """
     limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
     if isinstance(what, str) and what in RANKED.values():
-        return Monitor({"model": None, "threshold": None, "kind": None, "negated": False, "costs": {}}, limits, level)
+        return Monitor(state.SCORES_ONLY, limits, level)
     decision = what if isinstance(what, Decision) else Decision.load(what)
     return Monitor(state.rule_of(decision), limits, level)

@@ -5,13 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.json_format import Fields, Format
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.monitoring.confidence_sequence import BETS, LookBlock
+from rocscope.decisions.monitoring.looks import Look
 from rocscope.errors import InputError
 
-FORMAT = Format("rocscope.monitor", 1, "a state of a monitor", "begin a new one with rocscope.monitor")
+FORMAT = Format("rocscope.monitor", 2, "a state of a monitor", "begin a new one with rocscope.monitor")
+
+SCORES_ONLY: dict[str, Any] = dict.fromkeys(("model", "threshold", "kind", "cells")) | {"negated": False, "costs": {}}
+"""The rule where only scores are watched."""
 
 _COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
 _LARGEST = 1e150
@@ -23,7 +28,7 @@ def rule_of(decision: Decision) -> dict[str, Any]:
     if decision.lot is not None or decision.review is not None:
         hint = "choose without randomized and review"
         raise InputError("decision", expected="one without lots and reviews", got=repr(decision), hint=hint)
-    context = decision.context
+    context, point = decision.context, decision.point
     costs = {name: getattr(context, name) for name in _COSTS}
     infinite = math.isinf(decision.threshold)
     return {
@@ -32,6 +37,7 @@ def rule_of(decision: Decision) -> dict[str, Any]:
         "kind": decision.rule if infinite else "threshold",
         "negated": decision.negated,
         "costs": costs,
+        "cells": [float(cell) for cell in (point.tp, point.fp, point.fn, point.tn)],
     }
 
 
@@ -41,9 +47,9 @@ def rule_of_fields(fields: Fields) -> dict[str, Any]:
     costs = rule.inner("costs", "four costs")
     kind = rule.content.get("kind", ...)
     if kind is None:
-        if rule.content != (bare := dict.fromkeys(("model", "threshold", "kind")) | {"negated": False, "costs": {}}):
-            rule.refuse("kind", f"{bare} without a kind", str(rule.content)[:80])
-        return bare
+        if rule.content != SCORES_ONLY:
+            rule.refuse("kind", f"{SCORES_ONLY} without a kind", str(rule.content)[:80])
+        return SCORES_ONLY
     if kind not in ("threshold", "always", "never"):
         rule.refuse("kind", "'threshold', 'always' or 'never'")
     return {
@@ -52,6 +58,7 @@ def rule_of_fields(fields: Fields) -> dict[str, Any]:
         "kind": kind,
         "negated": rule.take("negated", bool, "true or false"),
         "costs": {name: costs.number(name, -_LARGEST, _LARGEST) for name in _COSTS},
+        "cells": rule.column("cells", 0, size=4).tolist(),
     }
 
 
@@ -90,17 +97,39 @@ def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
     return counts.astype(np.int64)
 
 
-def ranking_of_fields(fields: Fields, blocks: list[LookBlock]) -> dict[str, list[Any]]:
-    """Return the counts at coarse scores, which are of the rows of the blocks."""
+def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
+    """Return what was counted at each look."""
+    looks = [Look(when_of(each, "when"), each.whole("block"), each.text("digest")) for each in fields.objects("looks")]
+    if any(look.block >= blocks for look in looks):
+        fields.refuse("looks", f"looks at {blocks} blocks", "others")
+    return looks
+
+
+def ranking_of_fields(fields: Fields, blocks: list[LookBlock]) -> dict[str, Any]:
+    """Return the counts by range of scores, which are of the rows of each block."""
     inner = fields.inner("ranking", "counts by score")
-    score = inner.column("score")
-    pos, neg = (counts_of(inner, name, size=score.size) for name in ("pos", "neg"))
-    cells = sum((block.cells for block in blocks), np.zeros(4, np.int64))
-    if not (score[:-1] > score[1:]).all():
-        inner.refuse("score", "numbers that are falling")
+    low = inner.column("low", order="rising")
+    high = inner.column("high", size=low.size)
+    bits = inner.column("bits", 0, 63, size=low.size)
+    if (low > high).any() or (high[:-1] >= low[1:]).any():
+        inner.refuse("high", "the ends of ranges in order")
+    if (bits % 1).any():
+        inner.refuse("bits", "whole numbers")
+    each = inner.objects("blocks")
+    if len(each) != len(blocks):
+        inner.refuse("blocks", f"{len(blocks)} blocks", str(len(each)))
+    found = [_ranked(block, low.size, cells.cells) for block, cells in zip(each, blocks, strict=True)]
+    return {"low": low, "high": high, "bits": bits.astype(np.uint64), "blocks": found}
+
+
+def _ranked(block: Fields, levels: int, cells: Array) -> dict[str, Array]:
+    at = block.column("at", 0, levels - 1, order="rising")
+    pos, neg = (counts_of(block, name, size=at.size) for name in ("pos", "neg"))
+    if (at % 1).any():
+        block.refuse("at", "whole numbers")
     if (pos.sum(), neg.sum()) != (cells[0] + cells[2], cells[1] + cells[3]):
-        inner.refuse("pos", "the rows of the blocks", f"{pos.sum()} positives and {neg.sum()} negatives")
-    return {"score": score.tolist(), "pos": pos.tolist(), "neg": neg.tolist()}
+        block.refuse("pos", "the rows of the block", f"{pos.sum()} positives and {neg.sum()} negatives")
+    return {"at": at.astype(np.intp), "pos": pos, "neg": neg}
 
 
 def alarm_of_fields(fields: Fields) -> dict[str, Any] | None:
@@ -117,7 +146,15 @@ def alarm_of_fields(fields: Fields) -> dict[str, Any] | None:
         "since": when_of(alarm, "since"),
         "value": math.nan if value is None else value,
         "wealth": math.nan if wealth is None else wealth,
+        "cause": alarm.text("cause"),
     }
+
+
+def check_when(when: Any) -> Any:
+    """Return what a look is called."""
+    if when is None or isinstance(when, str) or (isinstance(when, int | float) and math.isfinite(when)):
+        return when
+    raise InputError("when", expected="a text or a finite number", got=check.shown(when))
 
 
 def when_of(fields: Fields, name: str) -> Any:

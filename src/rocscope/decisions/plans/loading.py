@@ -2,6 +2,7 @@
 
 import os
 
+from rocscope._base.contract import contract
 from rocscope._base.json_format import parse, read_bytes
 from rocscope.decisions.allocation.allocation import Allocation
 from rocscope.decisions.campaign import CampaignPlan
@@ -14,6 +15,7 @@ _KINDS: dict[str, type[Decision | CampaignPlan | Allocation]] = {
 }
 
 
+@contract
 def load_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan that `save` wrote: a decision, a campaign plan or an allocation.
 

@@ -113,7 +113,7 @@ class Plan(Result):
         source: Any,
         ids: Any = None,
         *,
-        scores: Any = None,
+        scores: str | Sequence[str] | Mapping[str, str] | None = None,
         segment: Any = None,
         keep: Sequence[str] = (),
         where: str | None = None,

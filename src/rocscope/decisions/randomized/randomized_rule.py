@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.context import decimal
 from rocscope.core.point import OperatingPoint
 from rocscope.core.result import Result
@@ -350,6 +351,7 @@ def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
     return _between(vertices[right - 1], vertices[right], wanted)
 
 
+@contract
 def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedRule:
     """Mix two classifiers at random to attain a given rate or number of positive predictions.
 

@@ -178,8 +178,10 @@ def check_sighted(seen: dict[Any, int], pos_label: Any, subject: str, *, untyped
     check.check_labels(labels, pos_label, subject, list(seen.values()))
 
 
-def written(label: str, dtype: np.dtype[Any]) -> Any:
-    """Return the label that a text stands for among labels of a type, or the text where it stands for none."""
+def written(label: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the label that a text stands for among labels of a type, or the label itself where it stands for none."""
+    if not isinstance(label, str):
+        return label
     if dtype == np.bool_:
         return {"true": True, "false": False}.get(label.casefold(), label)
     try:

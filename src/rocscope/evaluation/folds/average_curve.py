@@ -12,6 +12,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.calibration.bins import Strategy
 from rocscope.core.predictions import Predictions
 from rocscope.core.result import Band, Result, jsonable
@@ -199,6 +200,7 @@ _AREAS = {"roc": "AUC", "gain": "area under the gain curve", "precision_recall":
 _ABOVE_ONE = ("lift", "tp", "fp")
 
 
+@contract
 def average_curve(
     predictions: Predictions,
     kind: Kind = "roc",

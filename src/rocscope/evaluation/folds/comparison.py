@@ -16,6 +16,7 @@ from scipy import stats
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.rows import Rows
 from rocscope.errors import InputError, PairingError, ScoreError, ShapeError
 from rocscope.evaluation.measures import Judged, Metric, measure_of
@@ -175,6 +176,7 @@ _FIVE_BY_TWO = (5, 2)
 _F_FREEDOM = (10, 5)
 
 
+@contract
 def compare_folds(
     scores: Any,
     *,
@@ -361,6 +363,7 @@ class PracticalComparison(Comparison):
         )
 
 
+@contract
 def practical_equivalence(
     scores: Any,
     rope: float,

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.errors import InputError, warn
 from rocscope.evaluation.fitting import Fitting, Scored, without_failures
@@ -26,6 +27,7 @@ _ROUNDING = 1e-24  # of a squared value: what rounding to 12 digits leaves of a 
 _SHARES = ("auc", "accuracy", "error")
 
 
+@contract
 def nested_cross_validation(
     models: Any,
     X: Any,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from scipy import optimize, special
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope._base.formatting import about
 from rocscope._base.wrong_calls import answering
 from rocscope.core.predictions import Predictions
@@ -50,6 +51,7 @@ _NAMES = {"logit": "DeLong on the logit scale", "delong": "DeLong", "newcombe": 
 _NEXT_TO_A_ROOT = 1e-12  # an area of 0 or 1 solves its own equation; the end of the interval is the other root
 
 
+@contract
 @answering
 def auc_interval(
     y_true: Any,

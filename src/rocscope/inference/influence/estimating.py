@@ -11,6 +11,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.predictions import Predictions
 from rocscope.core.rows import independent_units
@@ -174,6 +175,7 @@ def _of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
     return Values(("score",), values, stratum, n, "", (trials,), shown, classes, statistic.tail)
 
 
+@contract
 def estimate_of(
     data: Models,
     statistic: str | Smooth,

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import optimize, special
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.core.result import Result
 from rocscope.errors import InputError
 from rocscope.inference.areas.differences import satterthwaite
@@ -61,6 +62,7 @@ class StudyPlan(Result):
 VarianceMethod = Literal["binormal", "obuchowski"]
 
 
+@contract
 def auc_variance(auc: float, ratio: float = 1.0, *, n_pos: float = inf, method: VarianceMethod = "binormal") -> float:
     """Compute the variance of an estimated AUC for one positive; divide it by their number.
 
@@ -109,6 +111,7 @@ def auc_variance(auc: float, ratio: float = 1.0, *, n_pos: float = inf, method: 
     return spread * (1 + 1 / ratio) + (auc * (1 - auc) - 2 * spread) / (n_pos * ratio)
 
 
+@contract
 def auc_power(
     auc: float,
     *,
@@ -151,6 +154,7 @@ def auc_power(
     return _of_one(auc, null, _cases(n_pos, n_neg), alternative, alpha).power(n_pos)
 
 
+@contract
 def auc_sample_size(
     auc: float,
     *,
@@ -184,6 +188,7 @@ def auc_sample_size(
     return test.plan(power, f"AUC {auc:g} against {null:g}")
 
 
+@contract
 def comparison_power(
     first: float,
     second: float,
@@ -226,6 +231,7 @@ def comparison_power(
     return _of_two(first, second, _cases(n_pos, n_neg), correlation, alternative, alpha).power(n_pos)
 
 
+@contract
 def comparison_sample_size(
     first: float,
     second: float,
@@ -260,6 +266,7 @@ def comparison_sample_size(
     return test.plan(power, f"AUC {first:g} against {second:g}, correlation {correlation:g}")
 
 
+@contract
 def detectable_auc(
     *,
     n_pos: int,
@@ -384,6 +391,7 @@ _MOST_CASES = 10**6
 _ALMOST = 1 - 1e-9
 
 
+@contract
 def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> StudyPlan:
     """Compute the sample size needed for an interval of an AUC of a given width.
 
@@ -412,6 +420,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     StudyPlan(n_pos=146, n_neg=146, AUC 0.8 to a width of 0.1)
     """
     check.check_share(width, "width")
+    level = check.check_level(level)
 
     def excess(n: float) -> float:
         low, high = logit(auc, sqrt(auc_variance(auc, ratio, n_pos=n) / n), level)
@@ -422,6 +431,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
 
+@contract
 def rate_sample_size(
     tpr: float,
     tnr: float,

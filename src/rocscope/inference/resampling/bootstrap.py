@@ -12,6 +12,7 @@ import numpy as np
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope._base.wrong_calls import answering
 from rocscope.core.counts import ThresholdCounts
@@ -151,6 +152,7 @@ class BootstrapEstimate(Estimate):
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 
+@contract
 @answering
 def bootstrap(
     data: Models,

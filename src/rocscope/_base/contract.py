@@ -1,0 +1,225 @@
+"""The signature as a contract: when a call fails, whichever argument is not what its annotation says is named.
+
+Checks that need the data stand at the door of each function. What is left are arguments of another kind altogether,
+such as a text where a number belongs. They are looked for only after a call has failed, so a call that succeeds costs
+nothing. An error with arguments that all fit their annotations passes unchanged: it is one of the library.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import wraps
+from numbers import Integral
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from rocscope.errors import InputError, RocscopeError, listing
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
+_MOST_WHOLE = 2**31  # numbers of things: more are a mistake
+_MOST_SHOWN = 120
+
+
+def contract(call: _Call) -> _Call:
+    """Have a function name the argument that breaks its signature, where it fails with an error that is not ours.
+
+    Examples
+    --------
+    >>> @contract
+    ... def double(number: int):
+    ...     return number * 2 + 0
+    >>> double(4)
+    8
+    >>> double("4")
+    Traceback (most recent call last):
+    rocscope.errors.InputError: number: expected a whole number, got '4'
+    """
+
+    @wraps(call)
+    def held(*args: Any, **options: Any) -> Any:
+        try:
+            return call(*args, **options)
+        except RocscopeError:
+            raise
+        except Exception as error:
+            refusal = _broken(call, args, options)
+            if refusal is None:
+                raise
+            raise refusal from error
+
+    return cast(_Call, held)
+
+
+def held_to_contract(cls: _Class) -> _Class:
+    """Have the public methods of a class, and its making, name the argument that breaks their signature."""
+    for name, member in list(vars(cls).items()):
+        if name.startswith("_") and name not in ("__init__", "__post_init__"):
+            continue
+        if isinstance(member, classmethod | staticmethod):
+            setattr(cls, name, type(member)(contract(member.__func__)))
+        elif inspect.isfunction(member):
+            setattr(cls, name, _of_fields(cls, member) if name == "__post_init__" else contract(member))
+    return cls
+
+
+def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Hold what a dataclass checks to the annotations of its fields."""
+
+    @wraps(check)
+    def held(self: Any) -> None:
+        try:
+            check(self)
+        except RocscopeError:
+            raise
+        except Exception as error:
+            refusal = _refusal(vars(self), _hints(cls))
+            if refusal is None:
+                raise
+            raise refusal from error
+
+    return held
+
+
+def _broken(call: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> InputError | None:
+    try:
+        given = inspect.signature(call).bind(*args, **options).arguments
+    except TypeError:  # too many arguments or too few, as Python says of itself
+        return None
+    return _refusal(given, _hints(call))
+
+
+def _hints(of: Any) -> dict[str, Any]:
+    try:
+        return get_type_hints(of)
+    except NameError:  # names for type checkers only
+        return {}
+
+
+def _refusal(given: Mapping[str, Any], hints: Mapping[str, Any]) -> InputError | None:
+    for name, value in given.items():
+        hint = hints.get(name, Any)
+        expected = in_words(hint)
+        suits = fits(value, hint)
+        if hint is Any and value is not None and name in _OF_ANY:
+            expected, suiting = _OF_ANY[name]
+            suits = suiting(value)
+        if not suits:
+            text = " ".join(repr(value).split())
+            got = text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
+            return InputError(name, expected=expected, got=got)
+    return None
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Return whether a value is what an annotation says, as far as it can be told without reading it.
+
+    Examples
+    --------
+    >>> fits(3, float), fits("x", float | None), fits("a", Literal["a", "b"]), fits([1, "a"], Sequence[str])
+    (True, False, True, False)
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(fits(value, part) for part in parts)
+    if origin is Literal:
+        return isinstance(value, str | int) and value in parts
+    if hint is Any or isinstance(hint, TypeVar) or hint is None or hint is type(None):
+        return value is None or hint not in (None, type(None))
+    if origin is not None:
+        return _fits_origin(value, origin, parts)
+    if hint is bool:
+        return isinstance(value, bool | np.bool_)
+    if hint is int:
+        return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < _MOST_WHOLE
+    if hint is float:
+        return isinstance(value, float | int | np.floating | np.integer) and _is_float(value)
+    try:
+        return isinstance(value, hint)
+    except TypeError:  # a protocol that cannot be asked for
+        return True
+
+
+def _fits_origin(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
+    if origin is np.ndarray:
+        return hasattr(value, "__array__") and _dimensions(value) is not None
+    if origin is Callable:
+        return callable(value)
+    try:
+        if not isinstance(value, origin) or (isinstance(value, str) and origin in (Sequence, Iterable)):
+            return False
+    except TypeError:
+        return True
+    if issubclass(origin, Mapping) and len(parts) == 2:
+        return all(fits(key, parts[0]) and fits(each, parts[1]) for key, each in cast(Mapping[Any, Any], value).items())
+    if origin in (Sequence, Iterable, list, tuple) and parts and hasattr(value, "__len__"):
+        inner = [part for part in parts if part is not ...]
+        return len(value) < _MOST_WHOLE and all(any(fits(each, part) for part in inner) for each in value)
+    return True
+
+
+def _is_float(value: Any) -> bool:
+    try:
+        return type(value) is not bool and float(value) == float(value)
+    except (OverflowError, ValueError):
+        return False
+
+
+def _dimensions(value: Any) -> int | None:
+    """Return how many dimensions an array of numbers has; None for anything else."""
+    try:
+        array = np.asarray(value)
+    except Exception:  # noqa: BLE001 (of another library, whatever it says)
+        return None
+    return array.ndim if array.dtype.kind in "biuf" else None
+
+
+_NUMBERS = ("a number or an array of numbers", lambda value: _dimensions(value) is not None)
+_SHARES = ("a share for each class", lambda value: _dimensions(value) == 1)
+_OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "ax": ("a Matplotlib Axes", lambda value: hasattr(value, "add_line")),
+    "figure": ("a Matplotlib Figure", lambda value: hasattr(value, "add_axes")),
+    "classes": ("the classes in order", lambda value: isinstance(value, Iterable)),
+    "proba": ("a row per case, a column per class", lambda each: isinstance(each, Mapping) or _dimensions(each) == 2),
+    "cls": ("one class", lambda value: not _dimensions(value)),
+    "train_prior": _SHARES,
+    "target_prior": _SHARES,
+    **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "horizon", "threshold", "cost"), _NUMBERS),
+}
+"""What parameters of one name are that several types fit, or one of another library."""
+
+
+_WORDS = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    None: "None",
+    type(None): "None",
+    Hashable: "a name",
+}
+_OF_ORIGINS = {np.ndarray: "an array of numbers", Callable: "a function", Mapping: "a mapping"}
+
+
+def in_words(hint: Any) -> str:
+    """Return what an annotation asks for.
+
+    Examples
+    --------
+    >>> in_words(float | None), in_words(Literal["a", "b"]), in_words(Sequence[str])
+    ('a number or None', "'a' or 'b'", 'a sequence, each a text')
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(map(in_words, parts)))
+    if origin is Literal:
+        return " or ".join(map(repr, parts)) if len(parts) <= 3 else f"one of {listing(parts, 10)}"
+    if hint in _WORDS:
+        return _WORDS[hint]
+    if origin in (Sequence, list, tuple):
+        return f"a sequence, each {in_words(parts[0])}" if parts else "a sequence"
+    if origin in _OF_ORIGINS:
+        return _OF_ORIGINS[origin]
+    name = getattr(origin or hint, "__name__", str(hint))
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
