@@ -523,7 +523,9 @@ def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 METRICS: dict[str, Metric] = {
-    name: member for name, member in vars().items() if isinstance(member, FunctionType) and not name.startswith("_")
+    name: member
+    for name, member in vars().items()
+    if isinstance(member, FunctionType) and member.__module__ == __name__ and not name.startswith("_")
 }
 """Every metric by name: the functions of this module."""
 
