@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -51,7 +51,8 @@ class Turn:
                 while not done.wait(_BETWEEN):  # again and again: a query that has not begun yet hears nothing
                     if self._over.is_set() or monotonic() > end:
                         late.set()
-                        interrupt()
+                        with suppress(Exception):  # of a connection that was closed meanwhile
+                            interrupt()
 
             watching = Thread(target=watch, name="rocscope-workbench-watch", daemon=True)
             watching.start()
@@ -84,6 +85,7 @@ class Turns:
         self._newest: dict[str, Turn] = {}
         self._going: dict[int, Turn] = {}
         self._lock = Lock()
+        self._ended = False
 
     def begin(self, job: Job, *, lane: str = "", aside: bool = False) -> "Future[Any]":
         """Do a job; one that has a lane ends the turn of the one before it there."""
@@ -94,6 +96,8 @@ class Turns:
             if lane:
                 self._newest[lane] = turn
             self._going[id(turn)] = turn
+            if self._ended:
+                turn.end()
             return self._threads[aside].submit(self._take, turn, job, lane)
 
     def _take(self, turn: Turn, job: Job, lane: str) -> Any:
@@ -107,8 +111,9 @@ class Turns:
                     del self._newest[lane]
 
     def end(self) -> None:
-        """End all turns."""
+        """End all turns, and those that begin from now on."""
         with self._lock:
+            self._ended = True
             for turn in self._going.values():
                 turn.end()
 
