@@ -20,6 +20,7 @@ import { campaignCard, decilesCard } from "./panels/campaign";
 import { classesCard, overviewCard } from "./panels/classes";
 import { confusion } from "./panels/confusion";
 import { controls, rightCosts } from "./panels/controls";
+import { cutoffsCard } from "./panels/cutoffs";
 import { modelsTable } from "./panels/models";
 import { verdict } from "./panels/verdict";
 import type { Source } from "./source";
@@ -65,7 +66,7 @@ export async function start(source: Source, { tools, above, cards, gone = new Ab
     ...[rocChart, gainChart, moneyChart, winnersChart].map((make) => () => grid.append(make(state))),
     () => grid.append(...document.querySelectorAll<HTMLElement>("#decision")), // Python drew it
     () => grid.append(modelsTable(state), ...(report.classes ? [overviewCard(report.classes)] : [])),
-    ...[calibrationChart, metricsChart, confusion, campaignCard, decilesCard].map((make) => () => grid.append(make(state))),
+    ...[calibrationChart, metricsChart, confusion, campaignCard, decilesCard, cutoffsCard].map((make) => () => grid.append(make(state))),
     () => grid.append(...validationCard(state), ...(cards?.(state) ?? []), ...about(state)),
   ];
   if (found instanceof Promise) await spread(jobs); // what is at hand is there before anything else happens: somebody prints it at once

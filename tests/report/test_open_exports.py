@@ -53,6 +53,8 @@ def compare(page, numbers, folder):
             differences.append(f"{case.path.name} {case.kinds}: {said}")
             print(differences[-1], flush=True)
         case.path.unlink()
+        if number % 100 == 0:
+            print(f"to {number}: {len(differences)} differences", flush=True)
     return differences, counted
 
 

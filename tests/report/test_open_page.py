@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import rocscope as rs
@@ -193,9 +194,6 @@ def test_what_python_refuses_is_refused_in_the_same_words(page, tmp_path, text, 
     assert said.removeprefix("score 's' of bad.csv").removeprefix("bad.csv") in str(error.value)
 
 
-# The page as its readers see it.
-
-
 @pytest.fixture
 def scores(tmp_path):
     preds = predictions(models=2, rows=900)
@@ -214,6 +212,13 @@ def report_of(page, path):
     page.page.wait_for_selector("#models tbody tr")
     page.page.wait_for_selector("#comparisons tbody td", state="attached")
     return page.settle()
+
+
+def columns_of(page, path):
+    fresh = fresh_page(page)
+    fresh.set_input_files("#files", path)
+    fresh.wait_for_selector("#show")
+    return fresh
 
 
 def test_what_columns_are_for_is_guessed_and_can_be_changed(page, scores):
@@ -269,6 +274,36 @@ def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
     assert said == []
     other.close()
     assert saved.stat().st_size <= 250_000
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_rows_are_saved_with_their_decisions_and_errors(page, scores, tmp_path, suffix):
+    frame = pl.read_csv(scores, schema_overrides={"fold": pl.Utf8}).rename({"outcome": "decision"})
+    path = tmp_path / f"rows{suffix}"
+    path.write_text(scores.read_text(encoding="utf-8").replace("outcome", "decision"), encoding="utf-8")
+    if suffix != ".csv":
+        frame.write_parquet(path) if suffix == ".parquet" else frame.write_ndjson(path)
+    fresh = columns_of(page, path)
+    fresh.select_option("[aria-label='Use of decision']", "label")
+    fresh.select_option("#positive", "bought")
+    fresh.click("#show")
+    fresh.wait_for_selector("#models tbody tr.best")
+    decision = rs.Decision.load(page.download("text=Save decision"))
+    saved = pl.read_csv(page.download("button:text-is('Save rows')"), infer_schema=False)
+    assert saved.columns == ["id", "decision", "region", "fold", "logit", "tree", "decision_", "outcome"]
+    own = pl.read_csv(scores, infer_schema=False)
+    if suffix == ".csv":
+        assert saved.drop("decision_", "outcome").rename({"decision": "outcome"}).equals(own)
+    assert saved["logit"].cast(float).to_list() == own["logit"].cast(float).to_list()
+    chosen = own[decision.model].cast(float)
+    expected = [
+        None if score is None else "positive" if score >= decision.threshold else "negative" for score in chosen
+    ]
+    assert saved["decision_"].to_list() == expected
+    kinds = {("positive", True): "true positive", ("positive", False): "false positive"}
+    kinds |= {("negative", True): "false negative", ("negative", False): "true negative"}
+    outcomes = [kinds.get((made, y == "bought")) for made, y in zip(expected, own["outcome"], strict=True)]
+    assert saved["outcome"].to_list() == outcomes
 
 
 def test_back_from_the_report_columns_can_be_changed(page, scores):
@@ -350,13 +385,6 @@ def test_the_layout_is_shown_beside_an_error_with_three_rows(page, tmp_path):
     fresh.select_option("label:has-text('Encoding') select", "windows-1252")
     fresh.wait_for_selector(".trouble:not(:empty)")
     assert fresh.locator("label:has-text('Decimal mark') select").is_visible()
-
-
-def columns_of(page, path):
-    fresh = fresh_page(page)
-    fresh.set_input_files("#files", path)
-    fresh.wait_for_selector("#show")
-    return fresh
 
 
 def test_a_german_export_goes_from_drop_to_decision_in_two_clicks(page, tmp_path):

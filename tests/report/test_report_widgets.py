@@ -9,6 +9,7 @@ import pytest
 import rocscope as rs
 from report_browser import opened, page_of, predictions
 from rocscope.evaluation import average_curve
+from rocscope.inference.proportions import proportion
 
 pytestmark = pytest.mark.usefixtures("fresh")
 
@@ -135,3 +136,32 @@ def test_a_tooltip_stays_within_a_phone(chromium, tmp_path):
     with opened(chromium, rs.Report(PREDS), tmp_path, viewport={"width": 390, "height": 844}) as page:
         page.page.focus("#models .info")
         assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_table_of_cut_offs_has_intervals_and_all_thresholds_as_csv(page):
+    counts = PREDS.counts(model_of(page))
+    rows = list(
+        csv.DictReader(io.StringIO(page.download("#cutoffs button:text-is('CSV')").read_text(encoding="utf-8")))
+    )
+    exact = {float(row["threshold"]): row for row in rows}
+    assert len(rows) == len(counts.threshold) + 1
+    for threshold in counts.threshold[:-1].tolist():
+        row, point = exact[threshold], counts.at(threshold)
+        assert [float(row[cell]) for cell in ("tp", "fp", "fn", "tn")] == [point.tp, point.fp, point.fn, point.tn]
+        assert float(row["youden"]) == pytest.approx(point.tpr - point.fpr, abs=1e-12)
+        for name, hits, n in (
+            ("sensitivity", point.tp, counts.n_pos),
+            ("specificity", point.tn, counts.n_neg),
+            ("precision", point.tp, point.tp + point.fp),
+        ):
+            own = proportion(hits, n, method="wilson")
+            found = [float(row[f"{name}{end}"]) for end in ("", "_low", "_high")]
+            assert found == pytest.approx([hits / n, own.low, own.high], abs=1e-9)
+    assert float(rows[-1]["threshold"]) == -np.inf
+    shown = page.page.text_content("#cutoffs tbody")
+    assert "current" in shown and "largest Youden index" in shown
+    page.set(prevalence=1)
+    rows = list(
+        csv.DictReader(io.StringIO(page.download("#cutoffs button:text-is('CSV')").read_text(encoding="utf-8")))
+    )
+    assert {row["precision_low"] for row in rows} == {""}

@@ -226,6 +226,7 @@ def test_an_endless_condition_is_stopped_and_the_next_one_is_answered(tmp_path, 
     with served(bench) as serving:
         assert bench.seconds == 0.5
         assert "expected an answer within 0.5 s, got none" in ask(serving, "counts", where=ENDLESS)["error"]
+        monkeypatch.setattr(session, "SECONDS", 600)
         assert ask(serving, "counts", where="age >= 50")["models"][0]["auc"]["value"] == pytest.approx(26 / 50)
     assert {thread.name for thread in set(threading.enumerate()) - before} == set()
 
@@ -235,12 +236,12 @@ def test_a_newer_question_stops_an_endless_condition_of_its_lane(monkeypatch):
     before = set(threading.enumerate())
     with served(bench_of(rows=rows())) as serving, ThreadPoolExecutor(1) as pool:
         endless = pool.submit(ask, serving, "counts", where=ENDLESS, lane="page")
-        while not any("watch" in thread.name for thread in threading.enumerate()):
+        while "page" not in serving._server._turns._newest:
             time.sleep(0.01)
         assert "models" in ask(serving, "counts", where="age > 40", lane="page")
         assert endless.result(20)["error"] == "a newer question took its place"
-        pool.submit(ask, serving, "counts", where=ENDLESS)  # is ended by the end of the server
-        while not any("watch" in thread.name for thread in threading.enumerate()):
+        pool.submit(ask, serving, "counts", where=ENDLESS, lane="last")  # is ended by the end of the server
+        while "last" not in serving._server._turns._newest:
             time.sleep(0.01)
     assert {thread.name for thread in set(threading.enumerate()) - before} == set()
 

@@ -37,6 +37,7 @@ export function positives({ classes, codes, kind }: Names, positive: string | nu
 function equals(label: Label, text: string, kind: Names["kind"]): boolean {
   if (kind === "text") return label === text;
   if (kind === "bool") return String(label) === text.toLowerCase();
+  if (kind === "whole" && !/^\s*[+-]?\d+\s*$/.test(text)) return false; // 0.0 names none of 0 and 1, as in Python
   return text.trim() !== "" && (typeof label === "bigint" ? String(label) === text.trim() : label === Number(text));
 }
 

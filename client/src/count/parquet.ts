@@ -80,7 +80,8 @@ export async function openParquet(file: File): Promise<Table> {
       if (!found) throw new Refused(subject, { expected: "text, numbers or dates", got: "lists or structures" });
       return found;
     };
-    return { rows, numbers: (name, subject) => built(name, subject).numbers(subject), names: (name, subject) => built(name, subject).names(subject) };
+    const named = (name: string, subject: string): Names => built(name, subject).names(subject);
+    return { rows, numbers: (name, subject) => built(name, subject).numbers(subject), names: named, texts: named };
   };
   return {
     columns,

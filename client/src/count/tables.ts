@@ -175,6 +175,7 @@ function csvTable(head: Head, pieces: Pieces, { decimal, delimiter }: Layout): T
       },
       numbers: (name, subject) => numbers.get(name)!.finish(rows.rows, subject),
       names: (name) => names.get(name)!.finish(rows.rows, decimal),
+      texts: (name) => names.get(name)!.raw(rows.rows),
     };
     return { scanner, rows };
   };
@@ -192,6 +193,7 @@ function jsonTable(head: Head, pieces: Pieces): Table {
       },
       numbers: (name, subject) => numbers.get(name)!.finish(own.rows, subject),
       names: (name, subject) => names.get(name)!.finish(own.rows, subject),
+      texts: (name, subject) => names.get(name)!.finish(own.rows, subject),
     };
     return { scanner, rows };
   };

@@ -58,7 +58,8 @@ export type Question =
   | { readonly ask: "look"; readonly files: readonly File[]; readonly layout: Layout }
   | { readonly ask: "text"; readonly files: readonly File[]; readonly layout: Layout }
   | { readonly ask: "count"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles }
+  | { readonly ask: "rows"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles; readonly model: string; readonly threshold: number | bigint }
   | { readonly ask: "slice"; readonly part: number }
   | { readonly ask: "intervals"; readonly part: number };
 
-export interface Answers { look: Look; text: readonly (readonly string[])[]; count: Counted; slice: Slice; intervals: Intervals }
+export interface Answers { look: Look; text: readonly (readonly string[])[]; count: Counted; rows: Blob; slice: Slice; intervals: Intervals }

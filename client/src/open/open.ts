@@ -1,16 +1,18 @@
 /** The open page: a file in, what its columns are for, and the report of it. Nothing leaves the page. */
 
 import type { Report } from "../data";
-import { button, card, h, name, type Options, scroller, select, table } from "../dom";
+import { fileName } from "../chart/export";
+import { button, card, download, h, name, type Options, scroller, select, setText, table } from "../dom";
 import { listing } from "../count/errors";
-import { count, LONGEST_NAME, message, number, shorten } from "../format";
+import { count, LONGEST_NAME, message, number, percent, shorten } from "../format";
 import { effect } from "../live/signals";
 import type { start } from "../main";
 import type { Source } from "../source";
 import type { State } from "../state/state";
 import { exampleFile } from "./example";
 import { guess, positiveOf, rolesOf, type Use } from "./guess";
-import type { Counted, Glance, Layout, Look } from "./messages";
+import { thresholdAt } from "../math/levels";
+import type { Counted, Glance, Layout, Look, Roles } from "./messages";
 import { type Parts, saveReport } from "./save";
 import { WorkerClient } from "./worker_client";
 
@@ -220,7 +222,7 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
       void counted(files, look, uses, other);
     };
     const above = (state: State): HTMLElement[] => [direction(state, label, positive, turn)];
-    await rocscope.start(source, { tools: (state) => tools(state, source), above, gone: shown.signal });
+    await rocscope.start(source, { tools: (state) => tools(state, source, saveRows(files, roles)), above, gone: shown.signal });
   });
   if (trouble.textContent) form.querySelectorAll<HTMLDetailsElement>("details").forEach((details) => (details.open = true));
   status.textContent = "";
@@ -251,8 +253,29 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
   };
 }
 
+/** Save the rows of the files with what the current threshold decides about each. */
+function saveRows(files: readonly File[], roles: Roles): (state: State) => HTMLElement {
+  return (state) => {
+    const save = button("Save rows", () => void saved(), { title: "Save the rows of the file with the decision at this threshold and the kind of error of each" });
+    const saved = async (): Promise<void> => {
+      const { levels, name, thresholdText } = state.selection.model.value;
+      const { level } = state.selection.current.value;
+      const text = level > 0 && level < levels.size - 1 ? thresholdText?.[level - 1] : undefined;
+      const threshold = text === undefined ? thresholdAt(levels, level) : BigInt(text);
+      save.disabled = true;
+      await attempt(async () => {
+        const rows = await worker.ask({ ask: "rows", files, layout, roles, model: name, threshold }, (share) => setText(save, `Saving ${percent(share)}`));
+        download(`${fileName(state.report.title, "decided")}.csv`, rows);
+      });
+      setText(save, trouble.textContent || "Save rows");
+      save.disabled = false;
+    };
+    return save;
+  };
+}
+
 /** What stands beside the report's name; with that the report takes the place of what it was made from. */
-function tools(state: State, source: Source): HTMLElement[] {
+function tools(state: State, source: Source, rows: (state: State) => HTMLElement): HTMLElement[] {
   main.hidden = true;
   scrollTo(0, 0);
   const save = button("Save report", () => void saveReport(state, source, parts));
@@ -260,7 +283,7 @@ function tools(state: State, source: Source): HTMLElement[] {
     close();
     form.querySelector<HTMLElement>("#show")?.focus();
   });
-  return [back, save];
+  return [back, save, rows(state)];
 }
 
 /** Says at the top that scores run against the positive class, and offers the other one. */

@@ -1,13 +1,14 @@
 /** The worker of the open page: files in, counts out. Nothing leaves it but to the page. */
 
 import { MOST_CLASSES } from "../constants";
+import { decidedRows } from "../count/decided";
 import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
 import type { Rows } from "../count/table";
 import { message } from "../format";
 import type { Reply } from "../pending";
 import { firstRows, openTable } from "../count/tables";
-import type { Answers, Counted, Glance, Look, Question } from "./messages";
+import type { Answers, Counted, Glance, Look, Question, Roles } from "./messages";
 import type { Slice } from "../data";
 
 let samples: CountedRows[] = [];
@@ -22,6 +23,8 @@ async function answer(question: Question, progress: (share: number) => void): Pr
       return firstRows(question.files[0]!, question.layout);
     case "count":
       return count(question, progress);
+    case "rows":
+      return decided(question, progress);
     case "slice":
       return samples.length === 1 ? samples[0]!.slice(question.part) : together(samples.map((sample) => sample.slice(0)));
     case "intervals": {
@@ -78,12 +81,25 @@ function rangeOf(head: Rows, name: string): [number, number] | null {
   }
 }
 
+/** What models of several files are called, and of one file its columns. */
+function modelName(files: readonly File[], { scores }: Roles, file: File): (column: string) => string {
+  const stem = file.name.replace(/\.[^.]*(\.gz|\.zst)?$/, "");
+  return (column) => (files.length === 1 ? column : scores.length === 1 ? stem : `${stem}: ${column}`);
+}
+
+async function decided({ files, layout, roles, model, threshold }: Question & { ask: "rows" }, progress: (share: number) => void): Promise<Blob> {
+  for (const file of files) {
+    const score = roles.scores.find((column) => modelName(files, roles, file)(column) === model);
+    if (score !== undefined) return decidedRows(await openTable(file, layout), roles, score, threshold, progress);
+  }
+  throw new Refused("model", { expected: "one that is shown", got: model });
+}
+
 async function count({ files, layout, roles }: Question & { ask: "count" }, progress: (share: number) => void): Promise<Counted> {
   samples = [];
   const recoded: string[] = [];
   for (const [i, file] of files.entries()) {
-    const stem = file.name.replace(/\.[^.]*(\.gz|\.zst)?$/, "");
-    const name = (column: string): string => (files.length === 1 ? column : roles.scores.length === 1 ? stem : `${stem}: ${column}`);
+    const name = modelName(files, roles, file);
     const used = files.length === 1 ? roles : { ...roles, segment: null, fold: null };
     const table = await openTable(file, layout);
     if (table.encoding === "windows-1252" && !layout.encoding) recoded.push(`${file.name}: not UTF-8; read as Windows-1252.`);

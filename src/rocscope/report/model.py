@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -240,6 +240,21 @@ LEFT_OUT = f"Intervals, comparisons and calibration are left out beyond {MOST_DE
 NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by row, and only counts were read."
 
 
+_MOST_IN_TITLE = 4
+
+
+def title_of(models: Sequence[str]) -> str:
+    """Return the names of some models as a title, and how many more there are.
+
+    Examples
+    --------
+    >>> title_of(["a", "b"]), title_of(list("abcdefg"))
+    ('a · b', 'a · b · c · d and 3 more')
+    """
+    rest = len(models) - _MOST_IN_TITLE
+    return " · ".join(models[:_MOST_IN_TITLE]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def report_data(
     predictions: Models,
     *,
@@ -300,7 +315,7 @@ def report_data(
     own = {
         name: sample.rows.point() if sample.rows and sample.rows.decisions else None for name, sample in data.items()
     }
-    title = title or " · ".join(counts)
+    title = title or title_of(list(counts))
     detailed = (data.rows is not None or is_small(counts)) if detailed is None else detailed
     slices = by_counts(segments, context, is_small) if segments else Slices(context)
     if not detailed:

@@ -12,7 +12,7 @@ from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.class_areas import VARIANTS, multiclass_auc
 from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions
-from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION, fingerprint, source_of
+from rocscope.report.model import CONVENTIONS, SCHEMA_VERSION, fingerprint, source_of, title_of
 from rocscope.report.slices import POINTS, Slice, Slices, small_cells
 from rocscope.report.summary import MOST_POINTS
 
@@ -174,7 +174,7 @@ def multiclass_report(
             labels_only=predictions.decisions.keys() - predictions.proba.keys(),
         )
     with heard() as said:
-        data = multiclass_data(predictions, title=title or " · ".join(predictions.models), notes=notes)
+        data = multiclass_data(predictions, title=title or title_of(predictions.models), notes=notes)
     return replace(
         data,
         context=context,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -51,7 +51,8 @@ class CancelToken:
                 while not done.wait(_BETWEEN):  # again and again: a query that has not begun yet hears nothing
                     if self._cancelled.is_set() or monotonic() > end:
                         late.set()
-                        interrupt()
+                        with suppress(Exception):  # of a connection that was closed meanwhile
+                            interrupt()
 
             watching = Thread(target=watch, name="rocscope-workbench-watch", daemon=True)
             watching.start()
@@ -84,6 +85,7 @@ class RequestQueue:
         self._newest: dict[str, CancelToken] = {}
         self._running: dict[int, CancelToken] = {}
         self._lock = Lock()
+        self._ended = False
 
     def begin(self, job: Job, *, lane: str = "", aside: bool = False) -> "Future[Any]":
         """Do a job; one that has a lane ends the token of the one before it there."""
@@ -94,6 +96,8 @@ class RequestQueue:
             if lane:
                 self._newest[lane] = token
             self._running[id(token)] = token
+            if self._ended:
+                token.cancel()
             return self._threads[aside].submit(self._take, token, job, lane)
 
     def _take(self, token: CancelToken, job: Job, lane: str) -> Any:
@@ -107,8 +111,9 @@ class RequestQueue:
                     del self._newest[lane]
 
     def end(self) -> None:
-        """Cancel all requests."""
+        """Cancel all requests, and those that begin from now on."""
         with self._lock:
+            self._ended = True
             for token in self._running.values():
                 token.cancel()
 

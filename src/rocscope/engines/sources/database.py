@@ -49,9 +49,14 @@ def interruptible() -> Iterator[Callable[[], None]]:
     ...     interrupt()
     """
     opened: list[duckdb.DuckDBPyConnection] = []
+
+    def interrupt() -> None:
+        for connection in [*opened]:
+            connection.interrupt()
+
     token = _OPENED.set(opened)
     try:
-        yield lambda: [connection.interrupt() for connection in [*opened]] and None
+        yield interrupt
     finally:
         _OPENED.reset(token)
 

@@ -46,7 +46,8 @@ def open_files(paths: Sequence[str], layout: FileLayout, *, origin: Sequence[str
             elif format in _TEXT:
                 _require_text(Path(path).suffix.lower(), name, start, _TEXT[format])
         if format in _TEXT:
-            encodings = [layout.encoding or _guessed(path, name) for path, name in zip(paths, origin, strict=True)]
+            named = zip(paths, origin, strict=True)
+            encodings = [layout.encoding or _guessed(path, name, format) for path, name in named]
             paths = stack.enter_context(_recoded(paths, origin, encodings))
         module, opener = _OPENERS[format]
         yield getattr(import_module(f"rocscope.engines.sources.{module}"), opener)(list(paths), origin, layout)
@@ -105,10 +106,13 @@ def _require_text(suffix: str, name: str, start: bytes, expected: str) -> None:
         )
 
 
-def _guessed(path: str, name: str) -> str:
+def _guessed(path: str, name: str, format: str) -> str:
     """Return the encoding of a text file, and warn of one that is not certain."""
     with one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
-        encoding = encoding_of(stream.read(LOOKED_AT))
+        start = stream.read(LOOKED_AT)
+    encoding = encoding_of(start)
+    if format == "jsonl" and start.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"  # DuckDB takes the mark for a part of the first value
     if encoding == FALLBACK:
         warn(f"{name}: not UTF-8; read as Windows-1252; encoding={FALLBACK!r} (--encoding) says so")
     return encoding
